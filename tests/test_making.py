@@ -325,7 +325,7 @@ BY_NATURE = {
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",
     ("annotation/adjudication/flags.html", "flag-form"): "a flag is decided by one update",
     ("annotation/adjudication/majorities.html", "seen_until"): "accepts what is open; what was accepted is not",
-    ("annotation/assignments/assignments.html", 'id="release-'): "releases one seat, which then is none",
+    ("annotation/assignments/assignments.html", 'id="release-'): "releases one assignment, which then is none",
     ("annotation/corpus/draft.html", "annotation:draft"): "one draft of a story and an expert, overwritten",
     ("annotation/corpus/import.html", "<form"): "stories and votes that are there already are recognised and left",
     ("annotation/corpus/lanes.html", "<form"): "a story has one gold table",

@@ -58,7 +58,7 @@ BY_NATURE = {
     "annotation:guideline": "sets a text",
     "annotation:change_role": "sets a role or removes a member",
     "annotation:revoke_invitation": "withdraws",
-    "annotation:release": "releases one seat, which then is none",
+    "annotation:release": "releases one assignment, which then is none",
     "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
     "annotation:draft": "one draft of a story and an expert, overwritten",
     "benchmark:import_copy": "the same samples are the same version",

@@ -189,7 +189,7 @@ def addresses(cast, make_story, seat):
         "story": story.uid,
         "proposition": proposition.uid,
         "dimension": "order",
-        "seat": seats[0].uid,
+        "assignment": seats[0].uid,
         "flag": flag.uid,
         "membership": Membership.objects.get(user=cast.bob).pk,
         "invitation": invitation.pk,

@@ -8,7 +8,11 @@ from annotation.models import Project, Story, User
 class FilterForm(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    seats = forms.ChoiceField(required=False, choices=[("", "All"), ("free", "With free seats"), ("full", "Full")])
+    seats = forms.ChoiceField(
+        required=False,
+        label="Annotators",
+        choices=[("", "All stories"), ("free", "Short of annotators"), ("full", "With all annotators")],
+    )
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)

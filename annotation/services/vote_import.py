@@ -206,7 +206,7 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
                     _record(by, project, annotators, file, result)
     except IntegrityError as error:  # PostgreSQL lets two writers work at once
         raise ImportBroken(
-            "Somebody changed seats or votes of the same stories meanwhile; import the file again to go on."
+            "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go on."
         ) from error
 
 

@@ -4,5 +4,5 @@ from annotation.views import assignments
 
 urlpatterns = [
     path("p/<slug:slug>/assignments/", assignments.assignments, name="assignments"),
-    path("p/<slug:slug>/assignments/<str:seat>/release/", assignments.release, name="release"),
+    path("p/<slug:slug>/assignments/<str:assignment>/release/", assignments.release, name="release"),
 ]

@@ -7,6 +7,7 @@ from django.core.paginator import Paginator
 from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -33,7 +34,7 @@ def assignments(request: HttpRequest, slug: str) -> HttpResponse:
                 request,
                 lambda: str(service.assign(by=request.user, project=access.project, **assigned).created),
             )
-            messages.success(request, f"{done} seats were assigned.")
+            messages.success(request, f"{done} assignment{pluralize(done)} made.")
             return redirect(request.get_full_path())
     assignments = Prefetch(
         "assignments", Assignment.objects.active().select_related("annotator"), to_attr="active_assignments"
@@ -88,10 +89,10 @@ def _planned(form: AssignForm, access: ProjectAccess, stories) -> dict | None:
 
 
 @require_POST
-def release(request: HttpRequest, slug: str, seat: str) -> HttpResponse:
+def release(request: HttpRequest, slug: str, assignment: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     rows = Assignment.objects.active().select_related("story__project", "annotator")
-    row = get_object_or_404(rows, story__project=access.project, uid=seat)
+    row = get_object_or_404(rows, story__project=access.project, uid=assignment)
     votes = service.release(by=request.user, assignment=row, now=timezone.now())
     messages.success(request, f"{row.annotator.shown_name} no longer labels {row.story}; {votes} votes were withdrawn.")
     return redirect("annotation:assignments", slug)

@@ -76,7 +76,7 @@ def _remove(request: HttpRequest, row: Membership) -> None:
     if freed:
         messages.success(
             request,
-            f"{row.user.shown_name} is no longer a member; {freed} seat{pluralize(freed)} can be assigned anew.",
+            f"{row.user.shown_name} is no longer a member; {freed} assignment{pluralize(freed)} released.",
         )
 
 

@@ -101,7 +101,7 @@ def test_the_command_assigns_what_it_is_told(cast, make_story, capsys):
     told = {"project": "minds", "seats": 2, "short": 1, "seed": 2**31 - 1}
     assert json.loads(capsys.readouterr().out) == told
     call_command("assign", "--project=minds", "--annotators=ben", "--split=main")
-    assert capsys.readouterr().out == "1 seat made; 0 stories short of annotators.\n"
+    assert capsys.readouterr().out == "1 assignment made; 0 stories short of annotators.\n"
     assert set(Assignment.objects.values_list("story__number", flat=True)) == {1}
 
 
@@ -111,7 +111,7 @@ def test_the_page_previews_and_then_assigns(cast, make_story, client):
     client.force_login(cast.alice)
     address = reverse("annotation:assignments", args=["minds"])
     form = {"scope": "all", "annotators": [person.pk for person in cast.annotators], "seed": 1}
-    assert "6 new seats" in client.post(address, form).content.decode()
+    assert "6 new assignments" in client.post(address, form).content.decode()
     assert not Assignment.objects.exists()
     client.post(address, form | {"apply": "1"})
     assert Assignment.objects.count() == 6

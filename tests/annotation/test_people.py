@@ -197,7 +197,7 @@ def test_the_page_says_how_many_seats_a_member_holds(half_done, cast, client):
     assert (held[cast.bob.pk].count, len(held[cast.bob.pk].unfinished)) == (3, 2)
     client.force_login(cast.alice)
     page = client.get(reverse("annotation:people", args=["minds"])).content.decode()
-    assert "3 stories are assigned" in page and "Release 2 unfinished seats" in page
+    assert "3 stories are assigned" in page and "Release 2 unfinished assignments" in page
 
 
 @pytest.mark.parametrize(("ticked", "seats", "votes"), [({"free_seats": "1"}, 1, 7), ({}, 3, 8)])

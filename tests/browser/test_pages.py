@@ -94,7 +94,7 @@ def test_removing_a_member_with_seats_offers_to_release_them(
     assert_accessible(page)
     assert dialog.get_by_role("checkbox").is_checked()
     dialog.get_by_role("button", name="Remove the member").press("Enter")
-    page.wait_for_selector("text=1 seat can be assigned anew")
+    page.wait_for_selector("text=1 assignment released")
     assert Assignment.objects.active().count() == 2 and not Vote.objects.cast().exists()
 
 

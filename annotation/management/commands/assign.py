@@ -37,5 +37,5 @@ class Command(JsonCommand):
         return {"project": project.slug, "seats": done.created, "short": len(plan.short), "seed": options["seed"]}
 
     def say(self, result: dict) -> None:
-        assignments, short = counted(result["seats"], "seat"), counted(result["short"], "story", "stories")
+        assignments, short = counted(result["seats"], "assignment"), counted(result["short"], "story", "stories")
         self.stdout.write(f"{assignments} made; {short} short of annotators.")
