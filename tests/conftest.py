@@ -24,11 +24,16 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "live_server"}
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again."""
+    """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again.
+
+    What is dear begins first, or one process would wait for the other at the end.
+    """
     for item in items:
         if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
+    items.sort(key=lambda item: (not item.get_closest_marker("dear"), not item.get_closest_marker("browser")))
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("mypy")  # one cache for all
+pytestmark = [pytest.mark.dear, pytest.mark.xdist_group("mypy")]  # one cache for all
 ROOT = Path(__file__).resolve().parent.parent
 MYPY = Path(sys.executable).parent / "mypy"
 

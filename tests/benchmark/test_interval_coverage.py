@@ -94,6 +94,7 @@ def repeated() -> tuple[Counter, list[float]]:
     return held, official
 
 
+@pytest.mark.dear
 @of_one_process
 def test_the_intervals_cover_the_truth(repeated):
     held, _ = repeated
@@ -122,6 +123,7 @@ def test_over_http_the_intervals_are_the_same(repetition, tmp_path):
         assert measured[stage]["overall"] == expected[stage]["overall"]
 
 
+@pytest.mark.dear
 @of_one_process
 def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_one(repeated):
     _, official = repeated

@@ -44,6 +44,7 @@ def place() -> dict:
     return {"database_url": url, "redis": True}
 
 
+@pytest.mark.dear
 @pytest.mark.xdist_group("chaos")
 def test_eight_kills_lose_nothing_and_count_nothing_twice(place, prepared, tmp_path):
     if not place["database_url"]:
