@@ -6,7 +6,9 @@ import pytest
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import Invitation, Membership, Prefill, Proposition, PropositionFlag
+from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag
+from tests.cast import Cast, new_cast, new_story
+from tests.copies import copied
 from workers.models import Job
 
 PUBLIC, MEMBER = "public", "any account"
@@ -167,12 +169,30 @@ URLS = [(name, kwargs) for name, kwargs in _named(get_resolver().url_patterns) i
 
 
 @pytest.fixture
-def addresses(cast, make_story, seat):
+def held(db) -> tuple[Cast, dict[str, str]]:
+    return copied("addresses", _held)
+
+
+@pytest.fixture
+def cast(held) -> Cast:
+    return held[0]
+
+
+@pytest.fixture
+def addresses(held) -> dict[str, str]:
     """A real address for every URL, with objects that exist."""
+    return held[1]
+
+
+def _held() -> tuple[Cast, dict[str, str]]:
     from django.utils import timezone
 
-    story = make_story()
-    seats = seat(story)
+    cast = new_cast()
+    story = new_story(cast)
+    seats = [
+        Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=cast.project.overlap)
+        for slot, person in enumerate(cast.annotators, 1)
+    ]
     proposition = Proposition.objects.gold_of(story).first()
     flag = PropositionFlag.objects.create(proposition=proposition, author=cast.bob, kind="reword", remark="unclear")
     invitation = Invitation.objects.create(
@@ -212,15 +232,16 @@ def addresses(cast, make_story, seat):
         "entrant": place.entrant.pk,
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
-    copied = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
-    own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), copied)
+    kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
+    own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
-    return {
+    addresses = {
         name: reverse(
             name, kwargs=_chosen(kwargs, values, own.get(name) or own.get(name.partition(":")[0], {}), jobs.get(name))
         )
         for name, kwargs in URLS
     }
+    return cast, addresses
 
 
 def _chosen(kwargs, values, own, uid) -> dict:
@@ -280,6 +301,7 @@ def _statuses(client, address: str) -> set[int]:
     return {client.get(address).status_code, client.post(address).status_code}
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", [name for name, _ in URLS])
 def test_nobody_opens_a_page_without_logging_in(name, addresses, client):
     least = PAGES[name]
@@ -291,12 +313,14 @@ def test_nobody_opens_a_page_without_logging_in(name, addresses, client):
             assert response.status_code == 302 and response["Location"].startswith("/login/"), name
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) not in (PUBLIC, MEMBER)])
 def test_a_stranger_is_refused(name, addresses, cast, client):
     client.force_login(cast.charlie)
     assert _statuses(client, addresses[name]) <= {403, 404, 405}, name
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) in (EXPERT, ADMIN, SEATED, SITE)])
 def test_a_role_that_is_too_low_is_refused(name, addresses, cast, client):
     too_low = {
