@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from functools import partial
 from statistics import mean, stdev
 
 import pytest
@@ -26,14 +27,26 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.suites.story_scores import cases_by_story, mean_columns
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, frozen, started, work_off
+from tests.cast import Cast, new_cast, new_story
+from tests.copies import copied
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TURNS = 3
 
 
 @pytest.fixture
-def run(cast, make_story) -> Run:
-    dataset = frozen(cast, make_story, count=6)
+def cast(db) -> Cast:
+    return copied("repetitions", _with_run)
+
+
+@pytest.fixture
+def run(cast) -> Run:
+    return Run.objects.select_related("job", "dataset").get()
+
+
+def _with_run() -> Cast:
+    cast = new_cast()
+    dataset = frozen(cast, partial(new_story, cast), count=6)
     held = baselines()
     models = [held["random"], held["majority"], held["omniscient"]]
     plan = {
@@ -42,7 +55,8 @@ def run(cast, make_story) -> Run:
         "repetitions": TURNS,
         "temperature": 0.7,
     }
-    return work_off(started(cast, dataset, models, **plan))
+    work_off(started(cast, dataset, models, **plan))
+    return cast
 
 
 def scores(run: Run, model: str, stage: str) -> dict[int, list[float]]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
+from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -33,6 +34,8 @@ from benchmark.suites.settings import OF_EVERY_RUN
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny.imports import SUMS, imported, zipped
 from tests.benchmark.tiny.suite import ROWS, SUITE
+from tests.cast import Cast, new_cast
+from tests.copies import copied
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,7 +47,22 @@ def admin(client, cast):
 
 
 @pytest.fixture
-def run(tiny, admin, cast) -> Run:
+def cast(request, db) -> Cast:
+    if "run" not in request.fixturenames:
+        return new_cast()
+    request.getfixturevalue("tiny")
+    return copied("tiny suite", _with_run)
+
+
+@pytest.fixture
+def run(cast) -> Run:
+    return Run.objects.select_related("job", "dataset").get()
+
+
+def _with_run() -> Cast:
+    """The cast with a finished run, imported and launched on the pages."""
+    cast, admin = new_cast(), Client()
+    admin.force_login(cast.alice)
     assert imported(admin, cast).status_code == 302
     dataset = Dataset.objects.get()
     for name in ("adder", "counter"):
@@ -61,7 +79,8 @@ def run(tiny, admin, cast) -> Run:
     assert "now: 1 + 2 = ?" in preview.content.decode()
     launched = admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent)
     assert launched.status_code == 302, launched.content.decode()
-    return work_off(Run.objects.get())
+    work_off(Run.objects.get())
+    return cast
 
 
 def test_its_samples_are_imported_once(tiny, admin, cast):
