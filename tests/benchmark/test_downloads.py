@@ -110,15 +110,17 @@ def test_latex_holds_no_command_of_a_name(world, client, base):
     assert r"\{\{7{*}7\}\}" in text or r"\{\{7*7\}\}" in text
 
 
+@pytest.mark.dear
 @pytest.mark.once
 @pytest.mark.usefixtures("small_fonts")
 def test_every_figure_in_every_format(world, client, base):
     client.force_login(world.alice)
     starts = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
     for name in figures_of(document_of(world.run)):
-        if name.startswith("confusion") and not name.endswith("-order-official"):
+        if name.startswith("confusion") and "-order-" not in name:
             continue  # drawn alike
-        for suffix, start in starts.items():
+        again = name.endswith("-official")  # drawn as in the repaired reading, of other numbers
+        for suffix, start in [("svg", starts["svg"])] if again else starts.items():
             response = client.get(f"{base}/figures/{name}.{suffix}")
             assert response.status_code == 200 and response.content.startswith(start), (name, suffix)
     svg = ElementTree.fromstring(client.get(f"{base}/figures/leaderboard-stage2.svg").content)
