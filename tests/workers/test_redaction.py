@@ -160,18 +160,21 @@ def echoing(path: str, headers: dict[str, str], body: bytes) -> Odd:
 
 
 WAYS = ["answer", "strange", "html", "broken", "redirect", "filtered", "200", "400", "429", "500", "504"]
+PROVIDERS = ["openai", "anthropic", "vllm"]
 
 
+@pytest.mark.dear
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "vllm"])
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_echoed_key_is_nowhere(provider, make_endpoint, start, run_worker, admin, monkeypatch, caplog):
     caplog.set_level(logging.DEBUG)
     caplog.handler.addFilter(KeyFilter())  # as on the site's console
     monkeypatch.setenv("TRIAL_API_KEY", KEY)
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.01)
-    forms = list(ECHOES)
-    keys = [f"WAY {way} FORM {forms[(at + at // len(forms)) % len(forms)]}." for at, way in enumerate(WAYS * 6)]
+    forms, first = list(ECHOES), PROVIDERS.index(provider)
+    keys = [f"WAY {way} FORM {forms[(first + at) % len(forms)]}." for at, way in enumerate(WAYS * 2)]
+    assert len(keys) == len(forms)  # each form once, in another way with each provider
     with OddServer(echoing) as server:
         url = server.url + ("" if provider == "anthropic" else "/v1")
         fields = {"max_attempts": 2, "repeat_unknown": 0, "retry_after_cap": 0}
