@@ -18,7 +18,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from tests.browser.waiting import wait_until
 from tests.patience import PATIENCE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.dear]
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "long enough to pass"
@@ -29,12 +29,15 @@ ROWS = [("world", "The key is in the drawer.")] + [
     for place in ("bag", "drawer", "pocket", "cabin", "box", "ferry")
 ]
 MAJORITY, OPEN = {2, 9, 17}, {4, 11, 19, 24}
-PEOPLE = f"""
+PREPARATION = """
+from django.core.management import call_command
 from annotation.models import Membership, Project, User
 project = Project.objects.create(slug="minds", name="Minds", overlap=3, speed_floor_ms=0)
-for name in {(*ANNOTATORS, "eve")!r}:
-    user = User.objects.create_user(name, password={PASSWORD!r})
+for name in {people!r}:
+    user = User.objects.create_user(name, password={password!r})
     Membership.objects.create(project=project, user=user, role="expert" if name == "eve" else "annotator")
+call_command("import_corpus", "omnitom", {stories!r}, "--project", "minds")
+call_command("assign", "--project", "minds", "--annotators", {annotators!r})
 """
 
 
@@ -81,16 +84,18 @@ class Server:
 @pytest.fixture
 def server(prepared, tmp_path):
     running = Server(prepared(tmp_path / "var"))
-    running.manage("shell", "-v", "0", "-c", PEOPLE)
     record = {
         "story_id": 7,
         "story_category": "False Belief Task",
         "story": "Ines puts the key in the bag. Tomas moves it to the drawer; Helena and Mr. Varga are at the ferry.",
         "beliefs": [{"actor": actor, "belief": belief} for actor, belief in ROWS],
     }
-    (tmp_path / "story.jsonl").write_text(json.dumps(record) + "\n")
-    running.manage("import_corpus", "omnitom", str(tmp_path / "story.jsonl"), "--project", "minds")
-    running.manage("assign", "--project", "minds", "--annotators", ",".join(ANNOTATORS))
+    stories = tmp_path / "story.jsonl"
+    stories.write_text(json.dumps(record) + "\n")
+    prepared_by = PREPARATION.format(
+        people=(*ANNOTATORS, "eve"), password=PASSWORD, stories=str(stories), annotators=",".join(ANNOTATORS)
+    )
+    running.manage("shell", "-v", "0", "-c", prepared_by)
     running.start()
     yield running
     running.kill()
