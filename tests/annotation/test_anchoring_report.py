@@ -27,6 +27,7 @@ def text_of(cast, *arguments) -> str:
     return out.getvalue()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("follows", [("bob",), ()])
 def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_none(cast, suggested, follows):
     noise = random.Random(7)
@@ -122,6 +123,7 @@ def labelled(cast, suggested, stories, **share):
         label_all(cast, seats, story, first_labels(story), noise, follows=("bob", "bea"))
 
 
+@pytest.mark.once
 def test_below_five_stories_page_and_command_show_values_without_intervals(cast, suggested, client):
     labelled(cast, suggested, 4)
     overall = report_of(cast.project)["votes"]["overall"]
@@ -170,6 +172,7 @@ def test_models_of_which_nothing_can_be_said_share_a_sentence(cast, suggested, c
     assert "Nothing can be said yet of <bdi>idle (i-1)</bdi>" in page and page.count('id="model-') == 1
 
 
+@pytest.mark.once
 def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cast, suggested, client):
     shares(cast, 40, 0)
     noise = random.Random(3)

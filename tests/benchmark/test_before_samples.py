@@ -18,7 +18,7 @@ from tests.copies import copied
 from workers.models import Call, Job
 from workers.providers.scripted.backend import FUNCTIONS
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("before samples")]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.mark.xdist_group("before samples")]
 
 NEW = {
     "suite": "standings of a run name its suite since there are several",
@@ -54,6 +54,7 @@ def figures_in(value: Any) -> Any:
     return re.findall(r"\d+(?:[.,]\d+)*", value) if is_sentence else value
 
 
+@pytest.mark.once
 def test_every_figure_is_the_same():
     held = dict(RunReport.objects.values_list("run", "figures__version"))
     now = figures()
@@ -62,6 +63,7 @@ def test_every_figure_is_the_same():
     assert len(held) == 8 and {one.figures["version"] for one in anew} == {made_by()} and made_by() not in held.values()
 
 
+@pytest.mark.once
 def test_work_goes_on_and_no_answer_is_asked_for_again():
     now = afterwards()
     assert list(changes(installation()["afterwards"], now)) == []
