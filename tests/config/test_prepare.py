@@ -51,6 +51,7 @@ def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypat
     assert list(collected.glob("two.*.css"))
 
 
+@pytest.mark.once  # tests/annotation/test_sample.py loads it into each database
 @pytest.mark.django_db
 def test_the_sample_comes_once_and_only_where_it_is_asked_for(collected, capsys):
     call_command("prepare")
