@@ -49,11 +49,11 @@ if [ -x "$pg_bin/initdb" ]; then
   install -d -m 700 "$scratch/pg"
   [ "$(id -u)" = 0 ] && chown postgres "$scratch/pg"
   as_postgres "$pg_bin/initdb" -D "$scratch/pg" -U credence -A trust --no-sync -E UTF8 --locale C.UTF-8 >/dev/null
-  # Statistics of rows that a test has left behind mislead the planner in the next: loading the sample took minutes.
+  # What autovacuum notes of rows that a test has left behind misleads the planner in the next: loading the sample took minutes.
   # Nothing has to outlive a crash here, and no query takes long enough to be worth compiling.
   as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -w -l "$scratch/pg/log" \
     -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c jit=off \
-         -c autovacuum_analyze_threshold=2000000000" start >/dev/null
+         -c autovacuum=off" start >/dev/null
   echo "== PostgreSQL"
   DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@"
 else
