@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.models import DatasetSample
 from benchmark.services.asking import prompts_of, stage_request
-from benchmark.services.estimates import Cached, Part
+from benchmark.services.estimates import Cached, Part, stages_asked
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.services.judge_tests import PURPOSE as TESTS
@@ -44,7 +44,7 @@ def cached_answers(
         if part.stage == SELF_TEST:
             answers_by_part[key] = seeker.tests(part)
             continue
-        needs = plan.definition.step(part.stage).needs
+        needs = plan.definition.needed(part.stage, stages_asked(plan, part.model))
         earlier = {step: _earlier(plan, part.model, step, answers_by_part) for step in needs}
         answers_by_part[key] = seeker.answers(part, earlier)
     return {key: set(answers) for key, answers in answers_by_part.items()}

@@ -52,7 +52,8 @@ class Plan:
     def __post_init__(self) -> None:
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        object.__setattr__(self, "stages", list(dict.fromkeys(self.stages)))  # a form or a command may name one twice
+        stages = self.definition.program(self.options) if self.definition.program else self.stages
+        object.__setattr__(self, "stages", list(dict.fromkeys(stages)))  # a form or a command may name one twice
 
     @property
     def definition(self) -> Suite:

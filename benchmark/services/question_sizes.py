@@ -65,7 +65,7 @@ def answers_expected(draft: Run, sample: DatasetSample, step: str, prompts: Prom
     """Return what a perfect model would have answered at the steps that this one needs."""
     suite = suite_named(draft.suite)
     answers: dict[str, str] = {}
-    for needed in suite.step(step).needs:
+    for needed in suite.needed(step, draft.stages):
         earlier = answers_expected(draft, sample, needed, prompts)
         answers[needed] = suite.expected(question_of(draft, sample, needed, earlier, prompts))
     return answers

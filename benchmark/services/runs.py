@@ -119,7 +119,7 @@ def _add_run_items(
 ) -> None:
     """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
     for stage in stages:
-        if not suite_named(run.suite).step(stage).needs:
+        if not suite_named(run.suite).needed(stage, stages):
             turns = range(run.params.get("repetitions", 1))
             rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
             insert_rows(RunItem, _NEW, rows)

@@ -145,8 +145,9 @@ def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
 
 def _awaiting(run: Run) -> list[tuple[str, str]]:
     """Return (step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
-    steps = suite_named(run.suite).steps
-    return [(step.key, step.needs[-1]) for step in steps if step.key in run.stages and step.needs and step.chosen]
+    suite = suite_named(run.suite)
+    chosen = [step.key for step in suite.launched if step.key in run.stages]
+    return [(key, needed[-1]) for key in chosen if (needed := suite.needed(key, run.stages))]
 
 
 @dataclass(frozen=True, slots=True)

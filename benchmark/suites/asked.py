@@ -35,7 +35,8 @@ class Sample:
 class Step:
     """One kind of call. A model is asked, or where `judged` the run's judge.
 
-    `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question. `chosen` says whether a run is launched with it; one that is not is asked for
+    `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question, and those to the steps of `after` of runs that go
+    through them, as the steps of a method that comes before it. `chosen` says whether a run is launched with it; one that is not is asked for
     afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
     `Request.task` where that is not its key, `score` what the score of its items is called, empty where they carry none.
     """
@@ -44,6 +45,7 @@ class Step:
     label: str
     judged: bool = False
     needs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     chosen: bool = True
     completes: str = ""
     task: str = ""

@@ -5,7 +5,7 @@ A suite is a folder of `benchmark/suites` with a `suite.py` that holds one `Suit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,7 +131,8 @@ class Suite:
     empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
     empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
 
-    How it is asked: `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
+    How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without it they are chosen at the
+    launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
     {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
     and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
     more; None for a suite without one.
@@ -167,6 +168,7 @@ class Suite:
     unfit: Callable[[Resources], str] | None = None
     people: str = ""
     people_measured: Callable[[Person], PersonMeasured | None] | None = None
+    program: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1
     max_tokens: int = 1000
@@ -198,6 +200,11 @@ class Suite:
         return tuple(step for step in self.steps if step.chosen)
 
     @property
+    def chooses_steps(self) -> bool:
+        """Whether a launch says which steps a run goes through."""
+        return self.program is None and len(self.launched) > 1
+
+    @property
     def judging(self) -> Step | None:
         """The step of a launch at which the judge is asked, None for a suite without one."""
         return next((step for step in self.launched if step.judged), None)
@@ -221,9 +228,15 @@ class Suite:
 
     def related(self, key: str) -> frozenset[str]:
         """The steps whose answers the question or the answer of this one is read with, itself among them; empty where it stands alone."""
-        others = {*self.step(key).needs, *(step.key for step in self.steps if step.completes == key)}
+        step = self.step(key)
+        others = {*step.needs, *step.after, *(other.key for other in self.steps if other.completes == key)}
         return frozenset({key, *others} if others else ())
+
+    def needed(self, key: str, steps: Collection[str]) -> tuple[str, ...]:
+        """The steps whose answers the question of this one needs in a run that goes through `steps`."""
+        step = self.step(key)
+        return (*step.needs, *(before for before in step.after if before in steps))
 
     def following(self, key: str) -> list[Step]:
         """The chosen steps whose questions need the answer to this one."""
-        return [step for step in self.launched if key in step.needs]
+        return [step for step in self.launched if key in (*step.needs, *step.after)]

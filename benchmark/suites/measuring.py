@@ -14,6 +14,7 @@ from benchmark.domain.averaging import Averages, StoryAverages, averages
 from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, report
 from benchmark.suites.asked import BySample, Columns, Figures, Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named
 from benchmark.suites.story_scores import (
     READINGS,
@@ -120,6 +121,20 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     }  # fmt: skip
 
 
+def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Outcome]:
+    """Return what became of each repetition of a sample's question at the group's scored step: its own outcome there, or, where an earlier step has
+    no answer or none yet that it could go on from, that it is without one."""
+    at_step = {outcome.repetition: outcome for outcome in outcomes if outcome.step == group.scored}
+    earlier = {outcome.repetition: outcome for outcome in outcomes if outcome.step in group.rests_on}
+    return [
+        at_step.get(repetition)
+        or replace(
+            outcome, step=group.scored, official=None, repaired=None, unusable="", without=outcome.without or OPEN
+        )
+        for repetition, outcome in sorted({**earlier, **at_step}.items())
+    ]
+
+
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
 Held = Sequence[tuple[Sample, SampleResult]]
 
@@ -131,8 +146,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     """
     measured: list[tuple[Sample, SampleResult]] = []
     for sample in entered.samples:
-        outcomes = [outcome for outcome in entered.outcomes.get(sample.key, ()) if outcome.step in group.rests_on]
-        if outcomes:
+        if outcomes := counted_outcomes(entered.outcomes.get(sample.key, ()), group):
             measured.append((sample, score(sample, outcomes)))
     if not measured:
         return None
@@ -213,8 +227,8 @@ def _single(
     """The score of one repetition of a sample, None where it has none."""
     outcomes = [
         outcome
-        for outcome in entered.outcomes.get(sample.key, ())
-        if outcome.step in group.rests_on and outcome.repetition == turn
+        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group)
+        if outcome.repetition == turn
     ]
     if not outcomes:
         return None

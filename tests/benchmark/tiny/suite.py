@@ -12,7 +12,7 @@ from workers.providers.baseline.provider import Baseline
 
 GROUP = MetricGroup(
     key="tiny", title="Sums", noun="adding", shares=("right",), headers={"right": "Right"}, score="right",
-    score_title="Right sums", prompt="sum", rests_on=("sum",), scored="sum", facets={"parity": "Parity"},
+    score_title="Right sums", prompt="sum", rests_on=("repeat", "sum"), scored="sum", facets={"parity": "Parity"},
 )  # fmt: skip
 
 

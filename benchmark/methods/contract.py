@@ -1,0 +1,70 @@
+"""What a suite tells a method about a question, and what a method makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmark.suites.asked import Step
+from workers.providers.contract import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A sentence or an utterance of a story, and who perceives it by the data, None where they do not say."""
+
+    text: str
+    perceivers: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A question as a suite puts it.
+
+    `story` and `question` are texts, `how` says how to answer where nothing but the answer is wanted, and `how_after` where reasoning comes
+    before it. `people` are those through whose eyes the question looks: none for the facts, one for what somebody thinks, two for what the
+    first thinks that the second thinks. `scenes` are the parts of the story that one can perceive, `joined` is what stands between them, and
+    `kind` what one of them is called. `system` is a system prompt, if any.
+    """
+
+    story: str
+    question: str
+    how: str
+    how_after: str = ""
+    people: tuple[str, ...] = ()
+    scenes: tuple[Scene, ...] = ()
+    joined: str = " "
+    kind: str = "sentence"
+    system: str = ""
+
+    def messages(self, *texts: str) -> tuple[Message, ...]:
+        """Return the prompt: turns of user and model that take turns, after the system prompt."""
+        system = (Message("system", self.system),) if self.system else ()
+        roles = ("user", "assistant")
+        return (*system, *(Message(roles[at % 2], text) for at, text in enumerate(texts)))
+
+
+class NothingToAsk(ValueError):
+    """Why a method cannot put a question after what the model answered before, as one sentence."""
+
+
+Earlier = Mapping[str, str]
+"""Raw answers to earlier steps, by step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to put a question.
+
+    `steps` come before the answer, in order; `ask(step, put, earlier)` returns the prompt of one of them, `answer(put, earlier)` that of the
+    answer, both raise NothingToAsk. `read(text)` returns the part of a raw answer
+    that holds the answer itself.
+    """
+
+    name: str
+    title: str
+    help: str
+    answer: Callable[[Put, Earlier], Sequence[Message]]
+    steps: tuple[Step, ...] = ()
+    ask: Callable[[str, Put, Earlier], Sequence[Message]] | None = None
+    read: Callable[[str], str] = str.strip

@@ -1,0 +1,19 @@
+"""Chain of thought: reasoning first, then the answer, in one call (Wei et al. 2022, "Chain-of-Thought Prompting")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.methods.contract import Earlier, Method, Put
+from benchmark.methods.reasoning import MARK, final_answer
+from workers.providers.contract import Message
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    how = put.how_after or put.how
+    return put.messages(
+        f"{put.story}\n\nQuestion: {put.question}\nThink it through step by step. Then write a last line that begins with “{MARK}”. {how}".rstrip()
+    )
+
+
+COT = Method("cot", "chain of thought", "Reasoning step by step, then the answer.", _answer, read=final_answer)

@@ -1,0 +1,60 @@
+"""Who perceives which scene: from a model's JSON, and what of a story a person has perceived.
+
+As in Jung et al. 2024, "Perceptions to Beliefs": PercepToM. Model text is read as JSON, else as a plain literal; it is never evaluated.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Perceived = Sequence[Mapping[str, Any]]
+"""Objects of one scene and its perceivers each, as a model wrote them."""
+_START, _END = re.compile(r"\[ ?\{"), re.compile(r"\} ?\]")
+
+
+def array_in(text: str) -> str:
+    """Return the array of objects that a text holds: from its first `[{` to its first `}]`, to its end without one; empty without a beginning."""
+    start = _START.search(text)
+    if start is None:
+        return ""
+    end = _END.search(text)
+    return text[start.start() : end.end()] if end else text[start.start() :]
+
+
+def perceptions_of(text: str) -> Perceived | None:
+    """Return the objects of a model's answer; None where it holds no array of objects that can be read."""
+    array = array_in(text)
+    value = _literal(array) if array else None
+    if not isinstance(value, list) or not all(isinstance(scene, dict) for scene in value):
+        return None
+    return value
+
+
+def _literal(array: str) -> Any:
+    try:
+        return json.loads(array)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(array)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def perceives(perceivers: object, person: str) -> bool:
+    """Whether a person is among perceivers: a list that has the name, or a text in which it stands."""
+    return isinstance(perceivers, (list, tuple, str)) and person in perceivers
+
+
+def perceived_by(perceptions: Perceived, people: Sequence[str]) -> list[str]:
+    """Return the scenes that all of these people perceive, in their order, as the model worded them."""
+    return [
+        str(scene)
+        for entry in perceptions
+        for scene, perceivers in list(entry.items())[:1]
+        if all(perceives(perceivers, person) for person in people)
+    ]

@@ -1,0 +1,70 @@
+"""PercepToM: who perceives what is asked first; the question is asked about what the person perceived, found by string matching.
+
+After Jung et al. 2024, "Perceptions to Beliefs". With the true perceptions of the data in place of the model's it is the oracle of that paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
+from benchmark.methods.perceptions import perceived_by, perceptions_of
+from benchmark.methods.plain import prompt
+from benchmark.suites.asked import Step
+from workers.providers.contract import Message
+
+PERCEIVE = "perceive"
+
+
+def asked_perceptions(put: Put) -> str:
+    """Return the prompt that asks who perceives each scene of a story."""
+    return (
+        f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key is the {put.kind} as it stands, its value "
+        f"an array of the names of those who perceive it. Write the array alone."
+    )
+
+
+def about_perceived(put: Put, scenes: Sequence[str]) -> str:
+    """Return the question about what the people of the question perceived of a story."""
+    if not put.people:
+        return prompt(put)
+    whose = (
+        f"{put.people[0]} knows about"
+        if len(put.people) == 1
+        else f"{put.people[0]} thinks {put.people[1]} knows about"
+    )
+    return prompt(put, f"This is what {whose}, in order:\n\n{put.joined.join(scenes)}")
+
+
+def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(asked_perceptions(put))
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    perceptions = perceptions_of(earlier[PERCEIVE])
+    if perceptions is None:
+        raise NothingToAsk(
+            "The answer on who perceives what is not an array of objects, so that the question could not be asked."
+        )
+    return put.messages(about_perceived(put, perceived_by(perceptions, put.people)))
+
+
+def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:
+    seen = [scene.text for scene in put.scenes if scene.perceivers is not None and {*put.people} <= {*scene.perceivers}]
+    return put.messages(about_perceived(put, seen))
+
+
+PERCEPTOM = Method(
+    "perceptom",
+    "PercepToM",
+    "First who perceives what, then the question about what the person perceived.",
+    _answer,
+    steps=(Step(PERCEIVE, "Perceiving", answers=("perceptions", "perceptions")),),
+    ask=_ask,
+)
+ORACLE_PERCEPTION = Method(
+    "oracle-perception",
+    "PercepToM with the true perceptions",
+    "The question about what the person perceived, by the data.",
+    _oracle,
+)

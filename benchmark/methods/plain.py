@@ -1,0 +1,20 @@
+"""The question as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.methods.contract import Earlier, Method, Put
+from workers.providers.contract import Message
+
+
+def prompt(put: Put, story: str | None = None) -> str:
+    """Return the question after its story, or after another text that takes its place."""
+    return f"{put.story if story is None else story}\n\nQuestion: {put.question}\n{put.how}".rstrip()
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(prompt(put))
+
+
+PLAIN = Method("plain", "plain", "The story, the question, nothing else.", _answer)

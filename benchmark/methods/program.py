@@ -1,0 +1,83 @@
+"""Setting, steps and requests of the methods that a suite takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.methods.contract import Method, NothingToAsk, Put
+from benchmark.suites.asked import Question, Step
+from benchmark.suites.settings import Setting
+from workers.providers.contract import Request
+
+METHOD = "method"
+"""The name of the setting."""
+
+
+def method_setting(methods: Sequence[Method]) -> Setting:
+    """Return the setting that chooses among methods, the first of them by default."""
+    return Setting(
+        METHOD,
+        "Method",
+        methods[0].name,
+        help=" ".join(f"{method.title[:1].upper()}{method.title[1:]}: {method.help}" for method in methods),
+        choices=tuple((method.name, method.title) for method in methods),
+    )
+
+
+def steps_with(methods: Sequence[Method], answer: Step) -> tuple[Step, ...]:
+    """Return the steps of all methods and the answering step, which comes after those of the method that was chosen."""
+    before = tuple(dict.fromkeys(step for method in methods for step in method.steps))
+    return (*before, replace(answer, after=(*answer.after, *(step.key for step in before))))
+
+
+def program_of(methods: Sequence[Method], answer: str) -> Callable[[Mapping[str, Any]], tuple[str, ...]]:
+    """Return the program of a suite: the steps of the chosen method, then the one whose key is `answer`."""
+
+    def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
+        method = next((method for method in methods if method.name == settings.get(METHOD)), methods[0])
+        return (*(step.key for step in method.steps), answer)
+
+    return program
+
+
+def method_named(methods: Sequence[Method], settings: Mapping[str, Any]) -> Method:
+    """Return the method that a run was launched with. Raises KeyError where there is none of its name."""
+    return {method.name: method for method in methods}[settings[METHOD]]
+
+
+def request_by(
+    method: Method, question: Question, put: Put, task: Mapping[str, Any], *, tokens: int = 0
+) -> Request | str:
+    """Return the request of a question at its step, or why nothing is to be asked. `task` says the same as data; `tokens` of the answer, those of the run
+    where it is 0."""
+    own = {step.key for step in method.steps}
+    try:
+        if question.step in own and method.ask is not None:
+            messages = method.ask(question.step, put, question.answers)
+        else:
+            lacking = own - question.answers.keys()
+            # a baseline computes its answer and has no earlier one
+            messages = put.messages(put.question) if lacking else method.answer(put, question.answers)
+    except NothingToAsk as error:
+        return str(error)
+    return Request(
+        messages=tuple(messages),
+        max_tokens=tokens or question.settings["max_tokens"],
+        temperature=0.0,
+        seed=question.settings["seed"],
+        task=task,
+    )
+
+
+def wording_digest(methods: Sequence[Method]) -> str:
+    """Return the SHA-256 of what methods make of a question of their own, in hexadecimal digits: it changes with any wording."""
+    put = Put("{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}")
+    texts = []
+    for method in methods:
+        earlier = {step.key: '[{"{scene}": ["{first}", "{second}"]}]' for step in method.steps}
+        asked = [message for step in method.steps if method.ask for message in method.ask(step.key, put, {})]
+        texts += [f"{message.role}\0{message.content}" for message in (*asked, *method.answer(put, earlier))]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -1,0 +1,33 @@
+"""System 2 Attention: the part of the story that matters is written out first, and the answer rests on it alone (Weston and Sukhbaatar 2023)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.methods.contract import Earlier, Method, Put
+from benchmark.methods.plain import prompt
+from benchmark.suites.asked import Step
+from workers.providers.contract import Message
+
+EXTRACT = "s2a-extract"
+
+
+def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(
+        f"{put.story}\n\nQuestion: {put.question}\n\nCopy out of the text above what matters for this question, and nothing else, so that somebody "
+        "who reads only that can answer it. Do not answer the question, and do not explain."
+    )
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(prompt(put, earlier[EXTRACT].strip()))
+
+
+S2A = Method(
+    "s2a",
+    "System 2 Attention",
+    "The relevant part of the story is extracted, then the question is asked about it.",
+    _answer,
+    steps=(Step(EXTRACT, "Extracting", answers=("extract", "extracts")),),
+    ask=_ask,
+)
