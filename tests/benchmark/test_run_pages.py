@@ -252,7 +252,7 @@ def test_what_made_it_is_stated(alice, cast, gold, models):
     told = page(alice, at(run, "made/"))
     for part in (gold.digest, *run.spec["prompts"].values(), "abc123", "lexical-judge", "max_tokens: 6000", "seed: 7"):
         assert part in told, part
-    assert "django 5" in told and "tiny-1" in told and "once" not in told
+    assert "django 5" in told and "tiny-1" in told and "once" not in told and "{&quot;delay&quot;: 0}" in told
 
 
 def test_buttons_are_the_admins_alone(client, cast, run):
