@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 from copy import copy
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -144,10 +145,16 @@ def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(rows, 50).get_page(request.GET.get("page"))
     actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
     for event in page:
-        event.shown = {name: value for name, value in event.details.items() if value not in (None, "", [], {})}
+        event.shown = {name: _told(value) for name, value in event.details.items() if value not in (None, "", [], {})}
     context = {"page": page, "actions": actions, "action": action, "who": who}
     context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
     return render(request, "annotation/projects/audit.html", access.context | context)
+
+
+def _told(value: Any) -> Any:
+    """Return a list of words or numbers as one would write it, anything else as it is."""
+    is_plain = isinstance(value, list) and all(isinstance(one, str | int) for one in value)
+    return ", ".join(map(str, value)) if is_plain else value
 
 
 def _audit_csv(rows, slug: str) -> StreamingHttpResponse:
