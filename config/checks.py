@@ -1,4 +1,7 @@
-"""Misconfiguration as system checks: each is one sentence that names the variable and what was expected."""
+"""Misconfiguration as system checks: each is one sentence that names the variable and what was expected.
+
+Those on the environment have a tag of Django's that needs no page loaded: `prepare` runs it alone.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ def environment_is_readable(app_configs, **kwargs) -> list[Error]:
     return [Error(problem, id="credence.E001") for problem in environment.problems]
 
 
-@register(Tags.urls)
+@register(Tags.compatibility)
 def site_url_is_a_url(app_configs, **kwargs) -> list[Error]:
     parts = urlsplit(settings.SITE_URL)
     if parts.scheme in {"http", "https"} and parts.hostname:

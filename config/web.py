@@ -6,6 +6,7 @@ waiting. The application is loaded once and the processes are forked from it: th
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -35,8 +36,11 @@ def main() -> None:
         listening = socket.create_server((host, port), backlog=1024)
     except OSError as error:
         sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
+    gc.disable()  # nothing of what is loaded ends before the server does
     from config import wsgi  # noqa: F401, loaded before the processes part: they share what it takes
 
+    gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
+    gc.enable()
     alive = os.pipe()
     _watch([_fork(listening, threads, alive) for _ in range(workers)])
 
