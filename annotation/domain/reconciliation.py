@@ -35,15 +35,11 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A row of the lanes: `a` and `b` as the experts wrote them, one of them None in the lanes of one table.
-
-    `similarity` is from 0 to 1.
-    """
+    """A row of the lanes: `a` and `b` as the experts wrote them, one of them None in the lanes of one table."""
 
     lane: Lane
     a: DraftRow | None
     b: DraftRow | None
-    similarity: float
 
 
 def lanes(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> list[Pair]:
@@ -57,40 +53,38 @@ def lanes(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> list[Pair]:
     pairs = []
     for at, row in enumerate(a):
         if at not in mates:
-            pairs.append(Pair(Lane.ONLY_A, row, None, 0.0))
+            pairs.append(Pair(Lane.ONLY_A, row, None))
             continue
-        mate, score = b[mates[at][0]], mates[at][1]
+        mate = b[mates[at]]
         lane = Lane.SAME if row.key == mate.key else Lane.REWORDED
-        pairs.append(Pair(lane, row, mate, score))
-    taken = {at for at, _ in mates.values()}
-    return pairs + [Pair(Lane.ONLY_B, None, row, 0.0) for at, row in enumerate(b) if at not in taken]
+        pairs.append(Pair(lane, row, mate))
+    taken = set(mates.values())
+    return pairs + [Pair(Lane.ONLY_B, None, row) for at, row in enumerate(b) if at not in taken]
 
 
 def _plain(text: str) -> str:
     return " ".join(text.split()).casefold().rstrip(".")
 
 
-def _equal(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> dict[int, tuple[int, float]]:
+def _equal(a: Sequence[DraftRow], b: Sequence[DraftRow]) -> dict[int, int]:
     free: dict[tuple[str, str], list[int]] = {}
     for at, row in enumerate(b):
         free.setdefault(row.key, []).append(at)
-    return {at: (free[row.key].pop(0), 1.0) for at, row in enumerate(a) if free.get(row.key)}
+    return {at: free[row.key].pop(0) for at, row in enumerate(a) if free.get(row.key)}
 
 
-def _similar(
-    a: Sequence[DraftRow], b: Sequence[DraftRow], mates: Mapping[int, tuple[int, float]]
-) -> dict[int, tuple[int, float]]:
-    taken = {at for at, _ in mates.values()}
+def _similar(a: Sequence[DraftRow], b: Sequence[DraftRow], mates: Mapping[int, int]) -> dict[int, int]:
+    taken = set(mates.values())
     scored = [
         (token_sort_ratio(row.key[1], other.key[1]), i, j)
         for i, row in enumerate(a)
         for j, other in enumerate(b)
         if i not in mates and j not in taken and row.key[0] == other.key[0]
     ]
-    pairs: dict[int, tuple[int, float]] = {}
+    pairs: dict[int, int] = {}
     used: set[int] = set()
     for score, i, j in sorted(scored, key=lambda candidate: (-candidate[0], candidate[1], candidate[2])):
         if score >= SIMILAR and i not in pairs and j not in used:
-            pairs[i] = (j, score / 100)
+            pairs[i] = j
             used.add(j)
     return pairs

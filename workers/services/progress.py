@@ -20,8 +20,8 @@ class Progress:
     """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be estimated.
 
     `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated` answers.
-    `lost` is the part of `cost` that lost answers can have cost at most. `retrying` items of `waiting` have failed before, the
-    last of them waits until `retry_at`; `held` items of `waiting` wait for a person.
+    `lost` is the part of `cost` that lost answers can have cost at most. Of `waiting`, `held` items wait for a person, and the last
+    of those that failed before waits until `retry_at`.
     """
 
     total: int
@@ -40,7 +40,6 @@ class Progress:
     rate: float
     seconds_left: float | None
     lost: Decimal = Decimal(0)
-    retrying: int = 0
     retry_at: datetime | None = None
     held: int = 0
     unpriced: int = 0
@@ -49,10 +48,6 @@ class Progress:
     @property
     def money(self) -> Money:
         return Money(self.cost, self.unpriced)
-
-    @property
-    def minutes_left(self) -> float | None:
-        return None if self.seconds_left is None else self.seconds_left / 60
 
     @property
     def ended(self) -> int:
@@ -81,7 +76,6 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
     sums = items.values("job").annotate(
         total_cost=Sum("cost"),
         own_cost=Sum("call__cost", filter=own),
-        retrying=Count("pk", filter=retrying),
         retry_at=Max("not_before", filter=retrying),
         total_unpriced=Sum("unpriced"),
         estimated=Count("pk", filter=made & Q(call__usage_told=False)),
@@ -96,7 +90,7 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
 
 
 _NO_SUMS = {
-    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retrying": 0, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
+    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
     "recent": 0,
 }  # fmt: skip
 
@@ -126,7 +120,6 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         rate=rate * 60,
         seconds_left=unfinished / rate if running and unfinished and rate else None,
         lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
-        retrying=sums["retrying"],
         retry_at=sums["retry_at"],
         unpriced=sums["total_unpriced"] or 0,
         estimated=sums["estimated"],
