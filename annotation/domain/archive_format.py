@@ -90,6 +90,13 @@ class _Manifest(Open):
         return files
 
 
+class Person(Open):
+    """A line of people: whoever has a part in the project."""
+
+    username: str
+    display_name: str
+
+
 def digests_of(manifest: object) -> dict[str, str]:
     """Return the SHA-256 of each file that a manifest names. Raises BadArchive."""
     try:

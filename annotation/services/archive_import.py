@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from django.db import DatabaseError, IntegrityError
 
-from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, file_of
+from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, Person, file_of
 from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
@@ -164,14 +164,12 @@ class _Import:
         """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other name."""
         shown_names: dict[str, str] = {}
         for number, row, _ in lines_of(self.archive, "people"):
-            name, display_name = row.get("username"), row.get("display_name")
-            if not (isinstance(name, str) and isinstance(display_name, str)) or "\x00" in name + display_name:
-                raise BadArchive(f"people.jsonl, line {number}: expected a user name and a name to show.")
             try:
-                checked_name(name.removeprefix(IMPORTED_MARK))
+                person = Person.of(row)
+                checked_name(person.username.removeprefix(IMPORTED_MARK))
             except ValueError as error:
                 raise BadArchive(f"people.jsonl, line {number}: {error}") from error
-            shown_names[name] = display_name
+            shown_names[person.username] = person.display_name
         if strangers := sorted(set(self.accounts) - set(shown_names)):
             raise BadArchive(f"The archive holds nobody called {strangers[0][:60]!r}.")
         self.here.users = dict(self.accounts)

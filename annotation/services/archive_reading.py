@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
 from annotation.domain.archive_format import (
     MANIFEST,
@@ -15,7 +15,9 @@ from annotation.domain.archive_format import (
     digests_of,
     file_of,
 )
-from core.incoming.text import NotJson, json_of
+from core.incoming.text import NotJson, json_of, json_of_line, unstorable
+
+_EXPECTED = f"expected one JSON object of at most {MAX_LINE_BYTES // 1024**2} MB"
 
 
 def checked(archive: zipfile.ZipFile) -> dict[str, str]:
@@ -40,17 +42,32 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
     return files
 
 
-def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict, int]]:
-    """Number, row and length in bytes of each line of a section. Raises BadArchive."""
+def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[str, Any], int]]:
+    """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises BadArchive."""
     file = file_of(section)
     with archive.open(file) as handle:
         number = 0
         while raw := handle.readline(MAX_LINE_BYTES + 1):
             number += 1
             try:
-                row = json.loads(raw) if len(raw) <= MAX_LINE_BYTES else None
-            except (ValueError, RecursionError):
-                row = None
-            if not isinstance(row, dict):
-                raise BadArchive(f"{file}, line {number}: expected one JSON object of at most 16 MB.")
-            yield number, row, len(raw)
+                yield number, _row(raw), len(raw)
+            except BadLine as error:
+                raise BadArchive(f"{file}, line {number}: {error}") from error
+
+
+class BadLine(ValueError):
+    """A line of a section holds no row; the message is one sentence."""
+
+
+def _row(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MAX_LINE_BYTES:
+        raise BadLine(f"{_EXPECTED}.")
+    try:
+        row = json_of_line(raw)
+    except NotJson as error:
+        raise BadLine(f"{_EXPECTED}; {error.found}.") from error
+    if not isinstance(row, dict):
+        raise BadLine(f"{_EXPECTED}.")
+    if b"\\u" in raw and (what := unstorable(row)):
+        raise BadLine(f"it cannot be kept: {what}.")
+    return row
