@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from core.texts import storable
+from core.incoming.text import unstorable
 from workers.domain.pricing import exact_dollars
 from workers.models import Endpoint
 from workers.providers import registry
@@ -149,10 +149,10 @@ def check_own_options(endpoint: Endpoint) -> None:
     if not isinstance(endpoint.options, dict):
         raise ValidationError({"options": "A JSON object is expected."})
     try:
-        text = json.dumps(endpoint.options, ensure_ascii=False, allow_nan=False)
+        json.dumps(endpoint.options, allow_nan=False)
     except ValueError as error:
         raise ValidationError({"options": "NaN and Infinity are not valid JSON."}) from error
-    if "\\u0000" in text or storable(text) != text:
+    if unstorable(endpoint.options):
         raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
     _as_error_of("options", lambda: check_options(endpoint.options, endpoint.about.options))
     _as_error_of("options", lambda: _check_highest_prices(endpoint))
