@@ -2,14 +2,12 @@ from django.urls import path
 
 from annotation.views import grid, work
 
-_CELL = "p/<slug:slug>/work/<str:story>/<str:proposition>"
-
 urlpatterns = [
     path("p/<slug:slug>/work/", work.work, name="work"),
     path("p/<slug:slug>/work/next/", work.next_story, name="next_story"),
     path("p/<slug:slug>/work/<str:story>/", grid.grid, name="grid"),
     path("p/<slug:slug>/work/<str:story>/votes/", grid.save, name="save_votes"),
     path("p/<slug:slug>/work/<str:story>/undo/", grid.undo, name="undo_vote"),
-    path(f"{_CELL}/comments/<str:dimension>/", grid.comments, name="comments"),
-    path(f"{_CELL}/flag/", grid.flag, name="flag"),
+    path("p/<slug:slug>/work/<str:story>/<str:proposition>/comments/<str:dimension>/", grid.comments, name="comments"),
+    path("p/<slug:slug>/work/<str:story>/<str:proposition>/flag/", grid.flag, name="flag"),
 ]
