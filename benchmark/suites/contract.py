@@ -60,7 +60,7 @@ class Sizes:
     """How long questions and answers are, for estimates that make few of the questions.
 
     `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the answer to be expected);
-    `pairs(pairs, form)` is a judge's answer about pairs of an actor and a belief.
+    `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
     """
 
     of: Callable[[Question], tuple[Extent, Extent]]
