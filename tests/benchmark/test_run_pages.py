@@ -167,7 +167,7 @@ def test_a_run_on_gold_that_returned_is_not_stale(alice, cast, gold, models, run
     settle(story, context="Temporal")
     cache.clear()
     told = page(alice, "/p/minds/runs/gold/?mark=1&mark=2")
-    assert "no frozen version" in told and ".gold-2" in told and ".gold-1" in told
+    assert "not a frozen version" in told and ".gold-2" in told and ".gold-1" in told
 
 
 def test_a_mark_links_to_the_difference_only_for_who_may_open_it(client, cast, gold, run):
