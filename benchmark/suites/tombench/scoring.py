@@ -1,0 +1,103 @@
+"""Answers to ToMBench that were made elsewhere, asked as the released code asks: five tries in its own order of options."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmark.suites.answers import read_answers
+from benchmark.suites.tombench.data import Item, read_tombench
+from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_accuracies, repaired_accuracies
+from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
+from benchmark.suites.tombench.shuffling import TRIES, Shown, official_orders, show
+
+_ID = re.compile(r"(.+)/(\d+)/(\d+)")
+_PLACES = 10
+"""Decimals of an accuracy."""
+
+
+class BadAnswerId(ValueError):
+    """What is wrong with the id of an answer, as one sentence."""
+
+
+def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[str, Any]:
+    """{"official", "repaired"} of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder `data`, each
+    {"answers": {id: …}, "metrics": {"tasks", "abilities"}} with accuracies from 0 to 1; only questions with an answer are scored.
+
+    An official answer is [the letter that is taken, the original one], a repaired one the original letter, None where no option is chosen. Official
+    metrics leave out what is 0, as the released code does; repaired ones have `overall` and say what was `unparsed`. Raises ValueError.
+    """
+    items = _by_file(data, language)
+    texts = read_answers(answers)
+    shown = {name: _shown(items, name, answers.name) for name in texts}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise BadAnswerId(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
+    official = {name: [extract_official(text), parse_official(text, shown[name][1])] for name, text in texts.items()}
+    repaired = {name: parse_repaired(text, shown[name][1]) for name, text in texts.items()}
+    asked = {name: item for name, (item, _) in shown.items()}
+    accuracies = official_accuracies(_voted(asked, {name: letters[1] for name, letters in official.items()}))
+    return {
+        "official": {"answers": official, "metrics": _above_nought(accuracies)},
+        "repaired": {"answers": repaired, "metrics": _whole(repaired_accuracies(_voted(asked, repaired)))},
+    }
+
+
+Tries = tuple[Shown, ...]
+
+
+def _by_file(data: Path, language: str) -> dict[str, list[tuple[Item, Tries]]]:
+    """The items of each file, with their options as each try shows them: one generator runs through a file."""
+    by_file: dict[str, list[Item]] = {}
+    for item in read_tombench(data, languages=(language,)).items:
+        by_file.setdefault(item.task, []).append(item)
+    return {
+        task: [
+            (item, tuple(show(item.cleaned_options, order) for order in tries))
+            for item, tries in zip(items, official_orders(len(item.options) for item in items), strict=True)
+        ]
+        for task, items in by_file.items()
+    }
+
+
+def _shown(items: Mapping[str, list[tuple[Item, Tries]]], name: str, file: str) -> tuple[Item, Shown]:
+    found = _ID.fullmatch(name)
+    task, line, attempt = (found[1], int(found[2]), int(found[3])) if found else ("", 0, 0)
+    if not found or task not in items or line >= len(items[task]) or attempt >= TRIES:
+        raise BadAnswerId(
+            f"{file}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to {TRIES - 1}>."
+        )
+    item, tries = items[task][line]
+    return item, tries[attempt]
+
+
+def _voted(asked: Mapping[str, Item], choices: Mapping[str, str | None]) -> list[VotedItem]:
+    """The items in the order of the data, with the votes of those tries that have an answer, in their order."""
+    votes: dict[str, list[tuple[int, str | None]]] = {}
+    items = {item.key: item for item in asked.values()}
+    for name, item in asked.items():
+        votes.setdefault(item.key, []).append((int(name.rpartition("/")[2]), choices[name]))
+    return [
+        VotedItem(
+            item.task, item.ability, item.answer, tuple(vote for _, vote in sorted(votes[key], key=lambda one: one[0]))
+        )
+        for key, item in items.items()
+    ]
+
+
+def _above_nought(found: Accuracies) -> dict[str, dict[str, float]]:
+    return {
+        kind: {name: round(one.value, _PLACES) for name, one in groups.items() if one.correct}
+        for kind, groups in (("tasks", found.tasks), ("abilities", found.abilities))
+    }
+
+
+def _whole(found: Accuracies) -> dict[str, Any]:
+    groups = {"tasks": found.tasks, "abilities": found.abilities}
+    metrics: dict[str, Any] = {
+        kind: {name: one.value for name, one in of_kind.items()} for kind, of_kind in groups.items()
+    }
+    overall = found.overall
+    return metrics | {"overall": overall and overall.value, "unparsed": overall and overall.unparsed}
