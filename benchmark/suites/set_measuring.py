@@ -1,0 +1,68 @@
+"""The figures of a metric group whose units are sets of samples that must all be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from benchmark.domain.estimating import StoryScore
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.measuring import SampleResult, Scoring, counted_outcomes, measured_samples
+
+
+def every(sample: Sample) -> bool:
+    """Every sample of a set counts."""
+    return True
+
+
+def measured_sets(
+    entered: Entered, group: MetricGroup, score: Scoring, *, counts: Callable[[Sample], bool] = every
+) -> Measured | None:
+    """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
+    `score`, so that it is right where all of them are.
+
+    `counts`, a function of a module, says which samples count. A set of which not all these were asked has no figure; others stand under their first sample.
+    """
+    sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
+    asked = {sample.key: sample for sample in entered.samples if entered.outcomes.get(sample.key)}
+    members = {keys[0]: [asked[key] for key in keys] for keys in sets.values() if asked.keys() >= {*keys}}
+
+    def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        turns = {outcome.repetition for outcome in outcomes}
+        return _least([score(sample, _at(entered, group, sample, turns)) for sample in members[first.key]])
+
+    return measured_samples(replace(entered, samples=[first for first, *_ in members.values()]), group, scored)
+
+
+def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
+    sets: dict[str, list[str]] = {}
+    for sample in samples:
+        if sample.group:
+            sets.setdefault(sample.group, []).append(sample.key)
+    return sets
+
+
+def _at(entered: Entered, group: MetricGroup, sample: Sample, turns: set[int]) -> list[Outcome]:
+    return [outcome for outcome in counted_outcomes(entered.outcomes[sample.key], group) if outcome.repetition in turns]
+
+
+def _least(results: Sequence[SampleResult]) -> SampleResult:
+    """A set that one known answer makes wrong is wrong, whatever the missing ones would have been."""
+    scores = [result.repaired for result in results]
+    worst, best = _smallest([one.worst for one in scores]), _smallest([one.best for one in scores])
+    estimates = [one.estimate for one in scores if one.estimate is not None]
+    known = len(estimates) == len(scores) or worst == best
+    unusable = "" if known else next(one.unusable for one in scores if one.estimate is None)
+    estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if known else None
+    reason = next((result.reason for result in results if result.official is None), "")
+    official = None if reason else _smallest([result.official or {} for result in results])
+    values = None if official is None else {name: value for name, value in official.items() if value is not None}
+    return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unusable), reason)
+
+
+def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """By name the least of the values that are defined."""
+    names = dict.fromkeys(name for one in shares for name in one)
+    return {
+        name: min((value for one in shares if (value := one.get(name)) is not None), default=None) for name in names
+    }

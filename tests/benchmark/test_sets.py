@@ -1,0 +1,137 @@
+"""Sets of samples of which all must be right, and steps that need several answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from django.utils import timezone
+
+from benchmark.domain.estimating import StoryScore
+from benchmark.models import Dataset, RunItem
+from benchmark.services.estimates import estimate
+from benchmark.services.plans import Plan
+from benchmark.services.runs import start_run
+from benchmark.suites import registry
+from benchmark.suites.contract import Entered, MetricGroup, Outcome, Sample, Step
+from benchmark.suites.guarding import guarded
+from benchmark.suites.measuring import SampleResult
+from benchmark.suites.set_measuring import measured_sets
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.tiny.imports import SUMS, imported
+from tests.benchmark.tiny.suite import SUITE
+from workers.models import Call
+
+GROUP = MetricGroup(
+    key="tiny", title="Sets", noun="sets", shares=("right",), headers={"right": "Right"}, score="right", score_title="Sets",
+    prompt="sum", rests_on=("sum",), scored="sum",
+)  # fmt: skip
+MISSING = ""
+"""Of an answer: there is none."""
+
+
+def scored(sample: Sample, outcomes) -> SampleResult:
+    values = [one.repaired["right"] for one in outcomes if one.repaired]
+    if len(values) < len(outcomes):
+        return SampleResult(None, StoryScore("", {"right": 0.0}, {"right": 1.0}, None, "lost"), "it is lost")
+    share = {"right": min(values)}
+    return SampleResult(share, StoryScore("", share, share, share))
+
+
+def is_short(sample: Sample) -> bool:
+    return sample.key.endswith(("0", "1"))
+
+
+def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
+    """The figures of sets a, b, …, whose samples are a0, a1, …, from what each of them came to."""
+    samples = [
+        Sample(f"{name}{at}", name, {}, {}, group=name, number=10 * place + at)
+        for place, (name, values) in enumerate(answers.items(), start=1)
+        for at, _ in enumerate(values)
+    ]
+    values = {f"{name}{at}": value for name, of_set in answers.items() for at, value in enumerate(of_set)}
+    outcomes = {
+        key: [
+            Outcome("sum", None, None, without="failed") if value == MISSING else Outcome("sum", {}, {"right": value})
+        ]
+        for key, value in values.items()
+        if asked is None or key in asked
+    }
+    resources = SimpleNamespace(derived=lambda name, compute: compute(samples))
+    entered = Entered(
+        "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
+    )
+    figures, by_sample = measured_sets(entered, GROUP, scored, **how)
+    return figures, by_sample
+
+
+@pytest.fixture(autouse=True)
+def _groups(tiny, monkeypatch):
+    monkeypatch.setitem(registry._groups, "tiny", GROUP)
+
+
+def test_a_set_is_right_where_all_of_it_is():
+    # a: both right; b: one wrong; c: both wrong → 1 of 3
+    figures, by_sample = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]})
+    assert figures["repaired"]["overall"]["right"] == pytest.approx(1 / 3)
+    assert float(figures["official"]["overall"]["right"]) == pytest.approx(1 / 3, abs=1e-6)
+    assert by_sample["repaired"]["stories"] == [10, 20, 30] and by_sample["repaired"]["values"]["right"] == [1, 0, 0]
+
+
+def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
+    # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3 and 2/3
+    figures, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
+    overall = figures["repaired"]["overall"]
+    assert (overall["stories"], overall["right"], overall["unusable"]) == (2, 0.5, 1)
+    assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
+    assert figures["official"] is None and figures["reason"] == "Sample 10: it is lost."
+
+
+def test_a_set_that_was_asked_in_part_has_no_figure_unless_the_rest_does_not_count():
+    answers = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0]}
+    figures, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"})
+    assert by_sample["repaired"]["stories"] == [20] and figures["repaired"]["overall"]["right"] == 1.0
+    figures, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"}, counts=is_short)
+    assert by_sample["repaired"]["stories"] == [10, 20] and figures["repaired"]["overall"]["right"] == 1.0
+
+
+def _as_repeating(call):
+    return lambda of, *more: call(replace(of, step="repeat") if of.step == "again" else of, *more)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_call(monkeypatch, client, cast):
+    client.force_login(cast.alice)
+    imported(client, cast)
+    repeat, adding = SUITE.steps
+    steps = (repeat, Step("again", "Repeating again", task="tiny-repeat"), replace(adding, needs=("repeat", "again")))
+    own = {name: _as_repeating(getattr(SUITE, name)) for name in ("request", "parse", "expected")}
+    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, steps=steps, **own)))
+    models = [make_endpoint("adder", provider="baseline", model="adder")]
+    plan = Plan(Dataset.objects.get(), models, ["repeat", "again", "sum"], suite="tiny", max_tokens=20)
+    assert {line.stage: line.calls for line in estimate(plan).lines} == dict.fromkeys(
+        ("repeat", "again", "sum"), len(SUMS)
+    )
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
+    assert (run.job.state, answered.count(), Call.objects.count()) == ("finished", 3 * len(SUMS), 2 * len(SUMS))
+    assert RunItem.objects.filter(stage="sum", repaired_score=1.0).count() == len(SUMS)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_question_about_what_samples_share_is_one_call_in_the_estimate_and_in_the_run(monkeypatch, client, cast):
+    client.force_login(cast.alice)
+    imported(client, cast)
+
+    def request(question):
+        shared = replace(question.sample, content={"text": question.sample.cluster})
+        return SUITE.request(replace(question, sample=shared) if question.step == "repeat" else question)
+
+    monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, request=request)))
+    models = [make_endpoint("adder", provider="baseline", model="adder")]
+    plan = Plan(Dataset.objects.get(), models, ["repeat"], suite="tiny", max_tokens=20, repetitions=2)
+    assert [line.calls for line in estimate(plan).lines] == [len(SUMS)]  # two samples a cluster, each asked twice
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    assert RunItem.objects.filter(entrant__run=run, call__isnull=False).count() == 2 * len(SUMS)
+    assert Call.objects.count() == len(SUMS)
