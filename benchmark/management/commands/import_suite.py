@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._options import options_given
+from benchmark.services.imports import Copy, copy_of, keep_copy, together
+from benchmark.suites.registry import suite_named, suites
+
+
+class Command(JsonCommand):
+    help = "Keeps your copy of a benchmark as a dataset of a project, for runs; the same samples are the same version."
+
+    def add_arguments(self, parser) -> None:
+        importable = [name for name, suite in suites().items() if suite.load]
+        parser.add_argument("suite", choices=importable)
+        parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="the benchmark's folder, or its files")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
+        defaults = [
+            f"{name}: {setting.name}={setting.default}"
+            for name in importable
+            for setting in suite_named(name).load_options
+        ]
+        parser.add_argument(
+            "--option", action="append", default=[], metavar="NAME=VALUE", help="; ".join(defaults) or "none so far"
+        )
+        parser.add_argument("--note", default="", help="What this copy is for.")
+
+    def work(self, **options) -> dict:
+        suite, project = suite_named(options["suite"]), self.project(options["project"])
+        given = options_given(suite.load_options, options["option"])
+        with together(options["paths"]) as path:
+            copy = copy_of(suite, path, given)
+        version = None
+        if not options["dry_run"]:
+            version = keep_copy(by=None, project=project, copy=copy, note=options["note"])[0].version
+        return {"project": project.slug, "suite": suite.name, "dataset": version, **_told(copy)}
+
+
+def _told(copy: Copy) -> dict:
+    samples = copy.imported.samples
+    return {
+        "digest": copy.digest,
+        "samples": len(samples),
+        "by_category": dict(sorted(Counter(sample.category for sample in samples).items())),
+        "problems": [dict(problem) for problem in copy.imported.problems],
+    }
