@@ -37,9 +37,8 @@ def parse_repaired(answer: str, shown: Shown) -> str | None:
 
     An answer that names none, that leaves it between several, or that names a letter that was not shown chooses nothing.
     """
-    from benchmark.suites.tombench.committed_letters import (
-        committed_letter,
-    )  # its patterns take a tenth of a second to compile
+    # its patterns take a tenth of a second to compile, which no start has to wait for
+    from benchmark.suites.tombench.committed_letters import committed_letter
 
     letter = committed_letter(answer, shown.texts)
     return None if letter is None else shown.original_of[letter]
