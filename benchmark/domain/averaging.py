@@ -9,7 +9,8 @@ from typing import Any, TypedDict
 
 from judge.domain.text import normalise_space
 
-Row = dict[str, str]
+Row = dict[str, str | None]
+"""Printed figures; None where a figure is of nothing."""
 
 
 class Averages(TypedDict):
@@ -22,7 +23,7 @@ class Averages(TypedDict):
 class StoryAverages(Averages):
     """Means, and the row of each story: its number as `story_id`, and its figures, as texts or as numbers."""
 
-    stories: Sequence[Mapping[str, str | float]]
+    stories: Sequence[Mapping[str, str | float | None]]
 
 
 def six(value: float) -> str:
@@ -51,6 +52,7 @@ def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
     return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
 
 
-def _mean(printed: Sequence[str | float]) -> str:
-    """The exact mean of printed figures, printed."""
-    return six(mean(map(float, printed))) if printed else six(0)
+def _mean(printed: Sequence[str | float | None]) -> str | None:
+    """The exact mean of printed figures, printed, without those that official scoring leaves out; None where it leaves out all."""
+    counted = [float(figure) for figure in printed if figure is not None]
+    return six(mean(counted)) if counted else None if printed else six(0)

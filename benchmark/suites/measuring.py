@@ -32,9 +32,10 @@ from core.statistics.variance import variance_split
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """What one sample came to: its official shares, None with a `reason` where there are none, and its score in the repaired reading."""
+    """What one sample came to: its official shares, None with a `reason` where there are none and a share None where official scoring leaves the sample
+    out, and its score in the repaired reading."""
 
-    official: Mapping[str, float] | None
+    official: Mapping[str, float | None] | None
     repaired: StoryScore
     reason: str = ""
 
@@ -119,6 +120,17 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
         "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None, "lowest": min(means), "highest": max(means),
         "agreement": same, "of_samples": split.get("clusters"), "of_repetitions": split.get("repetitions"),
     }  # fmt: skip
+
+
+def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
+    """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official reading has none."""
+    figures = {group: measurement and measurement[0] for group, measurement in measured.items()}
+    official: dict[str, Any] = {group: held and held["official"] for group, held in figures.items()}
+    reasons = {group: held["reason"] for group, held in figures.items() if held and "reason" in held}
+    return {
+        "official": official | ({"reason": reasons} if reasons else {}),
+        "repaired": {group: held and held["repaired"] for group, held in figures.items()},
+    }
 
 
 def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Outcome]:

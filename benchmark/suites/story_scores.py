@@ -18,13 +18,19 @@ from benchmark.suites.registry import group_named
 READINGS: tuple[Reading, ...] = ("official", "repaired")
 
 
-def official_columns(rows: Sequence[Mapping[str, str | float]], categories: Sequence[str], stage: str) -> Columns:
+def official_columns(
+    rows: Sequence[Mapping[str, str | float | None]], categories: Sequence[str], stage: str
+) -> Columns:
     """Return the columns of the story rows of official figures; `categories` verbatim."""
     return {
-        "stories": [int(row["story_id"]) for row in rows],
+        "stories": [int(row["story_id"] or 0) for row in rows],
         "categories": list(categories),
-        "values": {name: [float(row[name]) for row in rows] for name in group_named(stage).shares},
+        "values": {name: [_number(row[name]) for row in rows] for name in group_named(stage).shares},
     }
+
+
+def _number(printed: str | float | None) -> float | None:
+    return None if printed is None else float(printed)
 
 
 def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> Columns:
