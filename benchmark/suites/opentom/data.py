@@ -1,0 +1,193 @@
+"""OpenToM as it is distributed: narratives, seven files of questions about them, and a licence."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchmark.suites.opentom.kinds import FILES, LABELS, QuestionFile, question_kind
+from benchmark.suites.opentom.records import BadOpenToM, LongNarrativeRecord, NarrativeRecord, QuestionRecord
+from core.incoming.misfit import Misfit, kind_of
+from core.incoming.shapes import Open
+from core.incoming.text import NotJson, json_of
+
+S = TypeVar("S", bound=Open)
+NARRATIVES, LONG_NARRATIVES = "meta_data.json", "meta_data_long.json"
+COUNTS = {NARRATIVES: 596, LONG_NARRATIVES: 100}
+"""The numbers of narratives."""
+DIGESTS: Mapping[str, str] = {
+    "meta_data.json": "db3a568059c665fcf924f67af00d77bcce8a6a587b034fa0476b954a66e259c8",
+    "meta_data_long.json": "6008fed8ef8f195a20a239356425278d50a7e2a54cab6b4685730c2140f199d4",
+    "location_cg_fo.json": "4486b3a7dcc029c3e2c05a242d9e6f2e8175a08590253c4ebecc228fe4b394da",
+    "location_cg_so.json": "ef3a711096b660a3a23bf9103d1a2b9babf9b57ed516f233d46f65fd8079f2b3",
+    "location_fg_fo_new.json": "957b153a8dd55aa1495a82bda59397004bbf83c87c1039bd917ee6d02f7f29c2",
+    "location_fg_so_new.json": "cddb5437c2697be99ce3642240b96af513f69ee06be7fe975b5ce02f8bfcfeb8",
+    "multihop_fo.json": "fcd394c8aa4d080d0d5a8298dd62504dea7435935db7c7887792cd623f6dc121",
+    "multihop_so.json": "f7fdc822dc5cc806b07735013a89a2e1879484010661523defbdcd8ef13d9561",
+    "attitude.json": "8c1d0cdd68d60ea6534700ae3d67436fb9a5b6c9cfab84c0d70185c9222e4047",
+}
+"""The SHA-256 of the released files, as 64 hexadecimal digits, line ends as they were released."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrative:
+    """A story in which one person moves an object. `text` is the narrative, `long_text` its long form, empty where it has none; `places` are the
+    original and the new one."""
+
+    key: str
+    text: str
+    long_text: str
+    mover: str
+    observer: str
+    object: str
+    places: tuple[str, str]
+    observed: bool
+    personality: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A question. `index` counts those of its narrative within its file, from 0; `kind` is one of `kinds`."""
+
+    narrative: Narrative
+    file: str
+    index: int
+    type: str
+    kind: str
+    text: str
+    answer: str
+
+    @property
+    def key(self) -> str:
+        """`<narrative>/<file>/<index>`."""
+        return f"{self.narrative.key}/{self.file}/{self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenToM:
+    """A copy of the benchmark: narratives and, by the name of their file and the narrative's key, questions, both in the order of the files;
+    the licence's text; the SHA-256 of each file as 64 hexadecimal digits."""
+
+    narratives: Mapping[str, Narrative]
+    questions: Mapping[str, Mapping[str, Sequence[OpenQuestion]]]
+    licence: str
+    digests: Mapping[str, str]
+
+
+def read_opentom(folder: Path) -> OpenToM:
+    """Read the nine files and the LICENSE of a folder, and check that they are the released ones. Raises BadOpenToM."""
+    if not folder.is_dir():
+        raise BadOpenToM(f"{folder} is not a folder; expected that of the files of OpenToM.")
+    raw = {
+        name: _bytes_of(folder / name)
+        for name in (NARRATIVES, LONG_NARRATIVES, *(f"{file.name}.json" for file in FILES))
+    }
+    licence = _licence_of(folder / "LICENSE")
+    narratives = _narratives(raw)
+    questions = {file.name: _questions(file, raw[f"{file.name}.json"], narratives) for file in FILES}
+    digests = {name: hashlib.sha256(content.replace(b"\r\n", b"\n")).hexdigest() for name, content in raw.items()}
+    for name, digest in digests.items():
+        if DIGESTS[name] != digest:
+            raise BadOpenToM(
+                f"{name} is not the released file: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[name][:12]}."
+            )
+    return OpenToM(narratives, questions, licence, digests)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise BadOpenToM(
+            f"{path.name} is missing in {path.parent}; expected the nine files and the LICENSE of OpenToM."
+        ) from error
+    except OSError as error:
+        raise BadOpenToM(f"{path.name} cannot be read ({error.strerror}).") from error
+
+
+def _licence_of(path: Path) -> str:
+    try:
+        text = _bytes_of(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadOpenToM(f"LICENSE is not UTF-8 (byte {error.start}).") from error
+    if not text.strip():
+        raise BadOpenToM("LICENSE is empty; expected the licence that comes with OpenToM.")
+    return text
+
+
+def _object_of(name: str, raw: bytes) -> dict[str, Any]:
+    try:
+        value = json_of(raw)
+    except NotJson as error:
+        raise BadOpenToM(f"{name}, {error.told_in_line()}" if error.line else f"{name}: {error}") from error
+    if not isinstance(value, dict):
+        raise BadOpenToM(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
+    return value
+
+
+def _shaped(name: str, shape: type[S], value: Any, *place: str | int) -> S:
+    try:
+        return shape.of(value, start=place)
+    except Misfit as error:
+        raise BadOpenToM(error.told(name)) from error
+
+
+def _narratives(raw: Mapping[str, bytes]) -> dict[str, Narrative]:
+    short, long = _object_of(NARRATIVES, raw[NARRATIVES]), _object_of(LONG_NARRATIVES, raw[LONG_NARRATIVES])
+    for name, entries in ((NARRATIVES, short), (LONG_NARRATIVES, long)):
+        if len(entries) != COUNTS[name]:
+            raise BadOpenToM(f"{name}: the number of narratives is {len(entries)}; expected {COUNTS[name]}.")
+    if strangers := sorted(long.keys() - short.keys()):
+        raise BadOpenToM(f"{LONG_NARRATIVES}: narrative {strangers[0]} is not in {NARRATIVES}.")
+    texts = {
+        key: _shaped(LONG_NARRATIVES, LongNarrativeRecord, value, key).long_narrative for key, value in long.items()
+    }
+    return {
+        key: _narrative(key, _shaped(NARRATIVES, NarrativeRecord, value, key), texts.get(key, ""))
+        for key, value in short.items()
+    }
+
+
+def _narrative(key: str, record: NarrativeRecord, long_text: str) -> Narrative:
+    plot = record.plot_info
+    return Narrative(
+        key=key,
+        text=record.narrative,
+        long_text=long_text,
+        mover=plot.mover,
+        observer=plot.observer,
+        object=plot.eoi,
+        places=(plot.original_place, plot.move_to_place),
+        observed=record.observed,
+        personality=record.personality,
+    )
+
+
+def _questions(file: QuestionFile, raw: bytes, narratives: Mapping[str, Narrative]) -> dict[str, list[OpenQuestion]]:
+    name = f"{file.name}.json"
+    entries = _object_of(name, raw)
+    for key in [*narratives, *entries]:
+        if key not in entries or key not in narratives:
+            raise BadOpenToM(f"{name}: narrative {key} is missing here or in {NARRATIVES}; expected the same in both.")
+    return {key: list(_of_narrative(file, narratives[key], entries[key])) for key in narratives}
+
+
+def _of_narrative(file: QuestionFile, narrative: Narrative, entries: Any) -> Iterator[OpenQuestion]:
+    name = f"{file.name}.json, {narrative.key}"
+    if not isinstance(entries, list) or len(entries) != file.questions:
+        found = len(entries) if isinstance(entries, list) else kind_of(entries)
+        raise BadOpenToM(f"{name}: the number of questions is {found}; expected {file.questions}.")
+    for index, entry in enumerate(entries):
+        record = _shaped(f"{file.name}.json", QuestionRecord, entry, narrative.key, index)
+        if record.type != file.type:
+            raise BadOpenToM(f"{name}[{index}].type: it is {record.type[:40]!r}; expected {file.type!r}.")
+        kind = file.kind or question_kind(record.question)
+        labels = LABELS.get(kind)
+        if labels and record.answer not in labels:
+            raise BadOpenToM(
+                f"{name}[{index}].answer: it is {record.answer[:40]!r}; expected one of {', '.join(labels)}."
+            )
+        yield OpenQuestion(narrative, file.name, index, record.type, kind, record.question, record.answer)

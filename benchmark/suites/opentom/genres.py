@@ -1,0 +1,26 @@
+"""The columns of the benchmark's own tables: a kind of question in an order of belief."""
+
+from __future__ import annotations
+
+from benchmark.domain.tables.categories import ShortNames
+from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FINE
+
+GENRES: ShortNames = {
+    "Coarse location, first order": "Loc c (F)",
+    "Coarse location, second order": "Loc c (S)",
+    "Fine location, first order": "Loc f (F)",
+    "Fine location, second order": "Loc f (S)",
+    "Multi-hop, first order": "MHop (F)",
+    "Multi-hop, second order": "MHop (S)",
+    "Attitude": "Att",
+}
+"""By name, as the paper's tables head them."""
+
+
+def genre_of(type_: str, kind: str) -> str:
+    """Return the genre of a question of a type of the files and a kind."""
+    if kind == ATTITUDE:
+        return "Attitude"
+    order = "second" if type_.endswith("-so") else "first"
+    what = {COARSE: "Coarse location", FINE: "Fine location"}.get(kind, "Multi-hop")
+    return f"{what}, {order} order"

@@ -1,0 +1,99 @@
+"""Questions as samples of a dataset."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from benchmark.suites.contract import BadImport, Imported, Sample
+from benchmark.suites.opentom.data import Narrative, OpenQuestion, OpenToM, read_opentom
+from benchmark.suites.opentom.genres import genre_of
+from benchmark.suites.opentom.kinds import ATTITUDE, FILES, PARTS
+from benchmark.suites.opentom.official import gold_label
+from benchmark.suites.opentom.records import BadOpenToM
+from benchmark.suites.opentom.sampling import sampled
+
+ALL, LONG = "all", "long"
+SAMPLED, REST = "sampled", "rest"
+"""Splits: the questions of the five samples on which the benchmark's own figures rest, and the others."""
+Batches = Mapping[str, Mapping[str, int]]
+"""By question key, the number of the sample of narratives that it is in, by part."""
+
+
+def load(folder: Path, *, narratives: str = ALL) -> Imported:
+    """Return the questions of a copy, about the narratives or about the long ones. Raises BadImport."""
+    try:
+        copy = read_opentom(folder)
+    except BadOpenToM as error:
+        raise BadImport(str(error)) from error
+    samples = list(_samples(copy, long=narratives == LONG))
+    title = f"OpenToM ({'100 long' if narratives == LONG else '596'} narratives)"
+    return Imported(title, samples, copy.licence, copy.digests)
+
+
+def _samples(copy: OpenToM, *, long: bool) -> Iterator[Sample]:
+    batches = {} if long else _batches(copy)
+    for key, narrative in copy.narratives.items():
+        if narrative.long_text or not long:
+            for file in FILES:
+                for question in copy.questions[file.name][key]:
+                    yield _sample(
+                        question, narrative.long_text if long else narrative.text, batches.get(question.key, {})
+                    )
+
+
+def _batches(copy: OpenToM) -> Batches:
+    batches: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for part in PARTS:
+        for row in sampled(copy, part):
+            batches[row.question.key][part] = row.batch
+    return batches
+
+
+def _sample(question: OpenQuestion, story: str, batches: Mapping[str, int]) -> Sample:
+    narrative = question.narrative
+    content = {
+        "story": story,
+        "question": question.text,
+        "kind": question.kind,
+        "people": list(people_of(question)),
+        "perspective": perspective_of(question),
+    }
+    gold = {
+        "answer": question.answer,
+        "label": gold_label(question.kind, question.answer, narrative.places),
+        "places": list(narrative.places),
+        "object": narrative.object,
+        "mover": narrative.mover,
+        "observer": narrative.observer,
+        "observed": narrative.observed,
+        "personality": narrative.personality,
+        "type": question.type,
+        "batches": dict(batches),
+    }
+    category = genre_of(question.type, question.kind)
+    return Sample(question.key, narrative.key, content, gold, category=category, split=SAMPLED if batches else REST)
+
+
+def people_of(question: OpenQuestion) -> tuple[str, ...]:
+    """Return through whose eyes a question looks: nobody's for the narrator's view, the observer's for an attitude."""
+    narrative = question.narrative
+    if question.kind == ATTITUDE:
+        return (narrative.observer,)
+    first = _named_first(narrative, question.text)
+    if first is None:
+        return ()
+    other = narrative.observer if first == narrative.mover else narrative.mover
+    return (first, other) if question.type.endswith("-so") else (first,)
+
+
+def _named_first(narrative: Narrative, text: str) -> str | None:
+    subject = text.removeprefix("From ").partition("'s perspective")[0]
+    return subject if subject in (narrative.mover, narrative.observer) else None
+
+
+def perspective_of(question: OpenQuestion) -> str:
+    """Return whose view a question is about: the mover's, the observer's, or the narrator's."""
+    people, narrative = people_of(question), question.narrative
+    return "narrator" if not people else "mover" if people[0] == narrative.mover else "observer"

@@ -1,0 +1,63 @@
+"""The five samples of fifty narratives on which the benchmark's own figures rest, and the questions asked of each.
+
+The released code draws them with a fixed seed whatever its `--seed` says: Python's generator shuffles the narratives once, and NumPy's takes
+two of the four questions about fullness out of each multi-hop file of each narrative. Both are drawn here anew.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmark.suites.opentom.data import OpenQuestion, OpenToM
+from benchmark.suites.opentom.kinds import COARSE, FILES, FINE, FULLNESS
+
+SEED = 42
+BATCHES, BATCH_SIZE = 5, 50
+_LEFT_OUT = 2
+
+
+class Sampled(NamedTuple):
+    """A question that the released code asks: in which batch (from 1), and its number among those of its narrative in a part (from 0)."""
+
+    batch: int
+    number: int
+    question: OpenQuestion
+
+    @property
+    def id(self) -> str:
+        """The name of the question in the released code's result files, unique within a part: `batch-<batch>/<narrative>/<number>`."""
+        return f"batch-{self.batch}/{self.question.narrative.key}/{self.number}"
+
+
+def batches(keys: Sequence[str]) -> list[list[str]]:
+    """Return the keys of the five samples of narratives; `keys` are those of all, in the order of the file."""
+    shuffled = list(keys)
+    random.Random(SEED).shuffle(shuffled)
+    return [shuffled[start : start + BATCH_SIZE] for start in range(0, BATCHES * BATCH_SIZE, BATCH_SIZE)]
+
+
+def sampled(copy: OpenToM, part: str) -> Iterator[Sampled]:
+    """Yield the questions that the released code asks in a part (`coarse` or `fine`), in its order."""
+    left_out = np.random.RandomState(SEED)
+    for batch, keys in enumerate(batches(list(copy.narratives)), start=1):
+        for key in keys:
+            for number, question in enumerate(_asked(copy, key, part, left_out)):
+                yield Sampled(batch, number, question)
+
+
+def _asked(copy: OpenToM, key: str, part: str, left_out: np.random.RandomState) -> Iterator[OpenQuestion]:
+    for file in FILES:
+        questions = copy.questions[file.name][key]
+        if file.kind in (COARSE, FINE):
+            yield from questions if file.kind == part else ()
+            continue
+        if file.kind:
+            yield from questions
+            continue
+        fullness = [question.index for question in questions if question.kind == FULLNESS]
+        dropped = {*left_out.choice(fullness, _LEFT_OUT, replace=False).tolist()}
+        yield from (question for question in questions if question.index not in dropped)

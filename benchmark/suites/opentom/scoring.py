@@ -1,0 +1,82 @@
+"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.kinds import COARSE, FINE, PARTS
+from benchmark.suites.opentom.official import gold_label, predicted_label
+from benchmark.suites.opentom.released_metrics import (
+    MOVER,
+    OBSERVER,
+    LabelledAnswer,
+    full_precision,
+    metrics,
+    printed,
+    seen_by,
+)
+from benchmark.suites.opentom.sampling import Sampled, sampled
+
+
+def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str, Any]:
+    """Return both readings of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the released code samples.
+
+    Only questions with an answer are scored. Raises ValueError.
+    """
+    if part not in PARTS:
+        raise ValueError(f"The part is {part!r}; expected {' or '.join(PARTS)}.")
+    questions = {row.id: row for row in sampled(read_opentom(data), part)}
+    texts = read_answers(answers)
+    for name, text in texts.items():
+        if name not in questions:
+            raise BadAnswers(f"{answers} answers {name[:60]!r}, which is no question of OpenToM's {part} part.")
+        if not isinstance(text, str):
+            raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
+    rows = {name: _labelled(questions[name], texts[name]) for name in questions if name in texts}
+    return {"official": _official(rows)}
+
+
+def _labelled(row: Sampled, text: str) -> LabelledAnswer:
+    question, narrative = row.question, row.question.narrative
+    return LabelledAnswer(
+        batch=row.batch,
+        type=question.type,
+        kind=question.kind,
+        question=question.text,
+        mover=narrative.mover,
+        observer=narrative.observer,
+        gold=gold_label(question.kind, question.answer, narrative.places),
+        predicted=predicted_label(question.kind, text.strip(), narrative.places),
+    )
+
+
+def _official(rows: Mapping[str, LabelledAnswer]) -> dict[str, Any]:
+    everything = metrics(list(rows.values()))
+    scores: dict[str, Any] = {
+        "fixed/all": {"printed": printed(everything), "error": None, "full_precision": full_precision(everything)}
+    }
+    for person in (MOVER, OBSERVER):
+        theirs = [row for row in rows.values() if seen_by(person, row)]
+        scores[f"fixed/{person}"] = {
+            "printed": printed(metrics(theirs)),
+            "error": None,
+            "n_by_type": _counts([*rows.values()], theirs),
+        }
+    return {"answers": {name: _parsed(row) for name, row in rows.items()}, "metrics": scores}
+
+
+def _parsed(row: LabelledAnswer) -> list[Any]:
+    return ["location" if row.kind in (COARSE, FINE) else row.kind, row.gold, row.predicted]
+
+
+def _counts(rows: list[LabelledAnswer], theirs: list[LabelledAnswer]) -> dict[str, list[int]]:
+    """The numbers of questions by type and batch."""
+    batches = sorted({row.batch for row in rows})
+    return {
+        type_: [sum(row.type == type_ and row.batch == batch for row in theirs) for batch in batches]
+        for type_ in dict.fromkeys(row.type for row in rows)
+    }

@@ -1,0 +1,119 @@
+"""What OpenToM says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Mapping
+from typing import Any
+
+from benchmark.methods.program import method_setting, wording_digest
+from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
+from benchmark.suites.measuring import summary_of
+from benchmark.suites.opentom.genres import GENRES
+from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, PARTS
+from benchmark.suites.opentom.measure import GROUP, measure
+from benchmark.suites.opentom.samples import ALL, LONG, load
+from benchmark.suites.opentom.scoring import score_answers
+from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
+from benchmark.suites.opentom.tables import SECTIONS, pictures, tables
+from benchmark.suites.reported import Reported, Sections
+from workers.providers.baseline.provider import Baseline
+from workers.providers.contract import Body
+
+PROMPT_SET = "opentom-1"
+NARRATIVES = Setting(
+    "narratives",
+    "Narratives",
+    ALL,
+    help="The split “sampled” has the questions on which the benchmark’s own figures rest.",
+    choices=((ALL, "all 596 narratives"), (LONG, "the 100 long narratives")),
+)
+
+
+def _summary(entered: Entered) -> dict[str, Any]:
+    return summary_of(measure(entered))
+
+
+def _item(view: ItemView) -> dict[str, Any]:
+    sample = view.question.sample
+    kind, gold = sample.content["kind"], right_label(sample)
+    labels = LABELS.get(kind) or {sample.gold["places"][0]: 1, sample.gold["places"][1]: 2, "neither place": 3}
+    read = {
+        name: (parsed or {}).get("label") for name, parsed in (("official", view.official), ("repaired", view.repaired))
+    }
+    answers = [
+        {"text": text, "right": label == gold, **{name: label == value for name, value in read.items()}}
+        for text, label in labels.items()
+    ]
+    fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
+    unread = bool(view.answer) and view.question.step == ANSWER and read["repaired"] is None
+    return fields | {"genre": sample.category, "answers": answers, "unread": unread}
+
+
+def _methods(reported: Reported) -> Sections:
+    method = dict(SETTING.choices).get(reported.settings["method"], reported.settings["method"])
+    return [
+        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        (
+            "Scoring",
+            "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The official reading takes labels as the "
+            "benchmark’s released code does, with the persons and places of a plot read by name; it looks for words inside others, and takes an answer "
+            "that is as much one place as the other for a third label. The repaired reading takes whole words alone, and an answer that leaves it "
+            "between several for none. Intervals resample narratives with all their questions.",
+        ),
+    ]
+
+
+def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    return {"seed": options.get("seed", 0) if seed is None else seed}
+
+
+def _random(body: Body) -> str:
+    task = body["task"]
+    drawn = hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest()
+    return str(random.Random(drawn).choice(task["choices"]))
+
+
+def _majority(body: Body) -> str:
+    return str(body["task"]["majority"])
+
+
+_TASK = {"key": "x", "choices": ["Yes", "No"], "majority": "No"}
+SETTING = method_setting(METHODS)
+SUITE = Suite(
+    name="opentom",
+    title="OpenToM",
+    steps=STEPS,
+    program=PROGRAM,
+    groups=(GROUP,),
+    request=request,
+    parse=parse,
+    measure=measure,
+    summary=_summary,
+    expected=expected,
+    score=score_answers,
+    options=(Option("part", COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),
+    load=load,
+    load_options=(NARRATIVES,),
+    noun=("question", "questions"),
+    cluster=("narrative", "narratives"),
+    settings=(SETTING,),
+    max_tokens=1024,
+    prompts={step.key: wording_digest(METHODS) for step in STEPS},
+    prompts_version=PROMPT_SET,
+    item=_item,
+    item_template="opentom/item.html",
+    methods=_methods,
+    tables=tables,
+    pictures=pictures,
+    sections=SECTIONS,
+    categories=GENRES,
+    category_noun="genre",
+    dependent="questions of a narrative",
+    baselines=(
+        Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=_seeded),
+        Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),
+    ),
+)

@@ -1,0 +1,177 @@
+"""The benchmark's own tables and picture, filled from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated, share_column
+from benchmark.suites.opentom.genres import GENRES
+from benchmark.suites.opentom.measure import GROUP
+from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
+
+SECTIONS = (
+    Section("Macro F1 by genre", ("genres",), ("genres", "batches")),
+    Section("Whose view", (), ("gap",)),
+    Section("Multi-hop by kind, unread and unfaithful answers", (), ("kinds", "unfaithful")),
+)
+_F1 = "Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % intervals over narratives; n: answers."
+_BATCHES = (
+    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty narratives, without the multi-hop questions "
+    "that it leaves out. A dash: a sample has no answers, or none that could be read."
+)
+_GAP = (
+    "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released code counts; below zero the "
+    "observer’s view is the easier one."
+)
+_POOLED = "Multi-hop pools both kinds in one F1, as the released code does, though their labels differ; here each kind has its own."
+_UNFAITHFUL = (
+    "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the original one. Pairs with an "
+    "answer that cannot be read are unread; they stay in the denominator of the first rate."
+)
+
+
+def tables(results: ReadingResults) -> dict[str, ShownTable]:
+    """Return the tables of a reading, none without figures."""
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.reading)]
+    if not entrants:
+        return {}
+    makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
+        "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unfaithful": _unfaithful,
+    }  # fmt: skip
+    return {name: ShownTable(partial(make, entrants, results.reading), (GROUP.key,)) for name, make in makers.items()}
+
+
+def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+    """Return the picture of macro F1 by genre."""
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.reading)]
+    if not entrants:
+        return {}
+    return {
+        "genres": ShownPicture("Macro F1 by genre", _plot, partial(_drawn, entrants, results.reading), (GROUP.key,))
+    }
+
+
+def _found(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
+    return analyses_of(entrant, reading).get("opentom") or {}
+
+
+def _plot() -> Plot:
+    from benchmark.domain.plots import scores_by_part
+
+    return scores_by_part
+
+
+def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
+    rows = [{"model": entrant["model"], "values": dict(_found(entrant, reading)["f1"])} for entrant in entrants]
+    return {"positional": [rows], "reading": reading, "score": "Macro F1", "part": "genre", "short": dict(GENRES)}
+
+
+def _there(entrants: Sequence[EntrantResults], reading: str, name: str) -> list[str]:
+    """The genres of which some model has a figure."""
+    return [genre for genre in GENRES if any(genre in _found(entrant, reading)[name] for entrant in entrants)]
+
+
+def _lead(entrants: Sequence[EntrantResults]) -> list[str]:
+    return unlike_missing({GROUP.key: entrants})
+
+
+def _by_genre(
+    entrants: Sequence[EntrantResults], reading: str, name: str, title: str, note: str, *, best: str = "high"
+) -> Table:
+    there = _there(entrants, reading, name)
+    columns = [
+        Column(key="model", header="Model"),
+        *(estimated(genre, GENRES[genre], digits=1, best=best) for genre in there),
+    ]
+    rows = [
+        row_of(
+            entrant,
+            GROUP.key,
+            {
+                key: value
+                for genre in there
+                for key, value in estimate(genre, _found(entrant, reading)[name].get(genre)).items()
+            },
+        )
+        for entrant in entrants
+    ]
+    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[note])
+
+
+def _genres(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    return _by_genre(entrants, reading, "f1", f"Macro F1 by genre, {reading} reading (%)", _F1)
+
+
+def _gap(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    title = f"Mover’s view less observer’s, {reading} reading (percentage points of macro F1)"
+    return _by_genre(entrants, reading, "gap", title, _GAP, best="")
+
+
+def _batches(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    there = _there(entrants, reading, "batches")
+    columns = [Column(key="model", header="Model")]
+    for genre in there:
+        columns += [
+            share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1),
+            share_column(f"{genre} deviation", "SD", group=GENRES[genre], digits=1, best=""),
+            share_column(f"{genre} corrupted", "Unread", group=GENRES[genre], digits=1, best=""),
+        ]
+    rows = []
+    for entrant in entrants:
+        found = _found(entrant, reading)["batches"]
+        cells = {
+            f"{genre} {name}": found.get(genre, {}).get(name)
+            for genre in there
+            for name in ("f1", "deviation", "corrupted")
+        }
+        rows.append(row_of(entrant, GROUP.key, cells))
+    title = f"Macro F1 over five samples of fifty narratives, {reading} reading (%)"
+    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_BATCHES])
+
+
+def _kinds(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    kinds = _there(entrants, reading, "kinds")
+    unread = _there(entrants, reading, "unread")
+    columns = [Column(key="model", header="Model")]
+    for genre in kinds:
+        columns += [
+            estimated(f"{genre} {kind}", kind.capitalize(), group=GENRES[genre], digits=1)
+            for kind in ("fullness", "accessibility")
+        ]
+    columns += [
+        share_column(f"{genre} unread", GENRES[genre], group="Unread", digits=1, best="low") for genre in unread
+    ]
+    rows = []
+    for entrant in entrants:
+        found = _found(entrant, reading)
+        cells: dict[str, Any] = {f"{genre} unread": found["unread"].get(genre) for genre in unread}
+        for genre in kinds:
+            for kind in ("fullness", "accessibility"):
+                cells |= estimate(f"{genre} {kind}", found["kinds"].get(genre, {}).get(kind))
+        rows.append(row_of(entrant, GROUP.key, cells))
+    title = f"Multi-hop by kind, and unread answers, {reading} reading (%)"
+    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_POOLED])
+
+
+def _unfaithful(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    columns = [Column(key="model", header="Model")]
+    for order in ("first", "second"):
+        group = f"{order.capitalize()} order"
+        columns += [
+            Column(key=f"{order} pairs", header="Pairs", group=group, kind="count"),
+            Column(key=f"{order} unread", header="Unread", group=group, kind="count"),
+            share_column(f"{order} of_all", "Of all pairs", group=group, digits=1, best="low"),
+            share_column(f"{order} of_valid", "Of read pairs", group=group, digits=1, best="low"),
+        ]
+    rows = []
+    for entrant in entrants:
+        found = _found(entrant, reading)["unfaithful"]
+        cells = {f"{order} {name}": value for order, rates in found.items() for name, value in rates.items()}
+        rows.append(row_of(entrant, GROUP.key, cells))
+    title = f"Unfaithful answers, {reading} reading (%)"
+    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_UNFAITHFUL])

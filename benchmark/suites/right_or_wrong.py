@@ -1,0 +1,43 @@
+"""Questions that are answered rightly or wrongly: the share of right answers over repetitions, with bounds for what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import fmean
+
+from benchmark.domain.estimating import StoryScore
+from benchmark.suites.asked import Outcome, Reading, Sample
+from benchmark.suites.measuring import SampleResult
+
+ACCURACY = "accuracy"
+Verdict = Callable[[Sample, Outcome, Reading], bool | None]
+"""Whether the answer is right; None where the reading leaves it out of the denominator."""
+
+
+def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
+    """Return the scoring of samples by the share of right answers, as `measured_samples` takes it.
+
+    Officially an answer that is left out has no score, and without an answer to one of its repetitions a sample has none. Repaired, bounds take
+    what is missing or cannot be read as wrong and as right; the estimate is of the answers that were read.
+    """
+
+    def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        answered = [outcome for outcome in outcomes if not outcome.without]
+        missing = len(outcomes) - len(answered)
+        official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
+        reason = f"{missing} of its {len(outcomes)} questions have no answer" if missing else ""
+        of_official = None if missing else {share: fmean(official) if official else None}
+        read = [outcome for outcome in answered if not outcome.unusable]
+        repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]
+        return SampleResult(of_official, _score(sample, share, repaired, outcomes), reason)
+
+    return scored
+
+
+def _score(sample: Sample, share: str, rights: Sequence[bool], outcomes: Sequence[Outcome]) -> StoryScore:
+    total, right = len(outcomes), sum(rights)
+    worst, best = {share: right / total}, {share: (right + total - len(rights)) / total}
+    if not rights:
+        why = next(why for outcome in outcomes if (why := outcome.without or outcome.unusable or "it is left out"))
+        return StoryScore(sample.category, worst, best, None, why)
+    return StoryScore(sample.category, worst, best, {share: right / len(rights)})

@@ -1,0 +1,125 @@
+"""Answers scored as the released code scores them, figure by figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.faithfulness import unfaithful_rates
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS
+from benchmark.suites.opentom.official import (
+    gold_label,
+    last_part_of_reasoning,
+    overlap,
+    predicted_label,
+    without_article,
+)
+from benchmark.suites.opentom.samples import load
+from benchmark.suites.opentom.sampling import batches, sampled
+from benchmark.suites.opentom.scoring import score_answers
+from benchmark.suites.opentom.steps import right_label
+
+MODELS = ("oracle", "omniscient", "random_seed23", "sloppy", "unparseable")
+PLACES = ("", "")
+
+
+@pytest.fixture(scope="module")
+def vectors(shared: Path) -> dict[str, Any]:
+    return json.loads((shared / "vectors" / "opentom" / "vectors.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def copy(shared: Path):
+    return read_opentom(shared / "data" / "OpenToM")
+
+
+@pytest.fixture(scope="module")
+def read_once(copy):
+    """The copy is read once for all answers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("benchmark.suites.opentom.scoring.read_opentom", lambda folder: copy)
+        yield copy
+
+
+def test_the_samples_are_those_of_the_released_code(vectors, copy):
+    assert batches(list(copy.narratives)) == vectors["sample_keys_5x50"]
+    kept: dict[str, dict[str, list[int]]] = {}
+    for row in sampled(copy, "coarse"):
+        if row.question.file.startswith("multihop"):
+            kept.setdefault(row.question.narrative.key, {}).setdefault(row.question.file, []).append(row.question.index)
+    assert kept == vectors["kept_multihop_indices"]
+    for part in ("coarse", "fine"):
+        questions = {row.id: row.question for row in sampled(copy, part)}
+        for name, expected in vectors["questions"][part].items():
+            asked = questions[name]
+            assert {"type": asked.type, "question": asked.text, "answer": asked.answer} == expected
+
+
+@pytest.mark.parametrize("part", ["coarse", "fine"])
+@pytest.mark.parametrize("model", MODELS)
+def test_answers_are_scored_as_by_the_released_code(vectors, read_once, tmp_path, part, model):
+    run = vectors["runs"][part][model]
+    file = tmp_path / "answers.json"
+    file.write_text(json.dumps(run["model_answers"]))
+    official = score_answers(Path("copy"), file, part=part)["official"]
+    assert official["answers"] == run["expected"]["fixed/all"]["expected_parsed"]
+    for name, metrics in official["metrics"].items():
+        expected = {key: value for key, value in run["expected"][name].items() if key != "expected_parsed"}
+        assert metrics.keys() == expected.keys()
+        for key, value in expected.items():
+            assert _rounded(metrics[key]) == _rounded(value), (name, key)
+
+
+def _rounded(value):
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_rounded(inner) for inner in value]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def test_single_answers_are_read_as_by_the_released_code(vectors):
+    cases = vectors["unit_cases"]
+    assert [without_article(place) for place, _ in cases["remove_determinant"]] == [
+        bare for _, bare in cases["remove_determinant"]
+    ]
+    for answer, place, share in cases["lexical_overlap"]:
+        assert overlap(answer, place) == share
+    for answer, gold, *places, labels in cases["fine_location"]:
+        assert [gold_label(FINE, gold, tuple(places)), predicted_label(FINE, answer, tuple(places))] == labels
+    kinds = {"coarse_location": COARSE, "fullness": FULLNESS, "accessibility": ACCESSIBILITY, "attitude": ATTITUDE}
+    for name, kind in kinds.items():
+        for answer, gold, labels in cases[name]:
+            assert [gold_label(kind, gold, PLACES), predicted_label(kind, answer, PLACES)] == labels, answer
+    for text, part in cases["parse_cot"]:
+        assert last_part_of_reasoning(text) == part
+
+
+@pytest.mark.parametrize("model", ["oracle", "omniscient", "random_seed23", "sloppy", "unparseable"])
+def test_unfaithful_pairs_are_those_of_the_reference(vectors, shared, copy, model):
+    samples = {sample.key: sample for sample in load(shared / "data" / "OpenToM").samples}
+    answers = []
+    for part in ("coarse", "fine"):
+        given = vectors["runs"][part][model]["model_answers"]
+        for row in sampled(copy, part):
+            if row.id in given:
+                sample = samples[row.question.key]
+                places = row.question.narrative.places
+                answers.append((sample, predicted_label(row.question.kind, given[row.id].strip(), places)))
+    for order, rates in unfaithful_rates(answers).items():
+        expected = vectors["unfaithful_reference_not_official"][model][order]
+        assert (rates["pairs"], rates["unread"], rates["unfaithful"]) == (
+            expected["pairs"], expected["corrupted_pairs"], expected["unfaithful_pairs"],
+        )  # fmt: skip
+        assert rates["of_valid"] == expected["unfaithful_rate_over_valid_pairs"]
+        assert rates["of_all"] == expected["unfaithful_rate_over_all_pairs"]
+
+
+def test_a_place_that_the_data_misspell_is_the_one_that_it_is_like(shared):
+    samples = load(shared / "data" / "OpenToM").samples
+    odd = [sample for sample in samples if sample.gold["label"] is None]
+    assert [sample.key for sample in odd] == ["71136438/location_fg_fo_new/0"] and right_label(odd[0]) == 2
