@@ -93,7 +93,8 @@ class Here:
             raise BadValue("expected a list of votes.")
         votes = []
         for vote in value:
-            annotator, label = self.users.get(vote.get("annotator")), vote.get("label")
+            name, label = vote.get("annotator"), vote.get("label")
+            annotator = self.users.get(name) if isinstance(name, str) else None
             if annotator is None or not isinstance(label, str):
                 raise BadValue("a vote has no annotator or no label.")
             votes.append({"annotator": annotator, "label": label, "key": self._key(vote.get("key"))})
