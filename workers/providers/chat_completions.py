@@ -6,7 +6,7 @@ Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx2
@@ -24,7 +24,10 @@ from workers.providers.wire import exchange
 
 
 class ChatBackend:
-    """Asks a server that speaks chat completions. `own` is the address where the endpoint names none."""
+    """Asks a server that speaks chat completions. `own` is the address where the endpoint names none.
+
+    A backend whose server counts tokens in fields of its own overrides `usage`, and nothing else.
+    """
 
     own = ""
 
@@ -34,6 +37,10 @@ class ChatBackend:
 
     def body(self, request: Request) -> Body:
         return body_of(self.spec, request)
+
+    def usage(self, payload: Mapping[str, Any], text: str) -> Usage:
+        """Return what the whole answer says of its tokens; `text` is all that the model wrote, reasoning included."""
+        return reported_usage(payload, text)
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
         async with exchange(timeout) as current:
@@ -49,7 +56,8 @@ class ChatBackend:
                         "security": {"bearer_auth": True},
                     },
                 )
-                return current.with_body(completion_of(read_json(response.content), response.headers))
+                payload = read_json(response.content)
+                return current.with_body(completion_of(payload, response.headers, usage=self.usage))
             except openai.OpenAIError as error:
                 raise translate(error) from error
 
@@ -90,8 +98,18 @@ def body_of(spec: Spec, request: Request) -> Body:
     return body
 
 
-def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Completion:
-    """Read one chat completion. Raises Unreadable where it has no choice with a message, or what its error means."""
+def reported_usage(payload: Mapping[str, Any], text: str) -> Usage:
+    """Return the usage of a whole chat completion, from where OpenAI puts it."""
+    return usage_of(object_of(payload.get("usage")), text=text)
+
+
+def completion_of(
+    payload: Mapping[str, Any],
+    headers: Mapping[str, str],
+    *,
+    usage: Callable[[Mapping[str, Any], str], Usage] = reported_usage,
+) -> Completion:
+    """Read one chat completion, its tokens by `usage`. Raises Unreadable where it has no choice with a message, or what its error means."""
     if error_of(payload):  # whatever stands beside it: the provider says that the answer is not whole
         raise of_error_in_answer(payload)
     try:
@@ -114,7 +132,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
         text=refusal or content,
         stop=stop,
         problem=problem,
-        usage=usage_of(object_of(payload.get("usage")), text=refusal + content + reasoning),
+        usage=usage(payload, refusal + content + reasoning),
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),

@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
+from tests.servers.odd import Odd, OddServer
 from workers.models import Call, Endpoint
 from workers.providers import registry
+from workers.providers.chat_completions import ChatBackend
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.description import Provider
+from workers.providers.reading import count_of, is_reported, object_of
+from workers.services.endpoints import save_endpoint
 from workers.services.planning import key_of
 
 ROOT = Path(__file__).parents[3]
@@ -64,6 +70,26 @@ def test_from_its_registration_to_the_ledger(echo, admin, page, start, run_worke
     assert call.key == key_of(endpoint, json.loads(call.body), 0) and trial.answers == {"who knows?": "who knows?"}
     assert "An echo" in page("workers:endpoints") and "who knows?" in page("workers:call", call.uid)
     assert admin.get(reverse("workers:ledger"), {"endpoint": "loud"}).status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_server_that_counts_tokens_in_fields_of_its_own_needs_one_method(own_registry, start, run_worker):
+    class Counting(ChatBackend):
+        def usage(self, payload: Mapping[str, Any], text: str) -> Usage:
+            given, made = (count_of(object_of(payload.get("meter")).get(name)) for name in ("read", "written"))
+            return Usage(input=given, output=made, reported=is_reported(given, made, text))
+
+    said = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "meter": {"read": 11, "written": 2}}
+    registry.register(Provider(name="counting", label="Counting", sentence="Counts its own way.", backend=Counting))
+    with OddServer(lambda path, headers, body: Odd(body=json.dumps(said).encode())) as server:
+        values = {
+            "name": "counting", "provider": "counting", "model": "m", "base_url": f"{server.url}/v1", "price_input": "1", "price_output": "2",
+        }  # fmt: skip
+        start(save_endpoint(by="alice", values=values), ["well?"])
+        run_worker()
+    call = Call.objects.get()
+    assert (call.state, call.answer, call.input_tokens, call.output_tokens) == ("answered", "yes", 11, 2)
+    assert call.usage_told and float(call.cost) == pytest.approx((11 * 1 + 2 * 2) / 1_000_000)
 
 
 FOLDER = '''
