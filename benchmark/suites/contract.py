@@ -89,7 +89,7 @@ class MetricGroup:
     `key` is unique among all suites: addresses, kept reports and files name a group by it; commands name it by `called` where it has that. `shares` are the metrics that every story has,
     as fractions from 0 to 1; `headers` name those of a table's row, in order, the mean of the categories' means of a share (under
     `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
-    `score_title` its name in words. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
+    `score_title` its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.

@@ -21,13 +21,18 @@ _groups: dict[str, MetricGroup] = {}
 
 
 def register(suite: Suite) -> None:
-    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, or where
-    the name of one of its settings is one of every run, that of a filter one of every suite."""
+    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, where two
+    of its metric groups have one score title, or where the name of one of its settings is one of every run, that of a filter one of every suite."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     for group in suite.groups:
         if _groups.get(group.key, group) is not group:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
+    titles = [group.score_title for group in suite.groups]
+    if twice := next((title for title in titles if titles.count(title) > 1), ""):
+        raise ValueError(
+            f"Two metric groups of {suite.name} have the score title {twice!r}; expected one of its own for each, as tables and pictures are told apart by it."
+        )
     if taken := sorted({setting.name for setting in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
         raise ValueError(
             f"Every run has a parameter {taken[0]!r}; expected another name for the setting of {suite.name}."

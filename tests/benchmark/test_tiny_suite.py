@@ -218,6 +218,12 @@ def test_a_filter_cannot_have_the_name_of_a_parameter_of_every_suite(tiny):
         registry.register(replace(SUITE, name="other", groups=(), rows=own))
 
 
+def test_two_metric_groups_of_a_suite_cannot_have_one_score_title(tiny):
+    first, second = (replace(SUITE.groups[0], key=f"other-{at}") for at in (1, 2))
+    with pytest.raises(ValueError, match="Two metric groups of other have the score title 'Right sums'; expected one"):
+        registry.register(replace(SUITE, name="other", groups=(first, second)))
+
+
 def test_two_suites_cannot_parse_the_same_kind_of_answer(tiny):
     with pytest.raises(ValueError, match="Two suites parse answers of the kind 'extract'"):
         registry.register(replace(SUITE, name="other", groups=(), parsers={"extract": Parser(lambda text, tables: {})}))
