@@ -164,7 +164,8 @@ def estimate_of_test(run: Run) -> Line:
 
 def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None) -> Line:
     turns = 1 if line.stage == SELF_TEST else plan.repetitions
-    questions = [(sample, turn) for turn in range(turns) for sample in sizes]
+    distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
+    questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
     line.calls, line.known = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
@@ -11,10 +12,10 @@ from django.utils import timezone
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import Run, RunItem
+from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import question_of, request_for
 from benchmark.services.items import LOST
-from benchmark.services.plans import RunRefused
+from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
 from benchmark.suites.contract import BadQuestion, Parsed
@@ -86,7 +87,7 @@ def _run_items(items: Sequence[Item]) -> dict[int, RunItem]:
     """Return run items by the id of their work item, whose key is the id of the run item."""
     item_ids = {int(item.key): item.pk for item in items}
     run_items = RunItem.objects.filter(pk__in=item_ids).select_related(
-        "sample", "entrant__run__dataset", "entrant__run__judge"
+        "sample", "entrant__endpoint", "entrant__run__dataset", "entrant__run__judge"
     )
     return {item_ids[run_item.pk]: run_item for run_item in run_items}
 
@@ -150,23 +151,31 @@ def _parsed_values(parsed: Parsed, why: str) -> tuple:
 def _open_following(parsed: Sequence[RunItem]) -> None:
     """Open an item for each question that needed these answers, in the caller's transaction. The judge is asked about empty tables too, as in
     the published protocol."""
-    items_by_step: dict[str, list[RunItem]] = {}
+    items_by_step: dict[tuple[str, tuple[str, ...]], list[RunItem]] = {}
     for run_item in parsed:
         run = run_item.entrant.run
-        for step in suite_named(run.suite).following(run_item.stage):
+        suite = suite_named(run.suite)
+        stages = {*run.stages} & {*stages_of(run_item.entrant.endpoint, run.suite)}
+        for step in suite.following(run_item.stage):
             if step.key in run.stages:
-                items_by_step.setdefault(step.key, []).append(run_item)
-    for step_key, run_items in items_by_step.items():
-        _open(step_key, run_items)
+                items_by_step.setdefault((step.key, suite.needed(step.key, stages)), []).append(run_item)
+    for (step_key, needed), run_items in items_by_step.items():
+        _open(step_key, needed, run_items)
 
 
-def _open(step: str, before: Sequence[RunItem]) -> None:
-    turns = {_turn(run_item) for run_item in before}
-    run_items = RunItem.objects.filter(
-        entrant__in={entrant for entrant, *_ in turns}, sample__in={sample for _, sample, _ in turns}, stage=step
+def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
+    """Open the step where all answers that it needs are there."""
+    turns = {_turn(run_item): run_item for run_item in before}
+    if needed[1:]:  # of two workers that take in the last two answers, the second has to see what the first one kept
+        list(Entrant.objects.select_for_update().filter(pk__in={entrant for entrant, *_ in turns}).order_by("pk"))
+    there = RunItem.objects.filter(
+        entrant__in={entrant for entrant, *_ in turns}, sample__in={sample for _, sample, _ in turns}
     )
+    run_items = there.filter(stage=step)
     taken = set(run_items.values_list("entrant_id", "sample_id", "repetition"))
-    opening = [run_item for run_item in before if _turn(run_item) not in taken]
+    answered = there.filter(stage__in=needed, call__isnull=False)
+    counts = Counter(answered.values_list("entrant_id", "sample_id", "repetition"))
+    opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
     fields = ("entrant", "sample", "repetition", "stage", "unusable")
     insert_rows(RunItem, fields, [(*_turn(run_item), step, "") for run_item in opening])
     runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}

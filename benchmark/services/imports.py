@@ -6,7 +6,9 @@ import hashlib
 import logging
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -34,9 +36,45 @@ def import_benchmark(
 
     `options` are those of the suite's `load_options`. Raises BadImport with one sentence; then nothing was kept.
     """
+    return keep_copy(by=by, project=project, copy=copy_of(suite, folder, options), note=note)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A copy as it was read with `options`, the digest of each of its samples, and that of all."""
+
+    suite: Suite
+    imported: Imported
+    options: Mapping[str, Any]
+    digests: Sequence[str]
+    digest: str
+
+
+def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
+    """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
         raise BadImport(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
-    return _kept(by, project, suite, _loaded(suite, folder, options), options, note)
+    imported = _loaded(suite, path, options)
+    _check(suite, imported.samples)
+    digests = [_digest(sample) for sample in imported.samples]
+    digest_of_all = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
+    return Copy(suite, imported, options, digests, digest_of_all)
+
+
+@contextmanager
+def together(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the path that was named, or of several a folder that has them all under their names. Raises BadImport."""
+    if missing := [path for path in paths if not path.exists()]:
+        raise BadImport(f"There is no file or folder {missing[0]}.")
+    if len(paths) == 1:
+        yield paths[0]
+        return
+    if len({path.name for path in paths}) < len(paths):
+        raise BadImport("Two of the paths have one name; expected another for each.")
+    with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
+        for path in paths:
+            (Path(temporary) / path.name).symlink_to(path.resolve())
+        yield Path(temporary)
 
 
 def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
@@ -75,13 +113,10 @@ def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> dict[str
 
 
 @transaction.atomic
-def _kept(
-    by: User | None, project: Project, suite: Suite, imported: Imported, options: Mapping[str, Any], note: str
-) -> tuple[Dataset, bool]:
-    _check(suite, imported.samples)
+def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") -> tuple[Dataset, bool]:
+    """(the dataset of these samples, whether it is a new one)."""
+    suite, imported, digest_of_all = copy.suite, copy.imported, copy.digest
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
-    digests = [_digest(sample) for sample in imported.samples]
-    digest_of_all = hashlib.sha256("\n".join([suite.name, *digests]).encode()).hexdigest()
     if existing := Dataset.objects.filter(project=project, digest=digest_of_all).first():
         return existing, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
@@ -89,9 +124,9 @@ def _kept(
         project=project, version=newest + 1, digest=digest_of_all, suite=suite.name, stories_count=len(imported.samples),
         propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
         rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
-        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(options)},
+        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(copy.options)},
     )  # fmt: skip
-    rows = zip(imported.samples, digests, strict=True)
+    rows = zip(imported.samples, copy.digests, strict=True)
     samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
     details = {"suite": suite.name, "samples": len(samples), "digest": digest_of_all[:12]}

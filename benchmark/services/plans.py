@@ -11,6 +11,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from workers.models import Endpoint
 
@@ -52,7 +53,10 @@ class Plan:
     def __post_init__(self) -> None:
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
-        stages = self.definition.program(self.options) if self.definition.program else self.stages
+        try:
+            stages = self.definition.program(self.options) if self.definition.program else self.stages
+        except SuiteFailed as error:
+            raise RunRefused(str(error)) from error
         object.__setattr__(self, "stages", list(dict.fromkeys(stages)))  # a form or a command may name one twice
 
     @property

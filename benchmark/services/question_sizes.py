@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ from workers.providers.contract import Request
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long one question is, and the answer that is to be expected, which holds no reasoning."""
+    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions of a step with one digest are one call; an
+    empty one is of a question that was not made."""
 
     question: Extent
     answer: Extent
+    digest: str = ""
 
 
 def extent_of(request: Request | str) -> Extent:
@@ -47,13 +50,21 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
             continue
         if suite.sizes is None:
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
-            sizes[sample.pk] = Size(extent_of(suite.request(question)), Extent.of(suite.expected(question)))
+            request = suite.request(question)
+            sizes[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), _digest(request))
             continue
         own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
         if (step, sample.category) not in around:
             around[step, sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
         sizes[sample.pk] = Size(around[step, sample.category] + own_extent, answer)
     return sizes_by_step
+
+
+def _digest(request: Request | str) -> str:
+    if isinstance(request, str):
+        return ""
+    asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task]
+    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:

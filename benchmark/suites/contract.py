@@ -60,7 +60,7 @@ class Sizes:
     """How long questions and answers are, for estimates that make few of the questions.
 
     `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the answer to be expected);
-    `pairs(pairs, form)` is a judge's answer about pairs of an actor and a belief.
+    `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
     """
 
     of: Callable[[Question], tuple[Extent, Extent]]
@@ -70,12 +70,13 @@ class Sizes:
 @dataclass(frozen=True, slots=True)
 class Imported:
     """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it, `files` are the SHA-256
-    digests of what was read, by name."""
+    digests of what was read, by name. `problems` are what is odd in it and was left out or mended: {"file", "line", "message"}, a sentence each."""
 
     title: str
     samples: Sequence[Sample]
     licence: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    problems: Sequence[Mapping[str, str | int]] = ()
 
 
 class BadImport(ValueError):
@@ -126,7 +127,7 @@ class Suite:
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
     `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
 
-    What it is about: `load(folder, **options)` reads a user's copy of the benchmark, with `load_options`, and raises BadImport; without it the suite
+    What it is about: `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; without it the suite
     works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
     empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
     empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.

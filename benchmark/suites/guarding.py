@@ -23,6 +23,7 @@ _LONGEST = 200
 _NOT_HERE = ("load", "baselines")
 """What answers for itself: the import of a copy (`services/imports.py`) and the provider of baselines."""
 _TRIES = {
+    "program": "say which steps a run goes through",
     "request": "make the question of {place}",
     "parse": "read the answer to {place}",
     "expected": "say what answers {place}",

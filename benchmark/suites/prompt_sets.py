@@ -42,7 +42,7 @@ class PromptSet(Protocol):
     def levels(self, stage: str, /) -> tuple[int, ...]:
         """The levels that it has a prompt of a step for."""
 
-    def template(self, stage: str, level: int, form: str = ..., /) -> Wording:
+    def template(self, stage: str, level: int, answer_format: str = ..., /) -> Wording:
         """Return the prompt of a step and level. Raises BadPromptSet where the set has none."""
 
     def content_hash(self, stage: str, level: int, /) -> str:
@@ -58,7 +58,7 @@ class PromptSets(Generic[S]):
 
     `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a team's files, and raises
     BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for those at which somebody reads a prompt; it raises
-    BadPromptSet where a request could not be made. `filled(prompts, step, level, form)` is a prompt with a sample of the shipped corpus in it.
+    BadPromptSet where a request could not be made. `filled(prompts, step, level, answer_format)` is a prompt with a sample of the shipped corpus in it.
 
     Prompts may show solved samples: `wanted(settings, step)` is how many, `shown(question, count)` where those of a question come from, a key of
     `sources` (with its name in words) or empty where none can serve, and how many there are. Samples of the dataset's split `split` may serve,

@@ -24,7 +24,7 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import measured
 from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
@@ -172,12 +172,13 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
         "figure": {
-            "title": f"{comparison['first']} and {comparison['second']} by story",
+            "title": f"{comparison['first']} and {comparison['second']} by {nouns_of_group(comparison['stage'])[0]}",
             "svg": address("figure", "two-models", "svg"),
             "join": "&" if "?" in address("figure", "two-models", "svg") else "?",
             "files": files_of("figure", "two-models", address),
         },
         "score": group_named(comparison["stage"]).score_title,
+        "noun": nouns_of_group(comparison["stage"]),
         "overall": _overall(comparison),
     }
 
@@ -204,7 +205,8 @@ def _overall(comparison: Comparison) -> dict[str, Any]:
     )
     outcome = "shown to differ" if differs(row) else "not shown to differ"
     tests = comparison.get("tests")
-    family = f" over the {tests} tests of the table below" if tests else ""  # a frozen one may be older
+    # A frozen one may be older.
+    family = f" over the {tests} test{'' if tests == 1 else 's'} of the table below" if tests else ""
     return row | {
         "shown_value": f"{points(row['value'])} points",
         "shown_interval": _interval(row),

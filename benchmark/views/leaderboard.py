@@ -85,7 +85,7 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] | None:
-    """Return the version, form and stories that the address asks for, and their leaderboard; None without a dataset."""
+    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
     if not datasets:
         return None
@@ -94,22 +94,22 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
     dataset = next((dataset for dataset in datasets if dataset.version == version), None) or version_to_show(
         access.project
     )
-    form = request.GET.get("form", "")
-    form = form if form in Form.values else answer_format_to_show(dataset)
+    asked_format = request.GET.get("form", "")
+    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
     every = request.GET.get("runs") == "all"
     conditions = {field: request.GET.get(field, "") for field in FIELDS}
-    board = leaderboard_for(access, dataset, form, request.GET.get("split"), all_runs=every, asked=conditions)
+    board = leaderboard_for(access, dataset, answer_format, request.GET.get("split"), all_runs=every, asked=conditions)
     conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
     split = board["chosen"].key if board["chosen"] else ""
     query = (
-        {"version": dataset.version, "form": str(form), "split": split}
+        {"version": dataset.version, "form": str(answer_format), "split": split}
         | ({"runs": "all"} if every else {})
         | conditions
     )
     return {
         "dataset": dataset,
         "datasets": datasets,
-        "form": form,
+        "form": answer_format,
         "forms": Form.choices,
         "every": every,
         "board": board,

@@ -11,7 +11,7 @@ from django.urls import reverse
 from benchmark.access import RunAccess, run_access, run_document
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
-from benchmark.suites.registry import ordered_keys
+from benchmark.suites.registry import ordered_keys, suite_named
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.sections import Address, explorer_of, sections_of
 from benchmark.views.tables import evidence
@@ -50,6 +50,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     shows_outputs = not no_folder and not document.get("withheld")
     return {
         "document": document,
+        "noun": suite_named(access.run.suite).noun,
         "charts": charts,
         "sections": sections_of(document, address, chosen, evidence(slug)),
         "explorer": explorer_of(document, address, chosen, evidence(slug)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from decimal import Decimal
 from typing import Any
@@ -157,14 +158,23 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             resolved.setdefault(pk, set()).add(name)
     judged = names.filter(stage__in=asks_judge).values_list("call__answered_by", flat=True).distinct()
     context = {
-        "entrants": [{"entrant": entrant, "resolved": sorted(resolved.get(entrant.pk, ()))} for entrant in entrants],
+        "entrants": [
+            {"entrant": entrant, "resolved": sorted(resolved.get(entrant.pk, ())), "options": _as_json(entrant.spec)}
+            for entrant in entrants
+        ],
         "judged_by": sorted(filter(None, judged)),
+        "judge_options": _as_json(row.spec.get("judge") or {}),
         "settings": sent_settings(row),
         "params": parameters_of(row),
         "noun": suite_named(row.suite).noun,
         "launched_with": Decimal(budget) if (budget := row.params.get("budget")) else None,
     }
     return render(request, "benchmark/runs/_made.html", access.context | context)
+
+
+def _as_json(spec: dict[str, Any]) -> str:
+    """The options of an endpoint as it was, in the form in which they are typed; empty where there are none."""
+    return json.dumps(spec["options"], ensure_ascii=False) if spec.get("options") else ""
 
 
 @require_POST

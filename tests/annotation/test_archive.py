@@ -236,6 +236,48 @@ CHANGES = {
         True,
         "NUL",
     ),
+    "a NUL in a name": (
+        lambda parts: {
+            **parts,
+            "people.jsonl": parts["people.jsonl"].replace(b'"display_name": "', b'"display_name": "\\u0000', 1),
+        },
+        True,
+        "people.jsonl, line 1: it cannot be kept: it holds a NUL character.",
+    ),
+    "half a character in a name": (
+        lambda parts: {
+            **parts,
+            "people.jsonl": parts["people.jsonl"].replace(b'"display_name": "', b'"display_name": "\\ud800', 1),
+        },
+        True,
+        "people.jsonl, line 1: it cannot be kept: it holds half of a surrogate pair, which is no character.",
+    ),
+    "a name that is a number": (
+        lambda parts: {**parts, "people.jsonl": b'{"username": "bob", "display_name": 5}\n'},
+        True,
+        "people.jsonl, line 1: display_name: it is 5; expected a text.",
+    ),
+    "nobody's name": (
+        lambda parts: {**parts, "people.jsonl": b'{"username": "bob"}\n'},
+        True,
+        "people.jsonl, line 1: The field display_name is missing; expected an object with username, display_name.",
+    ),
+    "a field twice": (
+        lambda parts: {
+            **parts,
+            "members.jsonl": parts["members.jsonl"].replace(b'"role"', b'"role": "expert", "role"', 1),
+        },
+        True,
+        "members.jsonl, line 1: expected one JSON object of at most 16 MB; the field 'role' occurs twice in one object.",
+    ),
+    "no number": (
+        lambda parts: {
+            **parts,
+            "gold.jsonl": re.sub(rb'"agreement": [\d.]+', b'"agreement": 1' + b"0" * 400, parts["gold.jsonl"], count=1),
+        },
+        True,
+        "field agreement: expected a number.",
+    ),
     "a vote twice": (
         lambda parts: {**parts, "votes.jsonl": parts["votes.jsonl"] + parts["votes.jsonl"].splitlines()[0] + b"\n"},
         True,

@@ -142,7 +142,7 @@ def test_runs_on_gold_that_returned_are_not_stale(alice, cast, make_story):
     settle(story, context="Temporal")
     cache.clear()
     told = page(alice, address)
-    assert old.uid in told and new.uid in told and "no frozen version" in told
+    assert old.uid in told and new.uid in told and "not a frozen version" in told
 
 
 def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story, seat, cast_vote):

@@ -119,13 +119,13 @@ def test_runs_on_other_gold_are_named_as_stale(world, client):
     page = written(client.get(f"{world.base}/results/"))  # the newest version that has runs
     assert "Version 2" in page and f"{world.base}/runs/gold/?version=1" in page
     told = written(client.get(f"{world.base}/runs/gold/?version=1"))
-    assert "These figures are of version 1; the present gold is version 2." in told and "1 run on" not in told
+    assert "These results are of version 1; the present gold is version 2." in told and "1 run on" not in told
     assert "1 run on version 1 is stale" in written(client.get(f"{world.base}/runs/gold/?version=2"))
     row.imported_labels = held
     row.save(update_fields=["imported_labels"])
     cache.clear()  # an import would be logged; this test writes past the log
     told = written(client.get(f"{world.base}/runs/gold/?version=1"))
-    assert "These figures" not in told and "stale" not in told  # gold is as it was, though version 2 is newer
+    assert "These results" not in told and "stale" not in told  # gold is as it was, though version 2 is newer
 
 
 def test_sorting_and_filtering(world, client):

@@ -104,19 +104,43 @@ def test_a_copy_that_cannot_be_read_is_one_sentence(tiny, admin, cast, tmp_path)
     told = admin.post(address, {"file": SimpleUploadedFile("a.zip", b"no zip"), "set_most": "99"}).content.decode()
     assert "cannot be read as a zip archive" in told and not Dataset.objects.exists()
     with pytest.raises(CommandError, match=r"sums\.txt cannot be read"):
-        call_command("import_benchmark", project=cast.project.slug, suite="tiny", path=str(tmp_path))
+        call_command("import_suite", "tiny", tmp_path, project=cast.project.slug)
     with pytest.raises(CommandError, match="expected some of: most=99"):
-        call_command(
-            "import_benchmark",
-            "--project",
-            cast.project.slug,
-            "--suite",
-            "tiny",
-            "--path",
-            str(tmp_path),
-            "--option",
-            "least=1",
-        )
+        call_command("import_suite", "tiny", str(tmp_path), "--project", cast.project.slug, "--option", "least=1")
+
+
+def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tmp_path, monkeypatch):
+    (tmp_path / "sums.txt").write_text("1 2\n8 9\n2 2\n")
+    problem = {"file": "sums.txt", "line": 2, "message": "The sum is large."}
+    odd = replace(SUITE, load=lambda path, most: replace(SUITE.load(path, most=most), problems=[problem]))
+    monkeypatch.setitem(registry._suites, "tiny", odd)
+
+    def told(*more) -> dict:
+        out = io.StringIO()
+        call_command("import_suite", "tiny", tmp_path, *more, "--json", project=cast.project.slug, stdout=out)
+        return json.loads(out.getvalue())
+
+    dry = told("--dry-run")
+    assert dry["dataset"] is None and not Dataset.objects.exists()
+    kept = told()
+    dataset = Dataset.objects.get()
+    assert kept == dry | {"dataset": dataset.version} == {
+        "project": cast.project.slug, "suite": "tiny", "dataset": 1, "digest": dataset.digest, "samples": 3,
+        "by_category": {"large": 1, "small": 2}, "problems": [problem],
+    }  # fmt: skip
+    assert told() == kept and Dataset.objects.count() == 1
+
+
+def test_several_files_are_one_copy(tiny, cast, tmp_path):
+    for folder, name, text in (("a", "sums.txt", "1 2\n"), ("b", "LICENSE", "Ours."), ("c", "sums.txt", "3 4\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_text(text)
+    call_command("import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "b" / "LICENSE", project=cast.project.slug)  # fmt: skip
+    assert Dataset.objects.get().stories_count == 1
+    with pytest.raises(CommandError, match="Two of the paths have one name"):
+        call_command("import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "c" / "sums.txt", project=cast.project.slug)  # fmt: skip
+    with pytest.raises(CommandError, match="There is no file or folder"):
+        call_command("import_suite", "tiny", tmp_path / "no", project=cast.project.slug)
 
 
 @pytest.mark.parametrize(

@@ -45,15 +45,20 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(monkeypatch,
     assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
 
 
-def _check(**values: str) -> subprocess.CompletedProcess:
+def _check(command: str = "check", **values: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "manage.py", "check"], env={**os.environ, **values}, capture_output=True, text=True
+        [sys.executable, "manage.py", command], env={**os.environ, **values}, capture_output=True, text=True
     )
 
 
-def test_misconfiguration_is_a_system_check_with_a_sentence(tmp_path):
+@pytest.mark.parametrize("command", ["check", "prepare"])
+def test_misconfiguration_is_a_system_check_with_a_sentence(command, tmp_path):
     result = _check(
-        CREDENCE_VAR=str(tmp_path), SITE_URL="credence.example", INVITATION_DAYS="soon", DATABASE_URL="nonsense"
+        command,
+        CREDENCE_VAR=str(tmp_path),
+        SITE_URL="credence.example",
+        INVITATION_DAYS="soon",
+        DATABASE_URL="nonsense",
     )
     assert result.returncode == 1
     assert "Traceback" not in result.stderr

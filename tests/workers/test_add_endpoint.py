@@ -37,6 +37,11 @@ def test_every_provider_can_be_registered(provider, capsys):
     assert EndpointRateLimit.objects.filter(endpoint=endpoint).exists()
 
 
+def test_options_may_write_of_a_character_that_none_may_hold():
+    add("one", r'--options={"extra_body": {"stop": "\\u0000"}}')
+    assert Endpoint.objects.get().options == {"extra_body": {"stop": r"\u0000"}}
+
+
 def test_where_providers_differ_they_have_their_own_defaults():
     for provider in ("openai", "anthropic", "vllm-engine"):
         add(provider, provider=provider)
@@ -149,6 +154,7 @@ def test_numbers_that_cannot_be(option, field):
         ("{", "openai", "JSON is expected, such as"),
         ('{"a": NaN}', "openai", "options: NaN and Infinity are not valid JSON."),
         ('{"a": 1e999}', "openai", "options: NaN and Infinity are not valid JSON."),
+        ('{"a": "\\ud800"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
         ('{"a": "\\u0000"}', "openai", "options: NUL characters and halves of surrogate pairs cannot be stored."),
         (
             '{"script": [{"fail": []}]}',

@@ -254,10 +254,10 @@ def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(
     taking = trial.receive
     monkeypatch.setattr(trial, "receive", lambda pairs: answered.append(len(started)) or taking(pairs))
     keys = [f"q{at}" for at in range(200)]
-    start(make_endpoint(max_concurrency=12, options={"delay": 0.3}), keys)
+    start(make_endpoint(max_concurrency=4, options={"delay": 0.3}), keys)
     run_worker()
     assert [key for group in started for key in group] == keys
-    # 200 items in chunks of 64 are four plans, all made before the first of seventeen rounds of answers
+    # 200 items in chunks of 64 are four plans, all made before the first of fifty rounds of answers
     assert (len(started), answered[0]) == (4, 4)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from core.management.json_command import JsonCommand
@@ -35,6 +35,21 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):
                     command.stdout.write(f"{reading:10}{stage:<7} {name:24}{_short(value):>12}")
+
+
+def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:
+    """One line a metric of {reading: {"answers", "metrics"}}, whose metrics may be nested."""
+    for reading, scored in scores.items():
+        for name, value in _flat(scored["metrics"]):
+            command.stdout.write(f"{reading:10}{name:<60}{_short(value):>12}")
+
+
+def _flat(metrics: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str | int | float]]:
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}, ")
+        elif isinstance(value, str | int | float):
+            yield f"{path}{name}", value
 
 
 def _short(value: str | int | float) -> str:

@@ -94,7 +94,7 @@ def _newest(project: Project, suite: Suite) -> Dataset:
     newest = project.datasets.filter(suite=suite.name).order_by("-version").first()
     if newest is None:
         raise ValueError(
-            f"{project.slug} has no copy of {suite.title} yet: manage.py import_benchmark --project {project.slug} --suite {suite.name} --path FOLDER"
+            f"{project.slug} has no copy of {suite.title} yet: manage.py import_suite {suite.name} PATH --project {project.slug}"
         )
     return newest
 

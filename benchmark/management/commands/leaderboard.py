@@ -49,8 +49,8 @@ class Command(JsonCommand):
         check_output(options)
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
-        form = options["form"] or answer_format_to_show(dataset)
-        board = _board(dataset, form, options)
+        answer_format = options["form"] or answer_format_to_show(dataset)
+        board = _board(dataset, answer_format, options)
         kind = options["kind"]
         stages = {
             stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
@@ -60,7 +60,7 @@ class Command(JsonCommand):
             "project": project.slug,
             "dataset": dataset.version,
             **({"title": dataset.title} if dataset.title else {}),
-            "form": str(form),
+            "form": str(answer_format),
             "stories": board["chosen"].label if board["chosen"] else "",
             "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
             "rankings": {
@@ -110,12 +110,12 @@ class Command(JsonCommand):
             self.stdout.write(f"\npath: {result['path']}")
 
 
-def _board(dataset: Dataset, form: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _board(dataset: Dataset, answer_format: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
     conditions = {field: options[field] or "" for field in FIELDS}
-    board = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=conditions)
+    board = leaderboard_of(dataset, answer_format, options["split"], all_runs=options["all_runs"], asked=conditions)
     if (full := {field: _full_name(field, name, board) for field, name in conditions.items()}) != conditions:
-        board = leaderboard_of(dataset, form, options["split"], all_runs=options["all_runs"], asked=full)
+        board = leaderboard_of(dataset, answer_format, options["split"], all_runs=options["all_runs"], asked=full)
     named = selection_named(dataset, options["split"] or "")
     if options["split"] and (named is None or board["chosen"] is None or board["chosen"].stories != named.stories):
         keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmark.management.commands._scores import say_scores
+from benchmark.management.commands._scores import say_metrics, say_scores
 from benchmark.suites.contract import Option
 from benchmark.suites.registry import suite_named, suites
 from core.management.json_command import JsonCommand
@@ -12,7 +12,7 @@ class Command(JsonCommand):
     help = "Scores answers that were made elsewhere, in the official and in the repaired reading."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("suite", choices=sorted(suites()))
+        parser.add_argument("suite", choices=sorted(name for name, suite in suites().items() if suite.score))
         parser.add_argument("--data", required=True, type=Path, metavar="PATH", help="what the suite's importer takes")
         parser.add_argument("--answers", required=True, type=Path, metavar="FILE", help="JSON: answers by id")
         for option in _options():
@@ -37,7 +37,8 @@ class Command(JsonCommand):
         return suite.score(options["data"], options["answers"], **defaults | given)
 
     def say(self, result: dict) -> None:
-        say_scores(self, result)
+        say = say_metrics if "metrics" in result["official"] else say_scores
+        say(self, result)
 
 
 def _options() -> list[Option]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from benchmark.suites.item_filters import Choice, Filter, KeptReading, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
+from benchmark.suites.omnitom.collecting import records_by_key
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.measure import records_by_key
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import JUDGE, LABEL
 

@@ -1,58 +1,30 @@
-"""What one model's outcomes come to at both stages: tables, figures by story, and what the analyses make of them."""
+"""What one model's outcomes come to at both stages: figures of all stories and by story, and what the analyses make of them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import BySample, Readings
-from benchmark.suites.contract import Entered, Measured, Outcome, Sample
+from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.collecting import FIGURES, Results, results_of
 from benchmark.suites.omnitom.counted_rows import unread
-from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
-from benchmark.suites.omnitom.official import STRUCTURED, why_none
-from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
-from benchmark.suites.reasons import JUDGE_S, NO_GOLD, OF_JUDGE, OPEN
+from benchmark.suites.reasons import NO_GOLD
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
 SKIPPED = "rows without a judgement"
-FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
-"""The figures that the answers of a step are read for."""
-
-
-@dataclass(slots=True)
-class Results:
-    """The readings of one model.
-
-    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
-    `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
-    without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
-    `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
-    """
-
-    name: str
-    kind: str
-    official1: list[Stage1Result] = field(default_factory=list)
-    repaired1: list[Stage1Result] = field(default_factory=list)
-    official2: list[Stage2Result] = field(default_factory=list)
-    repaired2: list[Stage2Result] = field(default_factory=list)
-    extractions: list[str | None] = field(default_factory=list)
-    labellings: list[str | None] = field(default_factory=list)
-    without: dict[str, Counter[str]] = field(
-        default_factory=lambda: {step: Counter() for step in (EXTRACT, JUDGE, LABEL)}
-    )
-    lacking: dict[str, str] = field(default_factory=dict)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
@@ -72,160 +44,6 @@ def _turn(entered: Entered, turn: int) -> Entered:
         key: [outcome for outcome in listed if outcome.repetition == turn] for key, listed in entered.outcomes.items()
     }
     return replace(entered, outcomes=outcomes)
-
-
-def results_of(entered: Entered) -> Results:
-    """The readings of one model, in the order of the stories."""
-    records_of = entered.resources.derived("records", records_by_key)
-    records = {sample.key: records_of[sample.key] for sample in entered.samples}
-    return _Collecting(entered, records).collected()
-
-
-def records_by_key(samples: Sequence[Sample]) -> dict[str, Record]:
-    return {sample.key: record_of_sample(sample) for sample in samples}
-
-
-class _Collecting:
-    """Goes through the outcomes of one model; `extractions` has by story why its extraction is of no use, "" where it is, and `extracted` what was
-    read of each that there is."""
-
-    def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
-        self.entered, self.records = entered, records
-        self.found = Results(entered.name, entered.kind)
-        self.extractions: dict[str, str] = {}
-        self.extracted: dict[str, Mapping[str, Any]] = {}
-        self.judged: set[str] = set()
-        self.lacking: dict[str, dict[str, str]] = {"stage1": {}, "stage2": {}}
-
-    def collected(self) -> Results:
-        for key, outcome in self._at(EXTRACT):
-            self._extraction(key, outcome)
-        self.judging = JUDGE in self.entered.steps and bool(self.extractions)
-        for key in self.records:
-            for outcome in self.entered.outcomes.get(key, ()):
-                if outcome.step in FIGURES:
-                    self._scored(key, outcome)
-        for key in [key for key in self.extractions if key not in self.judged] if self.judging else []:
-            self._nothing_to_judge(key)
-        self.found.lacking = _lacking(self.found, self.lacking, self.entered.steps, self.records)
-        return self.found
-
-    def _at(self, step: str) -> list[tuple[str, Outcome]]:
-        return [
-            (key, outcome)
-            for key in self.records
-            for outcome in self.entered.outcomes.get(key, ())
-            if outcome.step == step
-        ]
-
-    def _extraction(self, key: str, outcome: Outcome) -> None:
-        self.extractions[key] = why = outcome.unusable or outcome.without
-        if not outcome.without:
-            self.extracted[key] = outcome.repaired or {}
-        _count(self.found, self.records[key], EXTRACT, why, answered=not outcome.without)
-
-    def _scored(self, key: str, outcome: Outcome) -> None:
-        record, official, repaired = self.records[key], outcome.official, outcome.repaired
-        if none := self._why_none(key, outcome):
-            self.lacking[FIGURES[outcome.step]][key], official = none, None
-        answered = repaired is not None
-        why = outcome.unusable if answered else outcome.without or OPEN
-        if outcome.step == LABEL:
-            if self.judging and key not in self.extractions:  # the judged run was about fewer stories
-                self.lacking["stage1"][key] = self._why_none(key)
-            _count(self.found, record, LABEL, why, answered=answered)
-            repaired = {"predicted": [None] * len(record.shown)} if repaired is None else repaired
-            _take(self.found.official2, self.found.repaired2, stage2_of, record, official, repaired, why)
-        else:
-            self.judged.add(key)
-            repaired, why = self._judgement(key, repaired, why)
-            _take(self.found.official1, self.found.repaired1, stage1_of, record, official, repaired, why)
-
-    def _judgement(self, key: str, repaired: Mapping[str, Any] | None, why: str) -> tuple[Mapping[str, Any], str]:
-        record, lost, rows = self.records[key], self.extractions.get(key), self.extracted.get(key, {})
-        if lost:
-            return _unjudged(record, {}), lost
-        if lost == "" and record.shown and not rows.get("rows"):  # it says nothing, whatever a judge makes of it
-            return {"pred": [], "gold": [0] * len(record.shown)}, ""
-        reason = _judge_s(self.found, record, why, answered=repaired is not None)
-        return repaired or _unjudged(record, rows), reason
-
-    def _nothing_to_judge(self, key: str) -> None:
-        record, lost = self.records[key], self.extractions[key]
-        repaired = _unjudged(record, {} if lost else self.extracted.get(key, {}))
-        _take(self.found.official1, self.found.repaired1, stage1_of, record, None, repaired, lost or OPEN)
-        self.lacking["stage1"][key] = self._why_none(key)
-
-    def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
-        """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
-        if self.entered.settings["form"] == "structured":
-            return STRUCTURED
-        story = self.records[key].story_id
-        if outcome is None:
-            return why_none(story, FIGURES[JUDGE], (), {})
-        answered = {EXTRACT} if key in self.extracted else set()
-        answered |= {outcome.step} if outcome.repaired is not None else set()
-        return why_none(story, FIGURES[outcome.step], answered, (outcome.official or {}).get("aborted", {}))
-
-
-def _lacking(
-    results: Results, reasons: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
-) -> dict[str, str]:
-    """The sentence of the first story of each stage that has none of its figures."""
-    lacking = {
-        stage: of_stage[next(key for key in records if key in of_stage)]
-        for stage, of_stage in reasons.items()
-        if of_stage
-    }
-    for stage, stage_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
-        if not stage_results:
-            lacking[stage] = f"No story has an answer for {_unasked(steps, stage)}."
-    return lacking
-
-
-def _unasked(steps: Collection[str], stage: str) -> str:
-    """The first of a stage's answers that nobody was asked for."""
-    if stage == "stage2":
-        return LABEL
-    return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
-
-
-def _count(results: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
-    if not record.shown:
-        return
-    answers = results.extractions if stage == EXTRACT else results.labellings
-    answers.append(why if answered else None)
-    if not answered:
-        results.without[stage][why] += 1
-
-
-def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:
-    """Return why an extraction that can be used has no judgement: the judge's doing, not the model's."""
-    if not why or not record.shown:
-        return why
-    reason = JUDGE_S.get(why, why) if answered else f"{OF_JUDGE}{why}"
-    results.without[JUDGE][reason] += 1
-    return reason
-
-
-def _take(
-    officials: list[R],
-    mended: list[R],
-    read: Callable[..., R],
-    record: Record,
-    official: Mapping[str, Any] | None,
-    repaired: Mapping[str, Any],
-    unusable: str,
-) -> None:
-    if official is not None:
-        officials.append(read(record, official, mended=False))
-    mended.append(read(record, repaired, mended=True, unusable=unusable))
-
-
-def _unjudged(record: Record, extracted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is known of an extraction that nobody judged."""
-    kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
-    return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}
 
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:

@@ -39,18 +39,18 @@ def judge_sees(settings: Mapping[str, Any]) -> tuple[str, str]:
 
 def _prompts(reported: Reported) -> str:
     settings = reported.settings
-    form = (
+    answers = (
         "Answers were asked for under a JSON schema with the closed label sets; one in another form is unusable."
         if settings["form"] == STRUCTURED
         else "Answers were free text with a table, as published."
     )
     if not reported.prompted:
-        return f"No prompt was read: baselines compute their answers from the data. {form}"
+        return f"No prompt was read: baselines compute their answers from the data. {answers}"
     name = settings["prompt_set"]
     source = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
     steps = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
     examples = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in steps)
-    return f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{examples} {form}"
+    return f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{examples} {answers}"
 
 
 def _judge(reported: Reported) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
+from benchmark.suites.omnitom.collecting import Results, records_by_key
 from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.measure import Results, measured, own_figures, records_by_key
+from benchmark.suites.omnitom.measure import measured, own_figures
 from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result

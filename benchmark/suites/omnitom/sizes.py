@@ -19,7 +19,7 @@ CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """How long a story is, and by (form, step) the tables beside it and the answer."""
+    """How long a story is, and by (answer format, step) the tables beside it and the answer."""
 
     story: Extent
     data: Mapping[tuple[str, str], Extent]
@@ -36,7 +36,7 @@ def _of(question: Question) -> tuple[Extent, Extent]:
 
 def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
     """Return the measure of each sample by its key."""
-    kinds = [(form, step) for form in FORMS for step in CELL_CHARACTERS]
+    kinds = [(answer_format, step) for answer_format in FORMS for step in CELL_CHARACTERS]
     sizes = {}
     for sample in samples:
         record = record_of_sample(sample)
@@ -46,17 +46,17 @@ def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
     return sizes
 
 
-def _tables(form: str, step: str, record: Record) -> Extent:
+def _tables(answer_format: str, step: str, record: Record) -> Extent:
     if step == EXTRACT:
         return Extent()
     if step == LABEL:
-        return Extent.of(propositions(record.rows, form))
-    predictions = predictions_table([row.as_told for row in record.rows], form)
-    return Extent.of(predictions) + Extent.of(gold_table(record.rows, form))
+        return Extent.of(propositions(record.rows, answer_format))
+    predictions = predictions_table([row.as_told for row in record.rows], answer_format)
+    return Extent.of(predictions) + Extent.of(gold_table(record.rows, answer_format))
 
 
-def _answer(form: str, step: str, record: Record) -> Extent:
-    if form == STRUCTURED:
+def _answer(answer_format: str, step: str, record: Record) -> Extent:
+    if answer_format == STRUCTURED:
         cells = Extent(CELL_CHARACTERS[step] * len(record.rows) * (2 if step == JUDGE else 1))
         rows = record.rows if step == EXTRACT else ()
         return sum((Extent.of(row.actor) + Extent.of(row.belief) for row in rows), cells)
@@ -67,8 +67,8 @@ def _answer(form: str, step: str, record: Record) -> Extent:
     return _twice([(row.actor, row.belief) for row in record.rows])
 
 
-def _pairs(pairs: Sequence[tuple[str, str]], form: str) -> Extent:
-    return _twice(pairs) if form != STRUCTURED else Extent(2 * CELL_CHARACTERS[JUDGE] * len(pairs))
+def _pairs(pairs: Sequence[tuple[str, str]], answer_format: str) -> Extent:
+    return _twice(pairs) if answer_format != STRUCTURED else Extent(2 * CELL_CHARACTERS[JUDGE] * len(pairs))
 
 
 def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:

@@ -91,9 +91,9 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
     return judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
 
 
-def predicted_rows(extraction: str, form: str) -> list[tuple[str, str]]:
+def predicted_rows(extraction: str, answer_format: str) -> list[tuple[str, str]]:
     """Return what the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
-    rows = parse_extraction(extraction, structured=True) if form == STRUCTURED else extraction_rows(extraction)
+    rows = parse_extraction(extraction, structured=True) if answer_format == STRUCTURED else extraction_rows(extraction)
     return [(row.actor, row.belief) for row in rows]
 
 
@@ -112,7 +112,7 @@ def _follow_up(question: Question) -> Request | None:
     if not (predictions or gold):
         return None
     gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), (predictions, gold))
-    return follow_up_request(_judging(question), judgement, gaps, form=question.settings["form"])
+    return follow_up_request(_judging(question), judgement, gaps, answer_format=question.settings["form"])
 
 
 def _how(question: Question) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def _how(question: Question) -> dict[str, Any]:
         "story": sample.content["story"],
         "category": sample.category,
         "level": level_of(step, settings["level"], settings["judge_level"]),
-        "form": settings["form"],
+        "answer_format": settings["form"],
         "schema": question.resources.schema,
         "prompt_set": question.resources.prompts,
         "examples": examples_of(sample, step, settings, question.resources),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.suites.contract import Entered
-from benchmark.suites.omnitom.measure import Results, measure, results_of
+from benchmark.suites.omnitom.collecting import Results, results_of
+from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.story_scores import READINGS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from benchmark.suites.tombench.committed_letters import committed_letter
 from benchmark.suites.tombench.options import LETTERS
 from benchmark.suites.tombench.shuffling import Shown
 
@@ -38,5 +37,8 @@ def parse_repaired(answer: str, shown: Shown) -> str | None:
 
     An answer that names none, that leaves it between several, or that names a letter that was not shown chooses nothing.
     """
+    # its patterns take a tenth of a second to compile, which no start has to wait for
+    from benchmark.suites.tombench.committed_letters import committed_letter
+
     letter = committed_letter(answer, shown.texts)
     return None if letter is None else shown.original_of[letter]

@@ -8,11 +8,12 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.suites.contract import Entered, ItemView, Setting, Suite
+from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
 from benchmark.suites.tombench.samples import BOTH, item_of, load, shown_in
+from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
 from benchmark.suites.tombench.tasks import TASKS
@@ -121,6 +122,8 @@ SUITE = Suite(
     item=_item,
     item_template="tombench/item.html",
     methods=_methods,
+    score=score_answers,
+    options=(Option("language", "en", "tombench: the language of the questions", ("en", "zh")),),
     categories=TASKS,
     baselines=(
         Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=_seeded),

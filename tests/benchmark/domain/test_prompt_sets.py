@@ -85,7 +85,7 @@ def test_whether_a_prompt_has_a_place_for_examples():
 
 def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sample):
     own = load_prompt_set(OWN)
-    system, user = texts(asked("label", sample[3], form="structured", prompt_set=own))
+    system, user = texts(asked("label", sample[3], answer_format="structured", prompt_set=own))
     assert system.startswith("Label.\n\nEach proposition is given as a JSON object with an id.")
     assert '{"id": 1, "actor": "world"' in user
 

@@ -47,7 +47,7 @@ def sample():
 def asked(stage: str, record, *, level: int = 3, form: str = "text", **more):
     """A request about a record; the judge is given its gold rows as predictions."""
     own = {"label": {"rows": record.rows}, "judge": {"predictions": told(record), "gold": record.rows}}.get(stage, {})
-    given = {"story": record.story, "category": record.category, "level": level, "form": form}
+    given = {"story": record.story, "category": record.category, "level": level, "answer_format": form}
     return REQUESTS[stage](**given, **own, **more)
 
 
@@ -235,7 +235,7 @@ hostile = st.one_of(
 @given(hostile, hostile, st.sampled_from(FORMS))
 def test_no_text_leaves_its_fence_or_is_taken_for_a_placeholder(story, belief, form):
     request = judging_request(
-        story=story, category="", predictions=[("Ines", belief)], gold=[], level=3, form=form, with_story=True
+        story=story, category="", predictions=[("Ines", belief)], gold=[], level=3, answer_format=form, with_story=True
     )
     system, user = texts(request)
     mark = user.split("Story:\n", 1)[1].split("\n", 1)[0]
@@ -265,6 +265,8 @@ def test_a_paragraph_that_has_nothing_to_show_is_left_out():
 
 def test_a_structured_request_of_ones_own_names_the_wanted_keys(make_record):
     record = make_record(1, ("Ines", "The key is here"))
-    request = labelling_request(story=STORY, category="x", rows=record.rows, level=3, form="structured", max_tokens=50)
+    request = labelling_request(
+        story=STORY, category="x", rows=record.rows, level=3, answer_format="structured", max_tokens=50
+    )
     assert ", ".join(SCHEMA.keys) in texts(request)[0]
     assert request.max_tokens == 50

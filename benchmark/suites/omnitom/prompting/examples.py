@@ -119,9 +119,9 @@ def _reads_back(example: Example, stage: str) -> bool:
     return counts == prediction.counts(len(rows))
 
 
-def ideal_answer(example: Example, stage: str, form: str) -> str:
+def ideal_answer(example: Example, stage: str, answer_format: str) -> str:
     """Return what a perfect model would answer about the example."""
-    written = _STRUCTURED if form == "structured" else _TEXT
+    written = _STRUCTURED if answer_format == "structured" else _TEXT
     return written[stage](example)
 
 

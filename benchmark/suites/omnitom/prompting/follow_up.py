@@ -44,9 +44,9 @@ class Gaps:
         return (self.predictions, self.missing[0]), (self.gold, self.missing[1])
 
 
-def follow_up_request(first: Request, answer: str, gaps: Gaps, *, form: str) -> Request:
+def follow_up_request(first: Request, answer: str, gaps: Gaps, *, answer_format: str) -> Request:
     """`first` and what was answered to it, then the question for the missing rows. An empty answer is not repeated."""
-    earlier, question = answer_of(answer).strip(), _question(gaps, form)
+    earlier, question = answer_of(answer).strip(), _question(gaps, answer_format)
     if earlier:
         messages = (*first.messages, Message("assistant", earlier), Message("user", question))
     else:
@@ -54,22 +54,24 @@ def follow_up_request(first: Request, answer: str, gaps: Gaps, *, form: str) -> 
         messages = (*before, replace(last, content=f"{last.content}\n\n{question}"))
     tables = {"predictions": [list(row[:2]) for row in gaps.predictions], "gold": [list(row[:2]) for row in gaps.gold]}
     sizes = [len(rows) for rows, _ in gaps.sides]
-    schema = follow_up_schema(gaps.missing, sizes) if form == "structured" else None
+    schema = follow_up_schema(gaps.missing, sizes) if answer_format == "structured" else None
     return replace(first, messages=messages, schema=schema, task={**first.task, **tables})
 
 
-def _question(gaps: Gaps, form: str) -> str:
-    names = LISTS if form == "structured" else HEADINGS
+def _question(gaps: Gaps, answer_format: str) -> str:
+    names = LISTS if answer_format == "structured" else HEADINGS
     tables = [
-        (name, _table(rows, missing, form)) for name, (rows, missing) in zip(names, gaps.sides, strict=True) if missing
+        (name, _table(rows, missing, answer_format))
+        for name, (rows, missing) in zip(names, gaps.sides, strict=True)
+        if missing
     ]
     mark = fence(table for _, table in tables)
     parts = [f"{name}\n{mark}\n{table.strip()}\n{mark}" for name, table in tables]
-    return "\n\n".join([OPENING, *parts, CLOSING[form]])
+    return "\n\n".join([OPENING, *parts, CLOSING[answer_format]])
 
 
-def _table(rows: Rows, missing: Sequence[int], form: str) -> str:
-    if form == "text":
+def _table(rows: Rows, missing: Sequence[int], answer_format: str) -> str:
+    if answer_format == "text":
         return belief_csv((rows[at][0], rows[at][1]) for at in missing)
     lines = numbered(rows).split("\n")
     return "\n".join(lines[at] for at in missing)

@@ -42,10 +42,10 @@ def _hashes(prompts: PromptSet, settings: Settings, steps: Sequence[str]) -> dic
 
 
 def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int) -> None:
-    form = settings["form"]
-    if wanted_by(settings, step) and not prompts.has_place(step, level, "examples", form):
+    answer_format = settings["form"]
+    if wanted_by(settings, step) and not prompts.has_place(step, level, "examples", answer_format):
         raise BadPromptSet(f"{prompts.name} has no place for examples in {step}-level{level}; choose 0 examples.")
-    if step == "judge" and settings["with_story"] and not prompts.has_place(step, level, "story", form):
+    if step == "judge" and settings["with_story"] and not prompts.has_place(step, level, "story", answer_format):
         raise BadPromptSet(
             f"{prompts.name} has no place for the story in {step}-level{level}; let the judge go without the story."
         )
@@ -77,16 +77,16 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
     return description, condition
 
 
-def filled(prompts: PromptSet, step: str, level: int, form: str) -> Request:
+def filled(prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:
     """The prompt with a story of the shipped sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
     records = [record_of(sample) for sample in sample_records()]
     record = records[0]
-    shows_examples = level == WITH_EXAMPLES and prompts.has_place(step, level, "examples", form)
+    shows_examples = level == WITH_EXAMPLES and prompts.has_place(step, level, "examples", answer_format)
     how: dict[str, Any] = {
         "story": record.story,
         "category": record.category,
         "level": level,
-        "form": form,
+        "answer_format": answer_format,
         "prompt_set": prompts,
         "examples": examples_for(record.category, step, record.story, records, 1) if shows_examples else (),
     }
@@ -94,7 +94,7 @@ def filled(prompts: PromptSet, step: str, level: int, form: str) -> Request:
         how["rows"] = record.rows
     if step == "judge":
         how |= {"predictions": [row.as_told for row in record.rows], "gold": record.rows}
-        how["with_story"] = prompts.has_place(step, level, "story", form)
+        how["with_story"] = prompts.has_place(step, level, "story", answer_format)
     return REQUESTS[step](**how)
 
 

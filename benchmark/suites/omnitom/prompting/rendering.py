@@ -33,30 +33,32 @@ def fence(data: Iterable[str]) -> str:
     return fence
 
 
-def columns(stage: str, form: str, schema: Schema) -> str:
+def columns(stage: str, answer_format: str, schema: Schema) -> str:
     """Return what the columns, or keys, of the answer are called."""
-    if form == "text":
+    if answer_format == "text":
         return _TEXT_COLUMNS[stage]
     names = {"extract": ("actor", "belief", "order"), "label": schema.keys, "judge": ("id", "matches")}
     return ", ".join(names[stage])
 
 
-def label_lists(schema: Schema, form: str) -> str:
-    return "\n".join(f"{_named(dimension, form)}: {', '.join(dimension.values)}" for dimension in schema.dimensions)
+def label_lists(schema: Schema, answer_format: str) -> str:
+    return "\n".join(
+        f"{_named(dimension, answer_format)}: {', '.join(dimension.values)}" for dimension in schema.dimensions
+    )
 
 
-def definitions(schema: Schema, form: str) -> str:
+def definitions(schema: Schema, answer_format: str) -> str:
     """A line for each dimension: its question, and what each label means."""
     return "\n".join(
-        f"- {_named(dimension, form)}: {dimension.question} "
+        f"- {_named(dimension, answer_format)}: {dimension.question} "
         + " ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
         for dimension in schema.dimensions
     )
 
 
-def _named(dimension: Dimension, form: str) -> str:
+def _named(dimension: Dimension, answer_format: str) -> str:
     """Dimensions are called as the answer's columns are."""
-    if form == "structured" or dimension.key not in DIMENSIONS:
+    if answer_format == "structured" or dimension.key not in DIMENSIONS:
         return dimension.key
     return LABEL_HEADER[2 + DIMENSIONS.index(dimension.key)]
 
@@ -68,24 +70,24 @@ def numbered(rows: Iterable[Sequence[str]]) -> str:
     )
 
 
-def propositions(rows: Sequence[GoldRow], form: str) -> str:
+def propositions(rows: Sequence[GoldRow], answer_format: str) -> str:
     """The rows that are to be labelled; in text the bytes that the released runner shows."""
-    if form == "text":
+    if answer_format == "text":
         return belief_table(Record(0, "", "", tuple(rows)))
     return numbered(plain(rows))
 
 
-def predictions_table(rows: Iterable[Sequence[str]], form: str) -> str:
+def predictions_table(rows: Iterable[Sequence[str]], answer_format: str) -> str:
     """Predicted rows for the judge; in text the bytes that the released runner shows."""
     pairs = [(row[0], row[1]) for row in rows]
-    if form == "text":
+    if answer_format == "text":
         return predictions_csv(pairs)
     return numbered([normalise_space(cell) for cell in pair] for pair in pairs)
 
 
-def gold_table(rows: Sequence[GoldRow], form: str) -> str:
+def gold_table(rows: Sequence[GoldRow], answer_format: str) -> str:
     """Gold rows for the judge; in text the bytes that the released runner shows."""
-    return gold_csv(row.as_told for row in rows) if form == "text" else numbered(plain(rows))
+    return gold_csv(row.as_told for row in rows) if answer_format == "text" else numbered(plain(rows))
 
 
 def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
@@ -93,17 +95,17 @@ def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
     return [[row.actor, row.belief] for row in rows if row.shown]
 
 
-def example_data(example: Example, stage: str, form: str) -> dict[str, str | None]:
+def example_data(example: Example, stage: str, answer_format: str) -> dict[str, str | None]:
     """Values for the placeholders of an example, but for its number and the fence."""
     values: dict[str, str | None] = {
         "story": example.record.story.strip(),
-        "answer": ideal_answer(example, stage, form),
+        "answer": ideal_answer(example, stage, answer_format),
     }
     if stage == "label":
-        values["belief_table"] = propositions(example.record.rows, form)
+        values["belief_table"] = propositions(example.record.rows, answer_format)
     if stage == "judge":
-        values["predictions"] = predictions_table(example.judged.rows, form)
-        values["gold"] = gold_table(example.record.rows, form)
+        values["predictions"] = predictions_table(example.judged.rows, answer_format)
+        values["gold"] = gold_table(example.record.rows, answer_format)
     return values
 
 

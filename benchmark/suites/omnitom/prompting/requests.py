@@ -44,7 +44,7 @@ class _Asked:
     stage: str
     category: str
     level: int
-    form: str
+    answer_format: str
     schema: Schema
     prompt_set: PromptSet | None
     examples: Sequence[Example]
@@ -53,7 +53,7 @@ class _Asked:
         """The data by placeholder, None for what is not to be shown. Raises BadPromptSet, ValueError."""
         check_count(len(self.examples))
         prompts = self.prompt_set or built_in()
-        template = prompts.template(self.stage, self.level, self.form)
+        template = prompts.template(self.stage, self.level, self.answer_format)
         self._refuse_unplaced(prompts, with_story=data["story"] is not None)
         messages = template.filled(self._values(prompts, data))
         parts = (("system", messages.system), ("user", messages.user))
@@ -62,22 +62,22 @@ class _Asked:
     def _refuse_unplaced(self, prompts: PromptSet, *, with_story: bool) -> None:
         """Refuse what was asked for and would not be shown: it is never left out in silence."""
         for needed, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
-            if needed and not prompts.has_place(self.stage, self.level, place, self.form):
+            if needed and not prompts.has_place(self.stage, self.level, place, self.answer_format):
                 raise BadPromptSet(
                     f"The prompt {self.stage}-level{self.level} of {prompts.name} has no place for {what}."
                 )
 
     def _values(self, prompts: PromptSet, data: Mapping[str, str | None]) -> dict[str, str | None]:
-        blocks = [example_data(example, self.stage, self.form) for example in self.examples]
+        blocks = [example_data(example, self.stage, self.answer_format) for example in self.examples]
         if data["story"] is None:
             blocks = [block | {"story": None} for block in blocks]
         mark = fence(text for values in (data, *blocks) for text in values.values() if text)
         return {
             **data,
             "fence": mark,
-            "columns": columns(self.stage, self.form, self.schema),
-            "labels": label_lists(self.schema, self.form),
-            "definitions": definitions(self.schema, self.form),
+            "columns": columns(self.stage, self.answer_format, self.schema),
+            "labels": label_lists(self.schema, self.answer_format),
+            "definitions": definitions(self.schema, self.answer_format),
             "category_block": prompts.category_block(self.stage, self.category),
             "examples": example_blocks(prompts.examples[self.stage], blocks, mark),
         }
@@ -88,7 +88,7 @@ def extraction_request(
     story: str,
     category: str,
     level: int,
-    form: str = "text",
+    answer_format: str = "text",
     schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
@@ -96,14 +96,14 @@ def extraction_request(
     seed: int | None = None,
 ) -> Request:
     """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet, ValueError."""
-    prompt = _Asked("extract", category, level, form, schema, prompt_set, examples)
+    prompt = _Asked("extract", category, level, answer_format, schema, prompt_set, examples)
     return Request(
         messages=prompt.messages(story=story.strip()),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
-        schema=extraction_schema(schema) if form == "structured" else None,
-        task={"kind": "extract", "form": form, "story": story},
+        schema=extraction_schema(schema) if answer_format == "structured" else None,
+        task={"kind": "extract", "form": answer_format, "story": story},
     )
 
 
@@ -113,7 +113,7 @@ def labelling_request(
     category: str,
     rows: Sequence[GoldRow],
     level: int,
-    form: str = "text",
+    answer_format: str = "text",
     schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
@@ -125,17 +125,17 @@ def labelling_request(
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """
-    prompt = _Asked("label", category, level, form, schema, prompt_set, examples)
+    prompt = _Asked("label", category, level, answer_format, schema, prompt_set, examples)
     plain_rows = plain(rows)
     return Request(
-        messages=prompt.messages(story=story.strip(), belief_table=propositions(rows, form)),
+        messages=prompt.messages(story=story.strip(), belief_table=propositions(rows, answer_format)),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
-        schema=labelling_schema(len(plain_rows), schema) if form == "structured" else None,
+        schema=labelling_schema(len(plain_rows), schema) if answer_format == "structured" else None,
         task={
             "kind": "label",
-            "form": form,
+            "form": answer_format,
             "rows": [{"id": at, "actor": row[0], "belief": row[1]} for at, row in enumerate(plain_rows, 1)],
             "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
             "columns": list(schema.keys),
@@ -151,7 +151,7 @@ def judging_request(
     predictions: Sequence[Sequence[str]],
     gold: Sequence[GoldRow],
     level: int,
-    form: str = "text",
+    answer_format: str = "text",
     schema: Schema = SCHEMA,
     prompt_set: PromptSet | None = None,
     examples: Sequence[Example] = (),
@@ -164,20 +164,20 @@ def judging_request(
     `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
     the repaired reading; ids name their places. Raises BadPromptSet, ValueError.
     """
-    prompt = _Asked("judge", category, level, form, schema, prompt_set, examples)
+    prompt = _Asked("judge", category, level, answer_format, schema, prompt_set, examples)
     predicted = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]
     gold_rows = plain(gold)
     return Request(
         messages=prompt.messages(
             story=story.strip() if with_story else None,
-            predictions=predictions_table(predictions, form),
-            gold=gold_table(gold, form),
+            predictions=predictions_table(predictions, answer_format),
+            gold=gold_table(gold, answer_format),
         ),
         max_tokens=max_tokens,
         temperature=TEMPERATURE,
         seed=seed,
-        schema=judging_schema(len(predicted), len(gold_rows)) if form == "structured" else None,
-        task={"kind": "judge", "form": form, "predictions": predicted, "gold": gold_rows},
+        schema=judging_schema(len(predicted), len(gold_rows)) if answer_format == "structured" else None,
+        task={"kind": "judge", "form": answer_format, "predictions": predicted, "gold": gold_rows},
     )
 
 

@@ -42,7 +42,7 @@ _DEEPEST = 5
 
 @dataclass(frozen=True)
 class PromptSet:
-    """`templates` by (stage, level, form), with every file but the data included. `examples` and `categories` are by stage.
+    """`templates` by (stage, level, answer format), with every file but the data included. `examples` and `categories` are by stage.
 
     `files` are the texts that the set was made from, so that it can be stored and loaded again.
     """
@@ -54,21 +54,21 @@ class PromptSet:
     categories: Mapping[str, Mapping[str, str]]
     files: Mapping[str, str] = field(repr=False)
 
-    def template(self, stage: str, level: int, form: str = "text") -> Template:
+    def template(self, stage: str, level: int, answer_format: str = "text") -> Template:
         """Return the template of a stage and level. Raises BadPromptSet where the set has none."""
         try:
-            return self.templates[stage, level, form]
+            return self.templates[stage, level, answer_format]
         except KeyError:
             raise BadPromptSet(
-                f"The prompt set {self.name} has no prompt {stage}-level{level} in the form {form}."
+                f"The prompt set {self.name} has no prompt {stage}-level{level} in the form {answer_format}."
             ) from None
 
     def levels(self, stage: str) -> tuple[int, ...]:
         return tuple(level for level in LEVELS if (stage, level, "text") in self.templates)
 
-    def has_place(self, stage: str, level: int, placeholder: str, form: str = "text") -> bool:
+    def has_place(self, stage: str, level: int, placeholder: str, answer_format: str = "text") -> bool:
         """Return whether the prompt can show, say, `examples`. Raises BadPromptSet."""
-        return placeholder in self.template(stage, level, form).placeholders
+        return placeholder in self.template(stage, level, answer_format).placeholders
 
     def category_block(self, stage: str, category: str) -> str | None:
         """Return what the set says of a story category, None for one that it does not know."""
@@ -79,9 +79,9 @@ class PromptSet:
         """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal digits."""
         parts: dict[str, object] = {}
         used: frozenset[str] = frozenset()
-        for form in FORMS:
-            template = self.template(stage, level, form)
-            parts[form] = [template.system, template.user]
+        for answer_format in FORMS:
+            template = self.template(stage, level, answer_format)
+            parts[answer_format] = [template.system, template.user]
             used |= template.placeholders
         if "examples" in used:
             parts["example"] = self.examples[stage]
@@ -114,9 +114,9 @@ def load_prompt_set(files: Mapping[str, str], *, name: str = "own", version: str
     templates = {}
     for stage in STAGES:
         for level in LEVELS:
-            for form in FORMS:
-                if template := reader.template(stage, level, form):
-                    templates[stage, level, form] = template
+            for answer_format in FORMS:
+                if template := reader.template(stage, level, answer_format):
+                    templates[stage, level, answer_format] = template
     if not templates:
         raise BadPromptSet("The set holds no prompt; it needs at least one file such as extract-level3.txt.")
     stages = {stage for stage, _, _ in templates}
@@ -142,16 +142,16 @@ class _Reader:
         self.texts = texts
         self.used: set[str] = set()
 
-    def template(self, stage: str, level: int, form: str) -> Template | None:
+    def template(self, stage: str, level: int, answer_format: str) -> Template | None:
         system_file, user_file = self._parts(stage, level)
         if not system_file and not user_file:
             return None
         system, user = [self._expanded(stage, file) if file else "" for file in (system_file, user_file)]
         self._refuse_missing(stage, user_file or system_file, placeholders(system) | placeholders(user))
         self._note_format(stage)
-        if form == "structured" and "format" not in placeholders(system) | placeholders(user):
+        if answer_format == "structured" and "format" not in placeholders(system) | placeholders(user):
             system = f"{system}\n\n{{format}}".strip()
-        pieces = {"format": self._format(stage, form)}
+        pieces = {"format": self._format(stage, answer_format)}
         return Template(include(system, pieces), include(user, pieces))
 
     def _parts(self, stage: str, level: int) -> tuple[str, str]:
@@ -199,8 +199,8 @@ class _Reader:
             if placeholder not in present:
                 raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{placeholder}}}.")
 
-    def _format(self, stage: str, form: str) -> str:
-        name = self._own_or_built_in(f"{stage}-format-{form}")
+    def _format(self, stage: str, answer_format: str) -> str:
+        name = self._own_or_built_in(f"{stage}-format-{answer_format}")
         text = self._expanded(stage, name)
         for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[stage]))):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
@@ -208,7 +208,7 @@ class _Reader:
 
     def _note_format(self, stage: str) -> None:
         """A file for a form is used, whichever form is made first."""
-        self.used |= {f"{stage}-format-{form}" for form in FORMS}
+        self.used |= {f"{stage}-format-{answer_format}" for answer_format in FORMS}
 
     def example(self, stage: str) -> str:
         name = self._own_or_built_in(f"{stage}-example")
