@@ -23,8 +23,8 @@ from annotation.services.agreement import (
     second_opinions,
     waiting_report,
 )
-from annotation.views.charts import interval_chart, no_intervals
 from core.statistics import FEWEST
+from core.views.charts import PERCENT, PLAIN, dot_chart, no_intervals
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -45,8 +45,8 @@ def agreement(request: HttpRequest, slug: str) -> HttpResponse:
         "overall": _with_figures(report["overall"]),
         "waiting": waiting_report(project=access.project, **chosen) if report["incomplete"] else None,
         "charts": [
-            interval_chart("Strict agreement", _points(rows, "strict"), percent=True),
-            interval_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), percent=False),
+            dot_chart("Strict agreement", _points(rows, "strict"), notation=PERCENT, holds=(1.0,)),
+            dot_chart("Krippendorff's alpha", _points(rows, "krippendorff_alpha"), notation=PLAIN, holds=(1.0,)),
         ],
         "fewest": FEWEST,
         "lacking": no_intervals(
@@ -124,10 +124,12 @@ def _points(rows: list[dict], name: str) -> list[dict]:
     return [
         {
             "label": row["dimension"].name,
-            "value": row[name],
-            "interval": row["interval"][name],
-            "n": row["cells"],
-            "reason": row["reasons"].get(name, ""),
+            "first": {
+                "value": row[name],
+                "interval": row["interval"][name],
+                "reason": row["reasons"].get(name, ""),
+            },
+            "n": f"{row['cells']:,} cells",
         }
         for row in rows
     ]

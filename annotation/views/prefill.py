@@ -18,8 +18,8 @@ from annotation.models import Prefill, Role, Story, Suggestion
 from annotation.models.user import name_on_pages
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
-from annotation.views.charts import interval_chart, no_intervals
 from core.idempotency.forms import made_once
+from core.views.charts import PERCENT, SIGNED_POINTS, dot_chart, no_intervals
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
 from workers.services.progress import progress_of_all
@@ -136,13 +136,16 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
         rows = [{"name": "All", **report["votes"]["overall"]}]
         rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
         charts = [
-            interval_chart(
+            dot_chart(
                 "How far suggestions shift votes: shown minus blind, in points",
                 _points(rows, "difference"),
-                percent=True,
-                difference=True,
+                notation=SIGNED_POINTS,
+                zero=True,
+                holds=(-0.1, 0.1),
             ),
-            interval_chart("How often a shown suggestion is chosen", _points(rows, "acceptance"), percent=True),
+            dot_chart(
+                "How often a shown suggestion is chosen", _points(rows, "acceptance"), notation=PERCENT, holds=(1.0,)
+            ),
         ]
     context = {
         "report": report,
@@ -242,11 +245,5 @@ def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = Fal
     return estimate | {"shown": text(estimate["value"]) + unit, "interval_shown": interval}
 
 
-POINT = ("value", "interval", "n", "reason")
-
-
 def _points(rows: list[dict], name: str) -> list[dict]:
-    return [
-        {"label": row["name"], "reason": "", **{key: value for key, value in row[name].items() if key in POINT}}
-        for row in rows
-    ]
+    return [{"label": row["name"], "first": row[name], "n": f"{row[name]['n']:,} votes"} for row in rows]

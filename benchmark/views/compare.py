@@ -26,10 +26,10 @@ from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import measured
-from benchmark.views.pictures import dot_chart
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
 from core.idempotency.forms import made_once
+from core.views.charts import dot_chart
 
 STORIES_A_PAGE = 25
 CARRIED = (*FIELDS, "runs")
@@ -168,7 +168,7 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
     unit = f"{comparison['first']} minus {comparison['second']} (points)"
     return {
         "comparison": comparison,
-        "chart": dot_chart("Difference", rows, unit=unit, zero=True) | {"lead": table["lead"]},
+        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm") | {"lead": table["lead"]},
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
         "figure": {

@@ -26,8 +26,8 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
-from benchmark.views.pictures import dot_chart
 from benchmark.views.tables import evidence, items_url, table_context
+from core.views.charts import dot_chart
 from workers.models import JobState
 
 
@@ -237,6 +237,8 @@ def board_chart(
         group_named(stage).score_title,
         rows,
         unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over stories",
+        heads=("Repaired", "Official"),
+        aside="Group",
     )
     return chart | {"lead": unlike_missing({stage: entrants}, titled=False)}
 

@@ -168,7 +168,7 @@ def test_the_page_shows_pictures_and_its_parts(voted, cast, client):
     page = client.get(reverse("annotation:agreement", args=["minds"]))
     assert page.status_code == 200
     content = page.content.decode()
-    assert content.count("<svg") == 2 and "75.00%" in content
+    assert content.count("<figure") == 2 and "75.00%" in content
     parts = client.get(reverse("annotation:agreement_annotators", args=["minds"])).content.decode()
     assert "pair=True%7CFalse" in parts
     assert client.get(reverse("annotation:agreement_opinions", args=["minds"])).status_code == 200

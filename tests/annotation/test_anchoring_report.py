@@ -158,7 +158,7 @@ def test_page_and_command_tell_the_same(cast, suggested, client):
         assert f"{one['value'] * 100:.1f}\u202f%" in page
     assert "Could it stand in for an annotator?" in told
     shift = report["votes"]["overall"]["difference"]["value"]
-    assert "shown minus blind, in points" in page and f">{100 * shift:+.1f}</text>" in page.replace("> ", ">").replace(
+    assert "shown minus blind, in points" in page and f">{100 * shift:+.1f}</span>" in page.replace("> ", ">").replace(
         " <", "<"
     )
     assert "Shifts are in points." in told and f"{100 * shift:+.1f}" in told and f"{shift:.1%}" not in told
