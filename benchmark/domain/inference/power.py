@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmark.domain.inference.aligned import Aligned
 from core.statistics import ALPHA, out_of_reach
+from core.statistics.intervals import t_quantile
 
 POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3
@@ -101,7 +102,15 @@ def smallest_difference(
 def _standardised(n: int, power: float, alpha: float) -> float:
     """The noncentrality at which the two-sided t test of n differences finds them, on their own side, so often."""
     from scipy.optimize import brentq
-    from scipy.stats import nct, t
+    from statsmodels.stats.power import ttest_power  # two seconds to load
 
-    cut = float(t.isf(alpha / 2, n - 1))
-    return float(brentq(lambda shift: float(nct.sf(cut, n - 1, shift)) - power, 0, 4 * cut + 10))
+    def lacking(shift: float) -> float:
+        return float(ttest_power(shift / math.sqrt(n), n, alpha / 2, alternative="larger")) - power
+
+    # not `solve_power`, which stops at the seventh digit
+    return float(brentq(lacking, 0, 4 * _cut(n, alpha) + 10))
+
+
+def _cut(n: int, alpha: float) -> float:
+    """Where the test begins to find a difference."""
+    return float(t_quantile(1 - alpha / 2, np.array([n - 1]))[0])
