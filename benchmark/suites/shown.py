@@ -78,7 +78,7 @@ class ShownTable:
 
 
 Plot = Callable[..., bytes]
-"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`, as `benchmark.domain.plots` has them."""
+"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`: `benchmark.domain.plots.drawing.plot` makes one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Membership
+from benchmark.domain.plots.theme import THEMES
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
@@ -32,6 +34,7 @@ from benchmark.suites.item_filters import Filter, Rows
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
 from tests.benchmark.settled import make_endpoint, work_off, written
+from tests.benchmark.tiny import plots
 from tests.benchmark.tiny.imports import SUMS, imported, zipped
 from tests.benchmark.tiny.suite import ROWS, SUITE
 from tests.cast import Cast, new_cast
@@ -303,6 +306,26 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
     for kind, suffix in (("table", "json"), ("figure", "pdf")):
         address = reverse(f"benchmark:shared_{kind}", args=[slug, shared, "glance-repaired", suffix])
         assert admin.get(address).status_code == 200
+
+
+def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_and_dark(run, admin, cast):
+    assert len(Path(plots.__file__).read_text().splitlines()) <= 30
+    where = [cast.project.slug, run.uid]
+    page = admin.get(reverse("benchmark:run_report", args=where), {"reading": "repaired"}).content.decode()
+    for name, theme in THEMES.items():
+        address = reverse("benchmark:run_figure", args=[*where, "glance-repaired", "svg"]) + f"?theme={name}"
+        shown = re.search(rf'<img\s+class="drawn in-{name}"\s+src="{re.escape(address)}"', page)
+        assert shown, name
+        drawn = admin.get(address).content.decode()
+        # surface, marks and words in the colours of the theme, and the data in words
+        assert all(colour in drawn for colour in (theme.surface, theme.chart, theme.ink))
+        assert "adder" in drawn and re.search(r"Right: adder 100\.0 .*counter ", drawn)
+        for suffix, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
+            file = admin.get(
+                reverse("benchmark:run_figure", args=[*where, "glance-repaired", suffix]),
+                {"theme": name, "width": "column"},
+            )
+            assert file.content.startswith(start)
 
 
 def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):

@@ -75,10 +75,6 @@ class Canvas:
         for at, line in enumerate(lines):
             self.text(middle, top + LINE * at, line, size=SMALL, colour=self.theme.soft, ha="center")
 
-    def rule(self, left: float, right: float, top: float, colour: str = "") -> None:
-        ends = [left / self.width, right / self.width], [1 - top / self.height] * 2
-        self.figure.add_artist(Line2D(*ends, color=colour or self.theme.line, linewidth=0.6, zorder=-1))
-
     def box(self, left: float, top: float, width: float, height: float, colour: str, **how: Any) -> None:
         corner = (left / self.width, 1 - (top + height) / self.height)
         patch: dict[str, Any] = {"facecolor": colour, "linewidth": 0} | how
@@ -110,10 +106,3 @@ class Canvas:
 
 def _printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.splitlines())
-
-
-def nothing(text: str, form: Format, theme: str, title: str) -> bytes:
-    """Draw a plot of no data, which says so."""
-    canvas = Canvas(WIDTHS["column"], 40, theme)
-    canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
-    return canvas.bytes(form, title, text)

@@ -11,10 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from benchmark.domain.plots.canvas import LINE, Canvas
+from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, Theme
-from benchmark.domain.plots.values import BEYOND, Percent, limits
+from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, ended, limits
 
 GAP, EDGE = 8.0, 6.0
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
@@ -69,16 +70,19 @@ class Aside:
 
 
 def dot_plot(
-    labels: Sequence[str],
+    models: Sequence[str],
     panels: Sequence[Panel],
     series: Sequence[Series],
     *,
     unit: str,
-    theme: str,
-    width: float,
+    look: Look,
+    note: str = "",
     asides: Sequence[Aside] = (),
 ) -> Canvas:
-    """The drawn canvas; panels share one axis in per cent, so that they can be compared."""
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared. The caption is `unit`, what lines and bands are, and `note`."""
+    labels, width = look.labels(models), look.points
+    ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
+    figures = [figure for panel in panels for row in panel.rows for figure in row.values()]
     left = EDGE + text_width(labels) + GAP
     beside = sum(aside.width for aside in asides)
     room = width - left - EDGE - beside
@@ -90,13 +94,12 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = wrapped(unit, width - 2 * EDGE)
+    caption = wrapped(f"{unit}{barred(figures)}{BANDS if ends else ''}{ended(note)}", width - 2 * EDGE)
     block = heading + row * len(labels) + TICKS
-    canvas = Canvas(width, EDGE + legend + block * len(lines) + LINE * len(caption), theme)
+    canvas = look.canvas(EDGE + legend + block * len(lines) + LINE * len(caption))
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
-    ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
-    span = limits([*ends, *(figure for panel in panels for row in panel.rows for figure in row.values())])
+    span = limits([*ends, *figures])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from benchmark.domain.plots.canvas import LINE, Canvas
 from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, TEXT
 
@@ -36,8 +37,7 @@ def heat_table(
     texts: Sequence[Sequence[str]],
     *,
     legend: str,
-    theme: str,
-    width: float,
+    look: Look,
     ends: tuple[float, float] | None = None,
     bold_best: bool = False,
     corner: tuple[str, str] = ("", ""),
@@ -46,6 +46,7 @@ def heat_table(
 
     `corner` says what rows and columns are. Column headings stand upright where they do not fit side by side.
     """
+    width = look.points
     left = EDGE + text_width([*rows, corner[0]]) + GAP
     each = (width - left - EDGE) / len(columns)
     heads, upright, tall = _broken(columns, each)
@@ -53,7 +54,7 @@ def heat_table(
     beside = width - EDGE - left - _STEPS * _STEP - 40 > text_width([legend], SMALL)
     caption = [] if beside else wrapped(legend, width - 2 * EDGE)
     bottom = EDGE + head + _ROW * len(rows)
-    canvas = Canvas(width, bottom + 22 + LINE * len(caption), theme)
+    canvas = look.canvas(bottom + 22 + LINE * len(caption))
     _headings(canvas, heads, corner, left=left, each=each, head=head, upright=upright)
     for line, name in enumerate(rows):
         canvas.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.canvas import LINE, Canvas
 from benchmark.domain.plots.dots import EDGE, GAP, scale
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.theme import SMALL, families
@@ -20,6 +21,7 @@ _SAME = 0.005
 """Points by which two means may differ and be written alike."""
 
 
+@plot
 def two_models(
     scores: Sequence[tuple[float | None, float | None]],
     *,
@@ -27,10 +29,8 @@ def two_models(
     second: str,
     score: str,
     difference: Metric = None,
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Two models story by story: their scores against each other, and the differences in falling order.
 
     `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
@@ -41,20 +41,20 @@ def two_models(
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
     both: Floats = np.array(pairs, dtype=float) * 100
     if not len(both):
-        return nothing(NO_COMMON, format, theme, title)
-    names = labels([first, second], 95.0 if width == "page" else 75.0)
+        return Drawing(title, NO_COMMON)
+    names = labels([first, second], 75.0 if look.narrow else 95.0)
     estimate = percent(difference)
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
     counts = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
     mean, apart = _mean_drawn(gaps, estimate, len(scores) - len(gaps))
-    canvas = _two(both, gaps, names, (*counts, *apart), score, mean, theme, WIDTHS[width])
+    canvas = _two(both, gaps, names, (*counts, *apart), score, mean, look)
     average = f"Mean difference {mean.text()} points. " if mean else ""
     text = (
         f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
         f"{ended(*apart) if apart else ''}"
     )
-    return canvas.bytes(format, title, text)
+    return Drawing(title, canvas, text)
 
 
 def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
@@ -73,17 +73,16 @@ def _two(
     counts: Sequence[str],
     score: str,
     mean: Percent | None,
-    theme: str,
-    width: float,
+    look: Look,
 ) -> Canvas:
-    side_by_side = width > WIDTHS["column"]
+    side_by_side, width = not look.narrow, look.points
     left, side = EDGE + 28.0, 165.0
     start = left + side + 5 * GAP if side_by_side else left
     wide = width - start - EDGE
     why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
     caption = wrapped("Stories by difference (points). " + "; ".join(counts) + why, wide)
     below = 14 + side + 20
-    canvas = Canvas(width, EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(caption), theme)
+    canvas = look.canvas(EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(caption))
     canvas.text(left, EDGE + 6, f"{score} (%)", weight="bold")
     _against(canvas, canvas.axes(left, EDGE + 14, side, side), scores)
     canvas.caption(left + side / 2, EDGE + below, [names[0]])

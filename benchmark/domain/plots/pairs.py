@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.canvas import LINE, Canvas
 from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import FAINTEST, STRONGEST
-from benchmark.domain.plots.names import ROOM, labels
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL
 from benchmark.domain.plots.values import sentences
@@ -27,6 +27,7 @@ Cell = Difference | None
 _ROW, _HEAD, _WIDEST = 15.0, 14.0, 40.0
 
 
+@plot
 def pair_matrix(
     models: Sequence[str],
     cells: Sequence[Sequence[Cell]],
@@ -34,10 +35,8 @@ def pair_matrix(
     score: str,
     reading: str,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Plot how far each model is ahead of each below it, in points; coloured and bold where that is shown.
 
     `models` are best first, `cells` the rows of a square: differences right of the
@@ -45,28 +44,25 @@ def pair_matrix(
     """
     title = f"{score}: differences between all pairs, {reading} reading"
     if not models:
-        return nothing(NO_MODEL, format, theme, title)
-    canvas = _drawn(models, cells, f"{score}, {reading} reading", note, theme, width)
+        return Drawing(title, NO_MODEL)
     lines = [
         f"{first} minus {models[at]}: {100 * cell['value']:.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
         if cell
     ]
-    return canvas.bytes(format, title, sentences(lines, most=400))
+    return Drawing(title, _drawn(models, cells, f"{score}, {reading} reading", note, look), sentences(lines, most=400))
 
 
-def _drawn(
-    models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, theme: str, width: Width
-) -> Canvas:
-    names, numbers = labels(models, ROOM[width]), [str(at) for at in range(1, len(models) + 1)]
+def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, look: Look) -> Canvas:
+    names, numbers = look.labels(models), [str(at) for at in range(1, len(models) + 1)]
     beside = text_width(numbers, SMALL) + GAP
     left = EDGE + text_width(names) + beside + GAP
-    each = min(_WIDEST, (WIDTHS[width] - left - EDGE) / len(models))
+    each = min(_WIDEST, (look.points - left - EDGE) / len(models))
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
-    caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, WIDTHS[width] - 2 * EDGE)
+    caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, look.points - 2 * EDGE)
     bottom = EDGE + _HEAD + _ROW * len(models)
-    canvas = Canvas(WIDTHS[width], bottom + 8 + LINE * len(caption), theme)
+    canvas = look.canvas(bottom + 8 + LINE * len(caption))
     labelled = _texts(cells, each)
     most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
@@ -80,7 +76,7 @@ def _drawn(
         for at, cell in enumerate(cells[line]):
             if cell:
                 _cell(canvas, cell, labelled[line][at], (left + at * each, middle - _ROW / 2, each), most)
-    canvas.caption(WIDTHS[width] / 2, bottom + 10, caption)
+    canvas.caption(look.points / 2, bottom + 10, caption)
     return canvas
 
 

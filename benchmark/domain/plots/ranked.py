@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
 from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
-from benchmark.domain.plots.names import ROOM, labels
-from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, ended, percent, percents, sentences
+from benchmark.domain.plots.drawing import Drawing, Look, plot
+from benchmark.domain.plots.values import Metric, Percent, percent, percents
 
 NO_MODEL = "No model has a score."
 
@@ -33,22 +32,21 @@ class ModelRow(TypedDict):
     overall: NotRequired[Metric]
 
 
+@plot
 def leaderboard(
     rows: Sequence[RankedRow],
     *,
     score: str,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
 
     `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
     """
     title = f"{score}: official and repaired reading"
     if not rows:
-        return nothing(NO_MODEL, format, theme, title)
+        return Drawing(title, NO_MODEL)
     scores = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
     series = (
         Series(key="repaired", label="Repaired reading"),
@@ -56,20 +54,16 @@ def leaderboard(
     )
     bounds = [percents(row.get("bounds")) for row in rows]
     canvas = dot_plot(
-        labels((row["model"] for row in rows), ROOM[width]),
+        [row["model"] for row in rows],
         [Panel("", scores, bounds)],
         series,
-        unit=f"{score} (%){barred_panels([scores])}{banded(bounds)}{ended(note)}",
-        theme=theme,
-        width=WIDTHS[width],
-        asides=_ranking_asides(rows, scores, narrow=width == "column"),
+        unit=f"{score} (%)",
+        note=note,
+        look=look,
+        asides=_ranking_asides(rows, scores, narrow=look.narrow),
     )
     lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
-    return canvas.bytes(format, title, sentences(lines))
-
-
-def banded(bounds: Sequence[tuple[float, float] | None]) -> str:
-    return BANDS if any(bounds) else ""
+    return Drawing(title, canvas, lines)
 
 
 def _ranking_asides(
@@ -96,7 +90,3 @@ def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: t
     parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []
     parts += [f"group {row['group']}"] if row.get("group") else []
     return f"{row['model']}: {', '.join(parts)}"
-
-
-def barred_panels(panels: Iterable[Sequence[Mapping[str, Percent | None]]]) -> str:
-    return barred(figure for rows in panels for row in rows for figure in row.values())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 Number = float | str | None
@@ -46,6 +47,23 @@ def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
     if not ends or None in ends or ends[0] == ends[1]:
         return None
     return 100 * float(ends[0]), 100 * float(ends[1])
+
+
+def told(
+    name: str,
+    keys: Iterable[str],
+    figures: Iterable[Percent | None],
+    bounds: Iterable[tuple[float, float] | None] = (),
+) -> str:
+    """A line of a description: each figure by its key, with its bounds."""
+    rows = zip_longest(keys, figures, bounds)
+    return f"{name}: " + ", ".join(
+        f"{key} {figure.text()}{worst_to_best(ends)}" for key, figure, ends in rows if figure
+    )
+
+
+def worst_to_best(ends: tuple[float, float] | None) -> str:
+    return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
 
 
 def ended(note: str) -> str:

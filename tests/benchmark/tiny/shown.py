@@ -32,14 +32,13 @@ def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
 
 
 def _plot() -> Plot:
-    from benchmark.domain.plots import scores_by_part
+    from tests.benchmark.tiny.plots import right
 
-    return scores_by_part
+    return right
 
 
 def _arguments(results: ReadingResults) -> dict[str, Any]:
     rows = [
-        {"model": one["model"], "values": {"all": figure_of(one["readings"][results.reading]["overall"], "right")}}
-        for one in results.read["tiny"]
+        (one["model"], figure_of(one["readings"][results.reading]["overall"], "right")) for one in results.read["tiny"]
     ]
-    return {"positional": [rows], "reading": results.reading, "score": "Right sums", "part": "glance"}
+    return {"positional": [rows], "reading": results.reading}

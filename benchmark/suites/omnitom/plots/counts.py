@@ -8,13 +8,14 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.canvas import LINE, Canvas
 from benchmark.domain.plots.dots import EDGE, GAP, Series, draw_legend, scale
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
-from benchmark.domain.plots.names import ROOM, labels, printable, shortened
+from benchmark.domain.plots.names import labels, printable, shortened
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL
-from benchmark.domain.plots.values import Percent, barred, ended, sentences
+from benchmark.domain.plots.values import Percent, barred, ended
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
 from benchmark.suites.omnitom.labels import SCHEMA
 
@@ -38,15 +39,14 @@ class LabelCounts(TypedDict):
 Labels = Mapping[str, LabelCounts]
 
 
+@plot
 def label_distribution(
     dimensions: Mapping[str, Labels],
     *,
     model: str,
     reading: str,
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
     `dimensions` is {dimension: {label: its counts}}. Bars are shares: of the gold rows of all
@@ -56,9 +56,9 @@ def label_distribution(
     used = {name: _used(table) for name, table in dimensions.items()}
     totals = {name: _totals(table) for name, table in dimensions.items()}
     if not any(total["gold"] for total in totals.values()):
-        return nothing(NO_LABEL, format, theme, title)
+        return Drawing(title, NO_LABEL)
     with_gold = {name: table for name, table in used.items() if totals[name]["gold"]}
-    canvas = _distribution(with_gold, totals, (model, reading), theme, WIDTHS[width])
+    canvas = _distribution(with_gold, totals, (model, reading), look)
     lines = [
         f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(
@@ -66,7 +66,7 @@ def label_distribution(
         )
         for name, table in used.items()
     ]
-    return canvas.bytes(format, title, sentences(lines))
+    return Drawing(title, canvas, lines)
 
 
 def _totals(table: Labels) -> dict[Side, int]:
@@ -82,11 +82,10 @@ def _distribution(
     dimensions: Mapping[str, Labels],
     totals: Mapping[str, Mapping[Side, int]],
     sides: tuple[str, str],
-    theme: str,
-    width: float,
+    look: Look,
 ) -> Canvas:
-    model, reading = sides
-    columns = 2 if width > WIDTHS["column"] else 1
+    (model, reading), width = sides, look.points
+    columns = 1 if look.narrow else 2
     each = (width - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
     heights = [EDGE + 15.0] * columns
     places = []
@@ -97,7 +96,7 @@ def _distribution(
     caption = wrapped(
         f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(dimensions)}", width - 2 * EDGE
     )
-    canvas = Canvas(width, max(heights) + LINE * len(caption), theme)
+    canvas = look.canvas(max(heights) + LINE * len(caption))
     series = (
         Series(key="gold", label="Gold", marker="s", colour="line_strong"),
         Series(key="predicted", label=labels([model])[0], marker="s"),
@@ -173,36 +172,35 @@ def _dimension(
             )
 
 
+@plot
 def match_counts(
     rows: Mapping[str, Counts],
     *,
     reading: str,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
     title = f"MatchCount distribution, {reading} reading"
     counts_by_model = {
         model: {name: n for name, n in counts.items() if name != "total"} for model, counts in rows.items()
     }
     if not any(sum(counts.values()) for counts in counts_by_model.values()):
-        return nothing(NO_ROW, format, theme, title)
-    canvas = _stacked(counts_by_model, f"Predicted rows (%), {reading} reading{ended(note)}", theme, width)
+        return Drawing(title, NO_ROW)
+    canvas = _stacked(counts_by_model, f"Predicted rows (%), {reading} reading{ended(note)}", look)
     lines = [
         f"{model}: " + ", ".join(f"{name} match {n}" for name, n in counts.items())
         for model, counts in counts_by_model.items()
     ]
-    return canvas.bytes(format, title, sentences(lines))
+    return Drawing(title, canvas, lines)
 
 
-def _stacked(counts_by_model: Mapping[str, Counts], unit: str, theme: str, wide: Width) -> Canvas:
-    names, width = labels(counts_by_model, ROOM[wide]), WIDTHS[wide]
+def _stacked(counts_by_model: Mapping[str, Counts], unit: str, look: Look) -> Canvas:
+    names, width = look.labels(counts_by_model), look.points
     totals = [f"{sum(counts.values()):,}" for counts in counts_by_model.values()]
     left, beside = EDGE + text_width(names) + GAP, text_width([*totals, "Rows"]) + GAP
     caption = wrapped(unit, width - 2 * EDGE)
-    canvas = Canvas(width, EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption), theme)
+    canvas = look.canvas(EDGE + 15 + 14 * len(names) + 17 + LINE * len(caption))
     buckets = list(dict.fromkeys(name for counts in counts_by_model.values() for name in counts))
     colours = [
         canvas.theme.line,
@@ -211,7 +209,7 @@ def _stacked(counts_by_model: Mapping[str, Counts], unit: str, theme: str, wide:
     at = EDGE
     for name, colour in zip(buckets, colours, strict=False):
         canvas.box(at, EDGE + 2, 8, 7, colour, edgecolor=canvas.theme.line_strong, linewidth=0.5)
-        label = f"{name} {'match' if name == '1' else 'matches'}" if wide == "page" else name
+        label = f"{name} {'match' if name == '1' else 'matches'}" if not look.narrow else name
         canvas.text(at + 11, EDGE + 5.5, label, size=SMALL, colour=canvas.theme.soft)
         at += 21 + text_width([label], SMALL)
     axes = canvas.axes(left, EDGE + 15, width - left - EDGE - beside, 14 * len(names))
@@ -235,16 +233,15 @@ def _bars(axes: Axes, rows: Sequence[Counts], colours: Mapping[str, str], canvas
         start = start + shares
 
 
+@plot
 def confusion(
     table: Mapping[str, Counts],
     *,
     dimension: str,
     model: str,
     reading: str,
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
@@ -256,7 +253,7 @@ def confusion(
         if name not in {MISSING, ILLEGAL} or any(row[name] for row in table.values())
     ]
     if not any(sum(row.values()) for row in table.values()):
-        return nothing(NO_LABEL, format, theme, title)
+        return Drawing(title, NO_LABEL)
     totals = {gold: sum(row.values()) for gold, row in table.items()}
     shares = [
         [100 * row[name] / totals[gold] if totals[gold] else None for name in columns] for gold, row in table.items()
@@ -267,8 +264,7 @@ def confusion(
         shares,
         [[f"{row[name]:,}" for name in columns] for row in table.values()],
         legend=f"Rows, {reading} reading; colour: share of the gold label's rows (%)",
-        theme=theme,
-        width=WIDTHS[width],
+        look=look,
         ends=(0.0, 100.0),
         corner=("Gold", shortened(f"Predicted by {printable(model)}", 44)),
     )
@@ -276,4 +272,4 @@ def confusion(
         f"{gold} ({totals[gold]} rows): " + ", ".join(f"{name} {row[name]}" for name in columns if row[name])
         for gold, row in table.items()
     ]
-    return canvas.bytes(format, title, sentences(lines))
+    return Drawing(title, canvas, lines)

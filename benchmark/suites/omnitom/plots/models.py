@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.plots.canvas import WIDTHS, Format, Width, nothing
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import heat_table
-from benchmark.domain.plots.names import ROOM, labels
 from benchmark.domain.plots.parts import scores_by_part
-from benchmark.domain.plots.ranked import NO_MODEL, ModelRow, barred_panels
-from benchmark.domain.plots.values import ended, percent, sentences
+from benchmark.domain.plots.ranked import NO_MODEL, ModelRow
+from benchmark.domain.plots.values import ended, percent, told
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
@@ -37,6 +36,7 @@ KIND_TITLES = {"order": "order", "role": "actor role"}
 MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 
+@plot
 def by_kind(
     panels: Mapping[str, Sequence[ModelRow]],
     *,
@@ -44,10 +44,8 @@ def by_kind(
     of: str,
     reading: str,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
 
     `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there. `of` names
@@ -56,7 +54,7 @@ def by_kind(
     title = f"{of} by {KIND_TITLES[by]}, {reading} reading"
     models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
     if not models:
-        return nothing(NO_MODEL, format, theme, title)
+        return Drawing(title, NO_MODEL)
     values_by_panel = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
     figures = {
         name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
@@ -68,39 +66,37 @@ def by_kind(
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
     canvas = dot_plot(
-        labels(models, ROOM[width]),
+        models,
         [Panel(name, rows) for name, rows in figures.items()],
         series,
-        unit=f"{of} (%), rows pooled over stories, {reading} reading{barred_panels(figures.values())}{ended(note)}",
-        theme=theme,
-        width=WIDTHS[width],
+        unit=f"{of} (%), rows pooled over stories, {reading} reading",
+        note=note,
+        look=look,
     )
     lines = [
-        f"{name}, {model}: "
-        + ", ".join(f"{heads[kind].lower()} {figure.text()}" for kind, figure in row.items() if figure)
+        told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
         for name, rows in figures.items()
         for model, row in zip(models, rows, strict=True)
     ]
-    return canvas.bytes(format, title, sentences(lines))
+    return Drawing(title, canvas, lines)
 
 
+@plot
 def accuracy_by_dimension(
     rows: Sequence[ModelRow],
     *,
     reading: str,
     bold_best: bool = True,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Labelling accuracy of models × dimensions as a table of coloured cells; with `bold_best` the best of a column is bold.
 
     A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
     """
     title = f"Labelling accuracy by dimension, {reading} reading"
     if not rows:
-        return nothing(NO_MODEL, format, theme, title)
+        return Drawing(title, NO_MODEL)
     columns = [SCHEMA[name].short for name in DIMENSIONS]
     cells = [[percent(row["values"].get(name)) for name in DIMENSIONS] for row in rows]
     if any(row.get("overall") is not None for row in rows):
@@ -108,18 +104,13 @@ def accuracy_by_dimension(
         cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
     values = [[None if figure is None else figure.value for figure in line] for line in cells]
     canvas = heat_table(
-        labels((row["model"] for row in rows), ROOM[width]),
+        look.labels(row["model"] for row in rows),
         columns,
         values,
         [["–" if value is None else f"{value:.1f}" for value in line] for line in values],
         legend=f"Accuracy (%), {reading} reading{ended(note)}",
-        theme=theme,
-        width=WIDTHS[width],
+        look=look,
         bold_best=bold_best and len(rows) > 1,
     )
-    lines = [
-        f"{row['model']}: "
-        + ", ".join(f"{name} {figure.text()}" for name, figure in zip(columns, line, strict=True) if figure)
-        for row, line in zip(rows, cells, strict=True)
-    ]
-    return canvas.bytes(format, title, sentences(lines))
+    lines = [told(row["model"], columns, line) for row, line in zip(rows, cells, strict=True)]
+    return Drawing(title, canvas, lines)

@@ -10,12 +10,23 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from benchmark.domain.plots.canvas import LINE, WIDTHS, Canvas, Format, Width, nothing
+from benchmark.domain.plots.canvas import LINE, Canvas
 from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, families
-from benchmark.domain.plots.values import BANDS, Metric, Percent, barred, bounds_of, ended, limits, percent, sentences
+from benchmark.domain.plots.values import (
+    BANDS,
+    Metric,
+    Percent,
+    barred,
+    bounds_of,
+    ended,
+    limits,
+    percent,
+    worst_to_best,
+)
 from benchmark.suites.omnitom.plots.label_placement import LabelPlacer
 from core.statistics import Floats
 
@@ -38,15 +49,14 @@ class _Drawn:
     bounds: Mapping[str, Bounds | None]
 
 
+@plot
 def volume(
     rows: Sequence[Mapping[str, Any]],
     *,
     reading: str,
     note: str = "",
-    format: Format = "svg",
-    theme: str = "light",
-    width: Width = "page",
-) -> bytes:
+    look: Look,
+) -> Drawing:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
     A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key below. One
@@ -57,31 +67,27 @@ def volume(
     drawn = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
     if not drawn:
-        return nothing(NO_VOLUME, format, theme, title)
+        return Drawing(title, NO_VOLUME)
     figures = [figure for row in drawn for figure in (row.rows, *row.shares.values())]
     banded = any(ends for row in drawn for ends in row.bounds.values())
     unit = f"Predicted rows a story, {reading} reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
-    canvas = _volume(drawn, unit, theme, WIDTHS[width])
+    canvas = _volume(drawn, unit, look)
     lines = [
         f"{at}. {row.model}: {row.rows.text()} rows a story"
         + "".join(
-            f", {name.lower()} {figure.text()}{_worst_to_best(row.bounds[key])}"
+            f", {name.lower()} {figure.text()}{worst_to_best(row.bounds[key])}"
             for key, (name, _) in PANELS.items()
             if (figure := row.shares[key])
         )
         for at, row in enumerate(drawn, 1)
     ]
-    return canvas.bytes(format, title, sentences(lines))
+    return Drawing(title, canvas, lines)
 
 
 def _drawn(row: Mapping[str, Any], across: Percent) -> _Drawn:
     shares = {name: percent(row.get(name)) for name in PANELS}
     return _Drawn(row["model"], across, shares, {name: bounds_of(row.get(name)) for name in PANELS})
-
-
-def _worst_to_best(ends: Bounds | None) -> str:
-    return f", worst to best case {ends[0]:.1f} to {ends[1]:.1f}" if ends else ""
 
 
 def _rows_a_story(figure: Metric) -> Percent | None:
@@ -93,17 +99,18 @@ def _rows_a_story(figure: Metric) -> Percent | None:
     return Percent(float(value), (ends[0], ends[1]) if ends else None, estimate.get("reason") or "")
 
 
-def _volume(rows: Sequence[_Drawn], unit: str, theme: str, width: float) -> Canvas:
+def _volume(rows: Sequence[_Drawn], unit: str, look: Look) -> Canvas:
+    width = look.points
     key = labels(row.model for row in rows)
     columns = max(1, int((width - 2 * EDGE) // (_NUMBER + text_width(key, SMALL) + GAP)))
     lines = -(-len(key) // columns)
-    across = len(PANELS) if width > WIDTHS["column"] else 1
+    across = 1 if look.narrow else len(PANELS)
     left, tall = EDGE + 20.0, 120.0
     each = (width - left - EDGE - 2.5 * GAP * (across - 1)) / across
     block = 14 + tall + 17
     deep = -(-len(PANELS) // across)
     caption = wrapped(unit, width - 2 * EDGE)
-    canvas = Canvas(width, EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines, theme)
+    canvas = look.canvas(EDGE + block * deep + LINE * len(caption) + 8 + 11 * lines)
     figures = {name: [row.shares[name] for row in rows] for name in PANELS}
     bounds = {name: [row.bounds[name] for row in rows] for name in PANELS}
     ends = [Percent(end) for column in bounds.values() for bound in column if bound for end in bound]

@@ -1,0 +1,63 @@
+"""What a plot is: a drawing with its title and its data in words, in the format, theme and width that it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, NamedTuple
+
+from benchmark.domain.plots.canvas import WIDTHS, Canvas, Format, Width
+from benchmark.domain.plots.names import ROOM, labels
+from benchmark.domain.plots.values import sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The theme and the width that a plot is asked for; a KeyError where one is drawn in others."""
+
+    theme: str
+    width: Width
+
+    @property
+    def points(self) -> float:
+        return WIDTHS[self.width]
+
+    @property
+    def narrow(self) -> bool:
+        return self.width == "column"
+
+    def labels(self, models: Iterable[str]) -> list[str]:
+        """Names of models in the room that they have."""
+        return labels(models, ROOM[self.width])
+
+    def canvas(self, height: float) -> Canvas:
+        return Canvas(self.points, height, self.theme)
+
+
+class Drawing(NamedTuple):
+    """What is drawn, or a sentence that says why nothing is, and the data in words: whole, or line by line."""
+
+    title: str
+    drawn: Canvas | str
+    told: str | Sequence[str] = ""
+
+
+def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:
+    """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws it in the `look` it is given."""
+
+    @wraps(draw)
+    def drawn(*data: Any, format: Format = "svg", theme: str = "light", width: Width = "page", **named: Any) -> bytes:
+        look = Look(theme, width)
+        title, canvas, told = draw(*data, look=look, **named)
+        if isinstance(canvas, str):
+            return _saying(canvas, theme).bytes(format, title, canvas)
+        return canvas.bytes(format, title, told if isinstance(told, str) else sentences(told))
+
+    return drawn
+
+
+def _saying(text: str, theme: str) -> Canvas:
+    canvas = Look(theme, "column").canvas(40)
+    canvas.text(canvas.width / 2, 20, text, colour=canvas.theme.soft, ha="center")
+    return canvas

@@ -1,0 +1,23 @@
+"""A plot of its own, as short as a suite's can be."""
+
+from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, plot
+from benchmark.domain.plots.values import percent, told
+
+
+@plot
+def right(rows, *, reading, look, note=""):
+    """Right sums of each model; `rows` are (model, figure)."""
+    title = f"Right at a glance, {reading} reading"
+    if not rows:
+        return Drawing(title, "No model has added.")
+    models, figures = [model for model, _ in rows], [percent(figure) for _, figure in rows]
+    canvas = dot_plot(
+        models,
+        [Panel("", [{"right": figure} for figure in figures])],
+        [Series(key="right", label="Right sums")],
+        unit="Right sums (%)",
+        note=note,
+        look=look,
+    )
+    return Drawing(title, canvas, [told("Right", models, figures)])
