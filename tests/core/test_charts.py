@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.template.loader import render_to_string
+
+from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, dot_chart, no_intervals
+
+
+def figure(value: float | None, *ends: float, reason: str = "") -> dict:
+    return {"value": value, "interval": list(ends) or None, "reason": reason}
+
+
+def test_an_axis_ends_on_twentieths_around_what_it_holds():
+    # 0.42 and 0.58 → 0.40 and 0.60; 0.5 stands half way, 0.45 a quarter
+    axis = Axis.of([0.42, 0.58])
+    assert (axis.low, axis.high, axis.place(0.5), axis.place(0.45)) == (0.4, 0.6, 50, 25)
+    assert axis.ticks() == [0.4, 0.45, 0.5, 0.55, 0.6]
+    # at least ten points, within 0 and 1; sums of fractions are off by a hair
+    assert (Axis.of([1.0]).low, Axis.of([1.0]).high) == (0.9, 1.0)
+    assert (Axis.of([0.0, 1 + 1e-12]).low, Axis.of([0.0, 1 + 1e-12]).high) == (0.0, 1.0)
+    assert (Axis.of([-0.12, 0.03]).low, Axis.of([-0.12, 0.03]).high) == (-0.15, 0.05)
+
+
+@pytest.mark.parametrize("edges", [[0.0, 1.0], [-1.0, 1.0], [-0.3, 0.9], [0.13, 0.17], []])
+def test_ticks_are_round_within_the_axis_and_few(edges):
+    axis = Axis.of(edges)
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 8 and all(axis.low - 1e-9 <= tick <= axis.high + 1e-9 for tick in ticks)
+    assert all(abs(tick * 20 - round(tick * 20)) < 1e-9 for tick in ticks)
+
+
+def test_numbers_are_written_as_the_chart_says():
+    assert PERCENT.text(0.4567) == "45.7%" and PERCENT.tick(0.15) == "15%"
+    assert PLAIN.text(-0.125) == "−0.12" and PLAIN.tick(0.2) == "0.2"
+    assert SIGNED_POINTS.text(0.031) == "+3.1" and SIGNED_POINTS.tick(-0.05) == "−5" and SIGNED_POINTS.tick(-0.0) == "0"
+
+
+def test_marks_stand_where_their_values_are_and_are_told_in_words():
+    rows = [
+        {"label": "m", "first": figure(0.5, 0.4, 0.6), "second": figure(0.45, reason="few"), "bounds": [0.5, 0.6],
+         "out": 0.25, "aside": "ab"},
+        {"label": "n" * 40, "first": figure(None, reason="none")},
+    ]  # fmt: skip
+    chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
+    first, second = chart["marks"]
+    assert first["first"] == {"x": 50, "y": -4, "low": 0, "high": 100} and first["second"] == {"x": 25, "y": 4}
+    assert first["band"] == {"x": 50, "width": 50}
+    assert first["texts"] == ["50.0", "45.0", "25 %", "ab"] and second["texts"] == ["–", "–", "–", ""]
+    assert first["told"] == (
+        "m: repaired 50.0 (40.0 to 60.0), official 45.0 (few), left out 25 %, worst to best case 50.0 to 60.0, Group ab"
+    )
+    assert "first" not in second and "repaired without a value" in second["told"] and len(second["short"]) == 28
+    assert chart["lacking"] == "few" and no_intervals([rows[0]["second"]]) == "No interval: few."
+
+
+def test_a_page_scales_places_and_no_text():
+    """Text in a drawing with a `viewBox` shrinks with it; here only per cent depend on the width."""
+    chart = dot_chart("Score", [{"label": "<b>", "first": figure(0.5, 0.4, 0.6), "n": "9 cells"}], zero=True)
+    page = render_to_string("components/dot_chart.html", {"chart": chart, "no": "interval"})
+    assert "viewBox" not in page and "font-size" not in page and "&lt;b&gt;" in page and "<b>" not in page
+    places = re.findall(r'\b(?:x1|x2|cx|x|width)="([^"]+)"', page)
+    assert places and all(place.endswith("%") for place in places)
+    assert 'aria-label="&lt;b&gt;: 50.0 (40.0 to 60.0), 9 cells"' in page
