@@ -18,7 +18,7 @@ from benchmark.management.commands._runs import run_summary
 from benchmark.models import Dataset, Form, Run, SharedReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
-from benchmark.services.watching import standings
+from benchmark.services.watching import Standing, standings
 
 SLUG = "before"
 
@@ -118,7 +118,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     return {
         "told": run_summary(run, scores=True),
         "document": document,
-        "standings": [asdict(one) for one in standings(run, now=run.created_at)],
+        "standings": [_standing(one) for one in standings(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
         "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
@@ -127,6 +127,11 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
         "judge test": _judge_test(run),
         "items": _items(client, f"/p/{SLUG}/runs/{run.uid}/items/"),
     }
+
+
+def _standing(row: Standing) -> dict[str, Any]:
+    """Without what waits for a person, which installations of before did not count apart."""
+    return {name: value for name, value in asdict(row).items() if name != "held"}
 
 
 def _output(entrant) -> dict[str, Any]:
