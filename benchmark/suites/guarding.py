@@ -64,8 +64,8 @@ _TRIES = {
     "prompting.condition": "say what its models are ranked by",
 }
 """What each function of a suite tries, by the names of the fields that lead to it."""
-_FORESEEN = {"score": ValueError, "parsers.parse": ValueError}
-"""What a function may raise besides: what is wrong with the input that it was given."""
+_FORESEEN: dict[str, tuple[type[Exception], ...]] = {"score": (ValueError, OSError), "parsers.parse": (ValueError,)}
+"""What a function may raise besides: what is wrong with the input that it was given, or with its file."""
 
 
 class SuiteFailed(ValueError):

@@ -21,6 +21,7 @@ from types import SimpleNamespace
 
 import pytest
 from django import forms
+from django.core.cache.backends.dummy import DummyCache
 from django.forms.widgets import ChoiceWidget
 from django.http import QueryDict
 from django.test import Client
@@ -151,7 +152,7 @@ def choices(world: ResultsWorld) -> dict[str, list]:
         "report": [one.uid for one in world.reports], "old": [1, 2], "new": [1, 2],
         "table": _one_of_a_kind({*tables_of(document), "differences", "stories"}), "data": ["json"],
         "figure": _one_of_a_kind({*figures_of(document), "two-models"}), "picture": ["svg"],
-        "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "seat": ["x" * 12],
+        "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "assignment": ["x" * 12],
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
         "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
@@ -502,6 +503,8 @@ def drawn_once(monkeypatch) -> None:
         return drawn[key]
 
     monkeypatch.setattr(Picture, "draw", once)
+    # what is drawn so is kept for no other test
+    monkeypatch.setattr("benchmark.views.figures.caches", {"figures": DummyCache("", {})})
 
 
 @pytest.mark.dear

@@ -20,7 +20,7 @@ from benchmark.suites.opentom.repaired import label_of
 from workers.providers.contract import Request
 
 ANSWER = "answer"
-TELL = "opentom"
+TELL = "answer OpenToM"
 """The kind of task: {"key", "kind", "choices" (what may be answered), "majority" (the answer that is right most often of its genre)}."""
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
 STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
