@@ -122,7 +122,7 @@ def _object_of(name: str, raw: bytes) -> dict[str, Any]:
     try:
         value = json_of(raw)
     except NotJson as error:
-        raise BadOpenToM(f"{name}, {error.told_in_line()}" if error.line else f"{name}: {error}") from error
+        raise BadOpenToM(error.told(name)) from error
     if not isinstance(value, dict):
         raise BadOpenToM(f"{name}: it is {kind_of(value)}; expected an object with an entry for each narrative.")
     return value

@@ -38,9 +38,7 @@ def _samples(copy: OpenToM, *, long: bool) -> Iterator[Sample]:
         if narrative.long_text or not long:
             for file in FILES:
                 for question in copy.questions[file.name][key]:
-                    yield _sample(
-                        question, narrative.long_text if long else narrative.text, batches.get(question.key, {})
-                    )
+                    yield sample_of(question, batches.get(question.key, {}), long=long)
 
 
 def _batches(copy: OpenToM) -> Batches:
@@ -51,10 +49,11 @@ def _batches(copy: OpenToM) -> Batches:
     return batches
 
 
-def _sample(question: OpenQuestion, story: str, batches: Mapping[str, int]) -> Sample:
+def sample_of(question: OpenQuestion, batches: Mapping[str, int] | None = None, *, long: bool = False) -> Sample:
+    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch that it is in, by part."""
     narrative = question.narrative
     content = {
-        "story": story,
+        "story": narrative.long_text if long else narrative.text,
         "question": question.text,
         "kind": question.kind,
         "people": list(people_of(question)),
@@ -70,7 +69,7 @@ def _sample(question: OpenQuestion, story: str, batches: Mapping[str, int]) -> S
         "observed": narrative.observed,
         "personality": narrative.personality,
         "type": question.type,
-        "batches": dict(batches),
+        "batches": dict(batches or {}),
     }
     category = genre_of(question.type, question.kind)
     return Sample(question.key, narrative.key, content, gold, category=category, split=SAMPLED if batches else REST)

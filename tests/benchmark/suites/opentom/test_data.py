@@ -1,0 +1,163 @@
+"""A copy is read, or refused in one sentence that names file and place."""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+
+from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.records import BadOpenToM
+from benchmark.suites.opentom.samples import load
+from tests.benchmark.suites.opentom.small import small
+
+
+def sentence_of(folder: Path) -> str:
+    with pytest.raises(BadOpenToM) as caught:
+        read_opentom(folder)
+    return str(caught.value)
+
+
+def changed(name: str, *path: str | int, to: object) -> dict[str, object]:
+    """The file with what stands at a path replaced."""
+    content = deepcopy(small()[name])
+    inner = content
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = to
+    return {name: content}
+
+
+def test_a_copy_is_read_by_name_and_in_order(copy_of):
+    copy = read_opentom(copy_of())
+    assert list(copy.narratives) == [f"{number:08}" for number in range(10)]
+    first = copy.narratives["00000000"]
+    assert (first.mover, first.observer, first.places, first.observed) == ("Ines", "Tomas", ("a box", "a donation box"), False)  # fmt: skip
+    assert first.long_text == f"It rained. {first.text}" and copy.narratives["00000002"].long_text == ""
+    assert sum(len(questions) for of_file in copy.questions.values() for questions in of_file.values()) == 230
+    assert copy.licence == "Use it to evaluate."
+
+
+def test_line_ends_of_windows_are_the_same_copy(copy_of):
+    folder = copy_of()
+    before = read_opentom(folder).digests
+    path = folder / "attitude.json"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_opentom(folder).digests == before
+
+
+@pytest.mark.parametrize("name", [*small(), "LICENSE"])
+def test_a_missing_file(copy_of, name):
+    folder = copy_of()
+    (folder / name).unlink()
+    assert sentence_of(folder) == f"{name} is missing in {folder}; expected the nine files and the LICENSE of OpenToM."
+
+
+def test_a_folder_that_is_none_and_one_in_the_place_of_a_file(copy_of, tmp_path):
+    assert sentence_of(tmp_path / "no") == f"{tmp_path / 'no'} is not a folder; expected that of the files of OpenToM."
+    folder = copy_of()
+    (folder / "attitude.json").unlink()
+    (folder / "attitude.json").mkdir()
+    assert sentence_of(folder) == "attitude.json cannot be read (Is a directory)."
+
+
+def test_a_licence_that_says_nothing(copy_of):
+    folder = copy_of()
+    (folder / "LICENSE").write_text(" \n")
+    assert sentence_of(folder) == "LICENSE is empty; expected the licence that comes with OpenToM."
+    (folder / "LICENSE").write_bytes(b"ab\xff")
+    assert sentence_of(folder) == "LICENSE is not UTF-8 (byte 2)."
+
+
+def test_a_file_that_is_cut_says_where(copy_of):
+    cut = json.dumps(small()["attitude.json"], indent=1).encode()[:-20]
+    told = sentence_of(copy_of({"attitude.json": cut}))
+    last = cut.count(b"\n") + 1
+    assert told.startswith(f"attitude.json, line {last}, column ") and "; expected " in told
+
+
+def test_a_file_in_which_one_word_differs(copy_of):
+    files = changed("attitude.json", "00000003", 0, "question", to="What would be Kofi's attitude?")
+    told = sentence_of(copy_of(files))
+    assert told.startswith("attitude.json is not the released file: its SHA-256 begins with ") and "; expected " in told
+
+
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        ({"attitude.json": []}, "attitude.json: it is a list; expected an object with an entry for each narrative."),
+        (
+            changed("attitude.json", "00000003", 0, "type", to="location-fo"),
+            "attitude.json, 00000003[0].type: it is 'location-fo'; expected 'attitude'.",
+        ),
+        (
+            changed("location_cg_so.json", "00000003", 1, "answer", to="Perhaps"),
+            "location_cg_so.json, 00000003[1].answer: it is 'Perhaps'; expected one of No, Yes.",
+        ),
+        (
+            changed("multihop_fo.json", "00000004", 5, "answer", to="less full"),
+            "multihop_fo.json, 00000004[5].answer: it is 'less full'; expected one of more accessible, less accessible, equally accessible.",
+        ),
+        (
+            changed("multihop_fo.json", "00000004", to=[]),
+            "multihop_fo.json, 00000004: the number of questions is 0; expected 6.",
+        ),
+        (
+            changed("attitude.json", "00000004", to={}),
+            "attitude.json, 00000004: the number of questions is an object; expected 1.",
+        ),
+        (
+            changed("attitude.json", "99", to=[]),
+            "attitude.json: narrative 99 is missing here or in meta_data.json; expected the same in both.",
+        ),
+        (changed("meta_data.json", "99", to={}), "meta_data.json: the number of narratives is 11; expected 10."),
+        (
+            {"meta_data_long.json": {key: {} for key in ("00000001", "99")}},
+            "meta_data_long.json: narrative 99 is not in meta_data.json.",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_one_sentence(copy_of, files, told):
+    assert sentence_of(copy_of(files)) == told
+
+
+@pytest.mark.parametrize(
+    ("files", "place"),
+    [
+        (changed("attitude.json", "00000004", 0, "question", to=" "), "attitude.json, 00000004[0].question"),
+        (changed("attitude.json", "00000004", 0, "answer", to=3), "attitude.json, 00000004[0].answer"),
+        (changed("meta_data.json", "00000001", "observed", to="yes"), "meta_data.json, 00000001.observed"),
+        (changed("meta_data.json", "00000001", "plot_info", "eoi", to=""), "meta_data.json, 00000001.plot_info.eoi"),
+        (changed("meta_data_long.json", "00000001", "long_narrative", to=None), "meta_data_long.json, 00000001.long_narrative"),
+    ],
+)  # fmt: skip
+def test_what_is_not_of_its_kind_is_one_sentence_with_its_place(copy_of, files, place):
+    told = sentence_of(copy_of(files))
+    assert told.startswith(f"{place}: ") and "; expected " in told
+
+
+def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
+    imported = load(copy_of())
+    assert len(imported.samples) == 230 and len({sample.cluster for sample in imported.samples}) == 10
+    assert (imported.title, imported.licence) == ("OpenToM (596 narratives)", "Use it to evaluate.")
+    by_key = {sample.key: sample for sample in imported.samples}
+    views = {key: sample.content["perspective"] for key, sample in by_key.items() if key.startswith("00000001/loc")}
+    assert [views[f"00000001/location_fg_fo_new/{index}"] for index in range(4)] == ["narrator", "narrator", "mover", "observer"]  # fmt: skip
+    assert by_key["00000001/location_fg_so_new/1"].content["people"] == ["Bea", "Noah"]
+    assert by_key["00000001/attitude/0"].content["people"] == ["Bea"]
+    long = load(copy_of(), narratives="long").samples
+    assert len(long) == 46 and all(sample.content["story"].startswith("It rained. ") for sample in long)
+
+
+def test_the_batches_of_a_part_are_its_questions_without_two_of_fullness(copy_of):
+    """Ten narratives are all in the first of the batches; of each multi-hop file four of six questions are asked, two of them about fullness."""
+    samples = load(copy_of()).samples
+    of_part = {part: [sample for sample in samples if part in sample.gold["batches"]] for part in ("coarse", "fine")}
+    # coarse 2 + 2 and fine 4 + 2 questions about places, 4 + 4 multi-hop ones, 1 of attitude
+    assert {part: len(found) for part, found in of_part.items()} == {"coarse": 130, "fine": 150}
+    assert {sample.gold["batches"]["fine"] for sample in of_part["fine"]} == {1}
+    kinds = [sample.content["kind"] for sample in of_part["fine"] if sample.gold["type"] == "multihop-so"]
+    assert kinds.count("fullness") == kinds.count("accessibility") == 20
+    assert {sample.split for sample in samples} == {"sampled", "rest"}
