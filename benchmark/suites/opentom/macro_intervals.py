@@ -26,27 +26,36 @@ class Told(NamedTuple):
 def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
     """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1, with its interval; `n` counts
     these answers."""
-    return _estimate([answers], SHARE, seed, resamples)
+    return _estimate([answers], (1.0,), SHARE, seed, resamples)
 
 
 def macro_difference(
     first: Sequence[Told], other: Sequence[Told], *, seed: int, resamples: int = RESAMPLES
 ) -> Estimate:
     """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the answers of both."""
-    return _estimate([first, other], DIFFERENCE, seed, resamples)
+    return _estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples)
 
 
-def _estimate(parts: Sequence[Sequence[Told]], scale: Scale, seed: int, resamples: int) -> Estimate:
-    """The macro F1 of one part, or that of the first less that of the second."""
+def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
+    """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of narratives; `n` counts the answers of
+    all."""
+    return _estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)
+
+
+def _estimate(
+    parts: Sequence[Sequence[Told]], weights: Sequence[float], scale: Scale, seed: int, resamples: int
+) -> Estimate:
+    """The sum of the weighted macro F1s of the parts."""
     counted = [[answer for answer in answers if answer.counts] for answers in parts]
     if not all(counted):
         return {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
     narratives = list(dict.fromkeys(answer.narrative for answers in counted for answer in answers))
     columns = [_counts(answers, narratives) for answers in counted]
-    value = _less([_macro(part.sum(axis=0)[None]) for part in columns])
+    value = _weighted([_macro(part.sum(axis=0)[None]) for part in columns], weights)
     if len(narratives) >= FEWEST:
-        drawn = _less(
-            [_macro(replicated_sums(part.astype(np.float32), seed=seed, resamples=resamples)) for part in columns]
+        drawn = _weighted(
+            [_macro(replicated_sums(part.astype(np.float32), seed=seed, resamples=resamples)) for part in columns],
+            weights,
         )
     else:
         drawn = np.full((len(narratives) + 1, 1), np.nan)
@@ -60,8 +69,11 @@ def _estimate(parts: Sequence[Sequence[Told]], scale: Scale, seed: int, resample
     return estimate
 
 
-def _less(parts: Sequence[Floats]) -> Floats:
-    return parts[0] if len(parts) == 1 else parts[0] - parts[1]
+def _weighted(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
+    total: Floats = sum(
+        (weight * part for weight, part in zip(weights[1:], parts[1:], strict=True)), weights[0] * parts[0]
+    )
+    return total
 
 
 def _counts(answers: Sequence[Told], narratives: Sequence[str]) -> Floats:

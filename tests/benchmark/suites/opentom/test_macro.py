@@ -1,0 +1,58 @@
+"""Macro F1 by hand, alone, as a difference, and as a mean of two kinds."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from benchmark.suites.opentom.kinds import UNREAD
+from benchmark.suites.opentom.macro import agreement
+from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate, macro_mean
+
+
+def told(*pairs: tuple[int | None, int | None]) -> list[Told]:
+    """One answer of each of as many narratives."""
+    return [Told(f"n{at}", gold, predicted) for at, (gold, predicted) in enumerate(pairs)]
+
+
+PAIRS = [(1, 1), (1, 1), (1, 2), (2, 2), (2, 1), (2, 3)]
+# label 1: 2 hits, 3 in gold, 3 answered: 4/6; label 2: 1 hit, 3 in gold, 2 answered: 2/5; label 3: no hit, none in gold: 0
+F1 = float((Fraction(4, 6) + Fraction(2, 5) + 0) / 3)
+
+
+def test_a_label_that_is_answered_alone_is_a_class_of_its_own():
+    found = agreement(PAIRS)
+    assert found.f1 == pytest.approx(F1) and found.accuracy == pytest.approx(3 / 6)
+    assert agreement([]).f1 is None
+
+
+def test_what_is_not_read_or_has_no_gold_is_left_out():
+    estimate = macro_estimate(told(*PAIRS, (1, UNREAD), (2, None), (None, 1)), seed=1)
+    assert estimate["value"] == pytest.approx(F1) and estimate["n"] == 6 and estimate["clusters"] == 6
+    low, high = estimate["interval"]
+    assert low < F1 < high
+    assert macro_estimate(told((1, UNREAD)), seed=1)["value"] is None
+
+
+def test_too_few_narratives_have_no_interval():
+    estimate = macro_estimate(told(*PAIRS[:4]), seed=1)
+    assert estimate["interval"] is None and "narratives" in estimate["reason"]
+
+
+def test_a_difference_and_a_mean_are_of_two_f1s():
+    # all six right: F1 1; both answered with the commoner label of 4 to 2: 8/10 and 0
+    right, common = told(*[(1, 1)] * 3, *[(2, 2)] * 3), told(*[(1, 1)] * 4, *[(2, 1)] * 2)
+    assert macro_estimate(common, seed=1)["value"] == pytest.approx(0.4)
+    assert macro_difference(common, right, seed=1)["value"] == pytest.approx(-0.6)
+    mean = macro_mean([right, common], seed=1)
+    assert mean["value"] == pytest.approx(0.7) and mean["n"] == 12 and mean["clusters"] == 6
+    assert macro_mean([right, []], seed=1)["value"] is None
+
+
+def test_the_kinds_of_multi_hop_pooled_are_another_figure_than_their_mean():
+    """Labels 1 and 2 mean other things in each kind: pooled, hits of the one make up for the other."""
+    fullness, accessibility = told((1, 1), (2, 1)), told((1, 2), (2, 2))
+    # each: labels 1 and 2 with 2/3 and 0, so 1/3; pooled: each label 1 hit of 2 in gold and 2 answered, so 1/2
+    assert macro_mean([fullness, accessibility], seed=1)["value"] == pytest.approx(1 / 3)
+    assert macro_estimate([*fullness, *accessibility], seed=1)["value"] == pytest.approx(1 / 2)
