@@ -8,7 +8,9 @@ from typing import Any
 
 from benchmark.suites.answers import BadAnswers, read_answers
 from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import COARSE, FINE, PARTS
+from benchmark.suites.opentom.macro_intervals import Told
 from benchmark.suites.opentom.official import gold_label, predicted_label
 from benchmark.suites.opentom.released_metrics import (
     MOVER,
@@ -19,13 +21,18 @@ from benchmark.suites.opentom.released_metrics import (
     printed,
     seen_by,
 )
+from benchmark.suites.opentom.repaired import label_of
+from benchmark.suites.opentom.repaired_metrics import RepairedAnswer, repaired_metrics
+from benchmark.suites.opentom.samples import sample_of
 from benchmark.suites.opentom.sampling import Sampled, sampled
+from benchmark.suites.opentom.steps import right_label
 
 
 def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str, Any]:
     """Return both readings of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the released code samples.
 
-    Only questions with an answer are scored. Raises ValueError.
+    Each has {"answers": {id: …}, "metrics"}; only questions with an answer are scored. Repaired answers are labels, None where none can be read;
+    repaired metrics are those of `repaired_metrics`. Raises ValueError.
     """
     if part not in PARTS:
         raise ValueError(f"The part is {part!r}; expected {' or '.join(PARTS)}.")
@@ -36,8 +43,22 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str,
             raise BadAnswers(f"{answers} answers {name[:60]!r}, which is no question of OpenToM's {part} part.")
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
-    rows = {name: _labelled(questions[name], texts[name]) for name in questions if name in texts}
-    return {"official": _official(rows)}
+    answered = {name: row for name, row in questions.items() if name in texts}
+    rows = {name: _labelled(row, texts[name]) for name, row in answered.items()}
+    return {"official": _official(rows), "repaired": _repaired(answered, texts)}
+
+
+def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> dict[str, Any]:
+    answers = {name: _repaired_answer(row, texts[name].strip()) for name, row in rows.items()}
+    labels = {name: answer.told.predicted for name, answer in answers.items()}
+    return {"answers": labels, "metrics": repaired_metrics(list(answers.values()))}
+
+
+def _repaired_answer(row: Sampled, text: str) -> RepairedAnswer:
+    question = row.question
+    kind, places = question.kind, question.narrative.places
+    told = Told(question.narrative.key, right_label(sample_of(question)), label_of(kind, text, places))
+    return RepairedAnswer(genre_of(question.type, kind), kind, told)
 
 
 def _labelled(row: Sampled, text: str) -> LabelledAnswer:

@@ -1,0 +1,59 @@
+"""The metrics of the repaired reading of answers that were made elsewhere: accuracy and macro F1 by genre, with intervals over narratives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from benchmark.domain.estimating import StoryScore, overall_row
+from benchmark.suites.opentom.genres import GENRES
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS
+from benchmark.suites.opentom.macro_intervals import Told, macro_estimate, macro_mean
+from benchmark.suites.right_or_wrong import ACCURACY
+from core.statistics import RESAMPLES, Estimate
+
+SEED = 1
+
+
+class RepairedAnswer(NamedTuple):
+    """An answer of the repaired reading: the genre and the kind of its question, and what it was read as."""
+
+    genre: str
+    kind: str
+    told: Told
+
+
+def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, dict[str, Any]]:
+    """Return by genre {"accuracy", "f1"[, "f1_mean_of_kinds"], "answers", "unread"}. The first three are {"value", "low", "high", "n"} of the answers
+    that were read, from 0 to 1, with the ends of 95 % intervals, None where there is none; the others are numbers of answers."""
+    of_genre = {genre: [answer for answer in answers if answer.genre == genre] for genre in GENRES}
+    return {genre: _of_genre(found) for genre, found in of_genre.items() if found}
+
+
+def _of_genre(answers: Sequence[RepairedAnswer]) -> dict[str, Any]:
+    told = [answer.told for answer in answers]
+    metrics: dict[str, Any] = {"accuracy": _accuracy(told), "f1": _bare(macro_estimate(told, seed=SEED))}
+    kinds = [[answer.told for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
+    if all(kinds):
+        metrics["f1_mean_of_kinds"] = _bare(macro_mean(kinds, seed=SEED))
+    return metrics | {"answers": len(told), "unread": sum(not answer.counts for answer in told)}
+
+
+def _accuracy(answers: Sequence[Told]) -> dict[str, Any]:
+    scores = [_score(answer) for answer in answers if answer.counts]
+    if not scores:
+        return {"value": None, "low": None, "high": None, "n": 0}
+    row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES)
+    interval, why = row.intervals[ACCURACY]
+    estimate: Estimate = {"value": row.values[ACCURACY], "interval": interval, "n": len(scores), "reason": why}
+    return _bare(estimate)
+
+
+def _score(answer: Told) -> StoryScore:
+    right = {ACCURACY: float(answer.gold == answer.predicted)}
+    return StoryScore("", right, right, right, cluster=answer.narrative)
+
+
+def _bare(estimate: Estimate) -> dict[str, Any]:
+    low, high = estimate["interval"] or (None, None)
+    return {"value": estimate["value"], "low": low, "high": high, "n": estimate["n"]}
