@@ -183,7 +183,10 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
         analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, reading)]
         parts = {}
         if not suite.arranges(f"categories-{stage}"):
-            parts[f"categories-{stage}"] = ("category", [_category_values(entrant, stage, reading) for entrant in read])
+            parts[f"categories-{stage}"] = (
+                suite.category_noun,
+                [_category_values(entrant, stage, reading) for entrant in read],
+            )
         for name, title in group.facets.items():
             rows = [
                 {"model": entrant["model"], "values": analyses_of(entrant, reading)["facets"][name]}
@@ -192,7 +195,9 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
-                arguments = {"positional": [rows], "reading": reading, "score": group.score_title, "part": part}
+                arguments = {
+                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part, "short": suite.categories
+                }  # fmt: skip
                 yield (
                     name,
                     ShownPicture(
