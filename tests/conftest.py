@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 
@@ -24,8 +24,8 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "live_server"}
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
     """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again.
 
     What is dear begins first, or one process would wait for the other at the end.
@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
+    yield  # tests are chosen by their markers, and put in order by what they do to the database
     items.sort(key=lambda item: (not item.get_closest_marker("dear"), not item.get_closest_marker("browser")))
 
 
