@@ -21,7 +21,7 @@ from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named
-from benchmark.suites.showing.names import label
+from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import (
     READINGS,
@@ -50,7 +50,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
         )
     settings = {"prompts": run.prompt_set, "level": str(run.level)} if reads else {}
     settings["seed"] = str(params.get("seed", 1))
-    settings |= {name: value for name, value in asking_told(run).items() if reads or name == "repetitions"}
+    settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
     if reads and params.get("max_tokens"):
         settings["longest answer"] = f"{params['max_tokens']:,} tokens"
     if reads and (examples := examples_told(run, group_named(stage).prompt)):
@@ -109,14 +109,14 @@ def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
     """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
-    repetitions by their score would flatter."""
+    repetitions by their score would flatter. A baseline stands in every ranking, so how often it was asked does not part it in two."""
     newest_by_settings: dict[str, EntrantResults] = {}
     for entrant in entrants:
         digests = {
             field: condition and condition[1] for field, condition in entrant["conditions"].items()
         }  # a judge may have changed under its name
         same = json.dumps(
-            [entrant["name"], entrant["person"], entrant["kind"], entrant["spec"], entrant["settings"], digests],
+            [entrant["name"], entrant["person"], entrant["kind"], entrant["spec"], _parting(entrant), digests],
             sort_keys=True,
         )
         if same in newest_by_settings:
@@ -124,6 +124,12 @@ def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
         else:
             newest_by_settings[same] = entrant | {"others": 0}
     return list(newest_by_settings.values())
+
+
+def _parting(entrant: EntrantResults) -> dict[str, str]:
+    """Return the settings that make two rows of one name different rows."""
+    once = {REPETITIONS} if entrant["kind"] == "baseline" else set()
+    return {name: value for name, value in entrant["settings"].items() if name not in once}
 
 
 def ranked_entrants(

@@ -297,3 +297,14 @@ def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.another("m", stages=("label",))
     entries = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
     assert {one["model"] for one in entries if one["name"] == "m"} == {"m (model m)", "m (model m-2)"}
+
+
+def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(world, client):
+    world.another("random", stages=("label",), judge=None, repetitions=2)
+    found = leaderboard_of(world.dataset, Form.TEXT, None)
+    [row] = [one for one in found["stages"]["stage2"][0] if one["name"] == "random"]
+    assert (row["model"], row["own"], row["others"]) == ("random", "repetitions 2", 1)
+    # the run of the other rows asked once, so that no sentence on all of them can name repetitions
+    assert "repetitions" not in found["stages"]["stage2"][1]
+    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True)["stages"]["stage2"][0]
+    assert {"random (repetitions 2)", "random"} == {one["model"] for one in every if one["name"] == "random"}

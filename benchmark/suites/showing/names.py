@@ -8,13 +8,16 @@ from typing import Any, Literal
 
 from benchmark.suites.shown import EntrantResults
 
+REPETITIONS = "repetitions"
+"""The setting that says how often everything was asked, where that is more than once."""
+
 
 def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
     """Give each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
     all have; returns those that all share."""
     common = {}
     for name in _settings(entrants):
-        having = [entrant for entrant in entrants if name in entrant["settings"] or entrant["kind"] == "model"]
+        having = [entrant for entrant in entrants if name in entrant["settings"] or _has(entrant, name)]
         if _alike(having, name):
             common[name] = having[0]["settings"].get(name, "–")
     taken: dict[str, int] = {}
@@ -30,6 +33,12 @@ def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
         taken[model] = taken.get(model, 0) + 1
         entrant["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
     return common
+
+
+def _has(entrant: EntrantResults, name: str) -> bool:
+    """Return whether a setting that the entrant says nothing of is at its default, rather than no setting of it: a baseline is asked as often as the run
+    says, and reads no prompt."""
+    return entrant["kind"] == "model" or (entrant["kind"] == "baseline" and name == REPETITIONS)
 
 
 def _settings(entrants: Sequence[EntrantResults]) -> list[str]:
