@@ -16,6 +16,7 @@ from django.db.models import Count
 from benchmark.domain.tables import Absent
 from benchmark.models import Run, RunItem
 from benchmark.services.conditions import Ranking
+from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.registry import group_named, keys_of
@@ -97,8 +98,17 @@ def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str],
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
-    """Return the models whose answers the suite could not score, in each of its rankings."""
-    return [
+    """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a judge that it cannot describe."""
+    unjudged = [
+        Absence(stage, row["name"], run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
+        for run in runs
+        if (failure := version_failure(run))
+        for stage in keys_of(suite)
+        if group_named(stage).judged
+        for row in reports[run.pk]["entrants"]
+        if row[stage] is not None
+    ]
+    return unjudged + [
         Absence(
             stage, names.get(row["name"], row["name"]), run=run.uid, run_title=run.title, why=_sentence(row["failed"]),
             unscored=True,

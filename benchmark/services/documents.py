@@ -53,7 +53,7 @@ def document_of(run: Run) -> Document:
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
         "numbers": report["numbers"],
-        **({"unscored": list({absence.model: absence.told for absence in failed}.values())} if failed else {}),
+        **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
     }
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.models import JudgeTest, Run
-from benchmark.services.judge_versions import judged_at, version_of
+from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
 from judge.domain.self_test import rates, told
 from workers.models import JobState
 
 
 def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
-    """Return the outcome by id of each run that has a judge. Two queries."""
-    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in runs if judged_at(run)}
+    """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
+    known = [run for run in runs if judged_at(run) and not version_failure(run)]
+    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in known}
     stored = JudgeTest.objects.filter(
         project__in={run.project_id for run in runs}, version__in={version for *_, version in judged.values()}
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts, settings_of
+from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 
 NO_PART_OF_IT = ("name", "family")
@@ -33,3 +34,13 @@ def version_of(run: Run) -> str:
     if reads_prompts(run.judge):
         identity["prompt"] = run.spec.get("prompts", {}).get(suite.judging.key) if suite.judging else None
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+
+
+def version_failure(run: Run) -> str:
+    """Return the sentence of a suite that cannot say what the run's judge is, empty where it can and without a judge."""
+    try:
+        if run.judge_id:
+            version_of(run)
+    except SuiteFailed as error:
+        return str(error)
+    return ""

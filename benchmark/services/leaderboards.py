@@ -19,6 +19,7 @@ from benchmark.models import Run, StoryScores
 from benchmark.services.conditions import FIELDS, asking_told, conditions_of, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
+from benchmark.services.judge_versions import version_failure
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named
 from benchmark.suites.showing.names import REPETITIONS, label
@@ -63,7 +64,10 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[EntrantResults]:
-    """Return each entrant and person with figures of the stage, in the order of the runs."""
+    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of runs whose suite cannot say what their
+    judge is: what is known of it decides what is ranked together."""
+    if group_named(stage).judged:
+        runs = [run for run in runs if not version_failure(run)]
     rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
     scores = {(run, entrant, person): pk for run, entrant, person, pk in rows}
     entrants = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,6 +18,8 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.suites import registry
+from benchmark.suites.guarding import guarded
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
 from tests.copies import copied
 from workers.models import Endpoint
@@ -308,3 +311,20 @@ def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(worl
     assert "repetitions" not in found["stages"]["stage2"][1]
     every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True)["stages"]["stage2"][0]
     assert {"random (repetitions 2)", "random"} == {one["model"] for one in every if one["name"] == "random"}
+
+
+def test_a_suite_that_cannot_say_what_its_judge_is_loses_the_judged_part_alone(world, client, monkeypatch):
+    def instrument(settings):
+        raise KeyError("unforeseen")
+
+    suite = registry.suite_named("omnitom")
+    broken = guarded(replace(suite, judge=replace(suite.judge, instrument=instrument)))
+    monkeypatch.setitem(registry._suites, "omnitom", broken)
+    client.force_login(world.alice)
+    told = "OmniToM could not say what its judge is (KeyError); the log of the program says where."
+    for address in ("results/", f"runs/{world.run.uid}/report/"):
+        page = client.get(f"{world.base}/{address}")
+        text = unescape(page.content.decode())
+        assert page.status_code == 200 and text.count(told) == 1, address
+        assert "Labelling" in text and "omniscient" in text, address
+    assert client.get(f"{world.base}/runs/{world.run.uid}/judge/test/").status_code == 503
