@@ -30,8 +30,15 @@ class NotComparable(ValueError):
     """Two entrants that cannot be compared. Its text says why in one sentence."""
 
 
+class NotChosen(NotComparable):
+    """No two entrants to be compared were named."""
+
+
 def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[EntrantResults]]]:
-    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable."""
+    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable, and NotChosen
+    where a key is empty."""
+    if not (first and second):
+        raise NotChosen("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
     uids = [key.partition(".")[0] for key in (first, second)]
     chosen_runs = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
         "dataset", "judge"
@@ -41,7 +48,7 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         raise NotComparable("Choose two different entrants of this project's runs.")
     first_run, second_run = (runs[uid] for uid in uids)
     if first_run.dataset_id != second_run.dataset_id:
-        raise NotComparable("The two ran on different versions of the dataset, so their stories and gold differ.")
+        raise NotComparable("The two ran on different versions of the dataset, so their samples and gold differ.")
     if first_run.form != second_run.form:
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
     if first_run.suite != second_run.suite:
@@ -116,7 +123,7 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
-            raise NotComparable(f"The two have no story in common with {selection.label}.")
+            raise NotComparable(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
     asked_both = {
         number: categories[number] for number in categories if all(number in side["stories"] for side in sides)
     }

@@ -18,7 +18,7 @@ from benchmark.access import comparison_for, results_access
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.services.comparison_tables import difference_table
-from benchmark.services.comparisons import Comparison, NotComparable, items_behind, pair_of, unread
+from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboard_scope import ranking_with
@@ -41,7 +41,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         chosen = chosen_comparison(request.GET, access)
     except NotComparable as error:
-        context = {"problem": str(error)}
+        context = {"problem": str(error), "unchosen": isinstance(error, NotChosen)}
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
     category = request.GET.get("category", "")

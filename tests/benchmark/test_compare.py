@@ -120,7 +120,7 @@ def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"a": "x.1", "b": "y.2"}, {"a": "<script>", "b": "\u202e"}, {"a": "same", "b": "same"}]
+    "asked", [{"a": "x.1", "b": "y.2"}, {"a": "<script>", "b": "\u202e"}, {"a": "same", "b": "same"}]
 )
 def test_what_cannot_be_compared_is_said(world, client, asked):
     client.force_login(world.alice)
@@ -128,6 +128,15 @@ def test_what_cannot_be_compared_is_said(world, client, asked):
     assert page.status_code == 200 and "cannot be compared" in page.content.decode()
     table = client.get(f"{world.base}/results/compare/tables/differences.csv", asked, follow=True)
     assert "cannot be compared" in table.content.decode()
+
+
+def test_without_a_choice_the_reader_is_asked_to_choose(world, client):
+    client.force_login(world.alice)
+    for asked in ({}, {"a": world.entrant("majority")}):
+        text = client.get(f"{world.base}/results/compare/", asked).content.decode()
+        assert "Which two?" in text and "cannot be compared" not in text
+        assert f'href="{world.base}/results/#compare"' in text
+    assert 'id="compare"' in client.get(f"{world.base}/results/").content.decode()
 
 
 def test_models_without_a_common_stage_are_not_compared(world, client):
