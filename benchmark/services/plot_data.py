@@ -13,7 +13,7 @@ from benchmark.domain.tables.estimates import figure_of
 from benchmark.services.absences import unread
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
@@ -217,7 +217,7 @@ def _category_values(entrant: EntrantResults, stage: str, reading: str) -> dict[
 
 def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
     """Return the plot of two models, story by story."""
-    title = f"{comparison['first']} and {comparison['second']} by story"
+    title = f"{comparison['first']} and {comparison['second']} by {nouns_of_group(comparison['stage'])[0]}"
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 
 
@@ -228,5 +228,6 @@ def _compared(comparison: Mapping[str, Any]) -> dict[str, Any]:
         "first": comparison["first"],
         "second": comparison["second"],
         "score": group_named(comparison["stage"]).score_title,
+        "noun": nouns_of_group(comparison["stage"]),
         "difference": {name: overall.get(name) for name in ("value", "interval", "reason")},
     }

@@ -16,7 +16,6 @@ from benchmark.domain.plots.theme import SMALL, families
 from benchmark.domain.plots.values import Metric, Percent, ended, percent
 from core.statistics import Floats
 
-NO_COMMON = "No story has a score of both models."
 _SAME = 0.005
 """Points by which two means may differ and be written alike."""
 
@@ -29,40 +28,42 @@ def two_models(
     second: str,
     score: str,
     difference: Metric = None,
+    noun: Sequence[str] = ("story", "stories"),
     look: Look,
 ) -> Drawing:
-    """Two models story by story: their scores against each other, and the differences in falling order.
+    """Two models story by story: their scores against each other, and the differences in falling order. `noun` is what a suite calls one story, and several.
 
     `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
     difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line is the mean of the stories that
     are drawn, and the caption says both.
     """
-    title = f"{score} by story: {first} and {second}"
+    title = f"{score} by {noun[0]}: {first} and {second}"
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
     both: Floats = np.array(pairs, dtype=float) * 100
     if not len(both):
-        return Drawing(title, NO_COMMON)
+        return Drawing(title, f"No {noun[0]} has a score of both models.")
     names = labels([first, second], 75.0 if look.narrow else 95.0)
     estimate = percent(difference)
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())
     counts = f"{names[0]} higher: {better}", f"equal: {len(gaps) - better - worse}", f"{names[1]} higher: {worse}"
-    mean, apart = _mean_drawn(gaps, estimate, len(scores) - len(gaps))
-    canvas = _two(both, gaps, names, (*counts, *apart), score, mean, look)
+    mean, apart = _mean_drawn(gaps, estimate, len(scores) - len(gaps), noun[1])
+    caption = f"{noun[1].capitalize()} by difference (points). {'; '.join((*counts, *apart))}"
+    canvas = _two(both, gaps, names, caption, score, mean, look)
     average = f"Mean difference {mean.text()} points. " if mean else ""
     text = (
-        f"{len(gaps)} stories. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
+        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
         f"{ended(*apart) if apart else ''}"
     )
     return Drawing(title, canvas, text)
 
 
-def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int) -> tuple[Percent | None, list[str]]:
+def _mean_drawn(gaps: Floats, estimate: Percent | None, lacking: int, nouns: str) -> tuple[Percent | None, list[str]]:
     """The mean of what is drawn, and what the whole difference is where it counts more than that."""
     drawn = float(gaps.mean())
     if estimate is None or abs(drawn - estimate.value) < _SAME:
         return estimate, []
-    stories = f" ({lacking} of {lacking + len(gaps)} stories have no score of both)" if lacking else ""
+    stories = f" ({lacking} of {lacking + len(gaps)} {nouns} have no score of both)" if lacking else ""
     return Percent(drawn), [f"with missing answers at their worst the mean is {estimate.text()}{stories}"]
 
 
@@ -70,7 +71,7 @@ def _two(
     scores: Floats,
     gaps: Floats,
     names: Sequence[str],
-    counts: Sequence[str],
+    caption: str,
     score: str,
     mean: Percent | None,
     look: Look,
@@ -80,9 +81,9 @@ def _two(
     start = left + side + 5 * GAP if side_by_side else left
     wide = width - start - EDGE
     why = f". No band around the mean: {mean.reason}" if mean and mean.reason else ""
-    caption = wrapped("Stories by difference (points). " + "; ".join(counts) + why, wide)
+    lines = wrapped(caption + why, wide)
     below = 14 + side + 20
-    canvas = look.canvas(EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(caption))
+    canvas = look.canvas(EDGE + (below if side_by_side else 2 * below + LINE) + LINE * len(lines))
     canvas.text(left, EDGE + 6, f"{score} (%)", weight="bold")
     _against(canvas, canvas.axes(left, EDGE + 14, side, side), scores)
     canvas.caption(left + side / 2, EDGE + below, [names[0]])
@@ -92,7 +93,7 @@ def _two(
     top = EDGE if side_by_side else EDGE + below + LINE
     canvas.text(start, top + 6, f"{names[0]} − {names[1]}", weight="bold")
     _differences(canvas, canvas.axes(start, top + 14, wide, side), gaps, mean)
-    canvas.caption(start + wide / 2, top + below, caption)
+    canvas.caption(start + wide / 2, top + below, lines)
     return canvas
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from benchmark.suites.registry import nouns_of_group
 from core.management.json_command import JsonCommand
 from workers.management.ending import printed_of
 
@@ -34,7 +35,8 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         for stage in (name for name, metrics in stages.items() if name != "reason" and metrics):
             for name, value in stages[stage]["overall"].items():
                 if isinstance(value, str | int | float):
-                    command.stdout.write(f"{reading:10}{stage:<7} {name:24}{_short(value):>12}")
+                    what = nouns_of_group(stage)[1] if name == "stories" else name
+                    command.stdout.write(f"{reading:10}{stage:<7} {what:24}{_short(value):>12}")
 
 
 def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:

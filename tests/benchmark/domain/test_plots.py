@@ -299,6 +299,13 @@ def test_no_data_says_so(form):
         assert data
 
 
+def test_the_plot_of_two_models_says_what_its_suite_calls_a_sample():
+    sums = {"first": "a", "second": "b", "score": "Right", "noun": ("sum", "sums")}
+    for pairs, told in (([(None, 1.0)], "No sum has a score"), ([(1.0, 0.0), (0.0, 0.0)], "Sums by difference")):
+        drawn = plots.two_models(pairs, **sums, format="svg").decode()
+        assert told in drawn and "stor" not in drawn
+
+
 def test_unknown_formats_themes_and_widths_are_refused():
     for how in ({"format": "gif"}, {"theme": "sepia"}, {"width": "poster"}):
         with pytest.raises(KeyError):
