@@ -150,12 +150,13 @@ def _head(column: Column) -> dict[str, Any]:
 
 
 def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """Return the headings over the columns; the first column, which stays in sight, has a cell of its own."""
     if not any(column.group for column in columns):
         return []
-    return [
-        {"label": name, "span": len(list(columns_of_group))}
-        for name, columns_of_group in groupby(columns, key=lambda column: column.group)
-    ]
+    spans = [(name, len(list(group))) for name, group in groupby(columns, key=lambda column: column.group)]
+    (name, span), *others = spans
+    first = [(name, span)] if name or span == 1 else [("", 1), ("", span - 1)]
+    return [{"label": name, "span": span} for name, span in (*first, *others)]
 
 
 def _text(column: Column, value: Any) -> str:
