@@ -57,7 +57,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
     for reading in reversed(readings_in(entrants)):  # the repaired one, which the ranking goes by, first
         if reading == "official":
             columns += _ranking_columns(reading, GROUPS[reading])
-        columns += [_figure_column(reading, name, header) for name, header in group.headers.items()]
+        columns += [_figure_column(reading, name, group) for name in group.headers]
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])
@@ -75,10 +75,11 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
     ]
 
 
-def _figure_column(reading: str, name: str, header: str) -> Column:
-    key = f"{reading}_{name}"
+def _figure_column(reading: str, name: str, group: MetricGroup) -> Column:
+    key, label = f"{reading}_{name}", group.labels.get(name, "")
     worst = f"{key}_worst" if reading == "repaired" else ""
-    return share_column(key, header, unit="", group=GROUPS[reading], interval=f"{key}_interval", worst=worst)
+    named = {"header": group.headers[name], "label": label, "group": GROUPS[reading]}
+    return share_column(key, unit="", interval=f"{key}_interval", worst=worst, **named)
 
 
 def _ranking_columns(reading: str, group: str) -> list[Column]:

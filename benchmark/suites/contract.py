@@ -93,7 +93,7 @@ class MetricGroup:
     `score_title` its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
-    that show these. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
     """
 
     key: str
@@ -112,6 +112,7 @@ class MetricGroup:
     facets: Mapping[str, str] = field(default_factory=dict)
     called: str = ""
     measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

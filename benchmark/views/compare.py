@@ -156,15 +156,16 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
 
 def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
     """Return picture, table and downloads of a comparison, present or frozen."""
+    shown = _as_pages_say(comparison)
     rows = [
         {
             "label": row["what"],
             "first": {name: row.get(name) for name in ("value", "interval", "reason")},
             "aside": _verdict(row),
         }
-        for row in comparison["rows"]
+        for row in shown["rows"]
     ]
-    table = table_context("differences", difference_table(comparison), href=href)
+    table = table_context("differences", difference_table(shown), href=href)
     unit = f"{comparison['first']} minus {comparison['second']} (points)"
     return {
         "comparison": comparison,
@@ -181,6 +182,15 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         "noun": nouns_of_group(comparison["stage"]),
         "overall": _overall(comparison),
     }
+
+
+def _as_pages_say(comparison: Comparison) -> Comparison:
+    """Return the comparison with its measures called as pages call them, which files need not."""
+    labels = group_named(comparison["stage"]).labels
+    worded = [
+        row if row["category"] else row | {"what": labels.get(row["key"], row["what"])} for row in comparison["rows"]
+    ]
+    return {**comparison, "rows": worded}
 
 
 def _verdict(row: dict[str, Any]) -> str:

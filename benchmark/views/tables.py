@@ -145,7 +145,8 @@ def _rank(column: Column, value: Any) -> Any:
 
 
 def _head(column: Column) -> dict[str, Any]:
-    label = f"{column.header} ({column.unit})" if column.unit else column.header
+    name = column.label or column.header
+    label = f"{name} ({column.unit})" if column.unit else name
     return {"key": column.key, "label": label, "number": not column.is_text}
 
 

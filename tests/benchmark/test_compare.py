@@ -139,6 +139,19 @@ def test_without_a_choice_the_reader_is_asked_to_choose(world, client):
     assert 'id="compare"' in client.get(f"{world.base}/results/").content.decode()
 
 
+def test_pages_call_a_dimension_as_the_labelling_does_and_files_keep_its_header(world, client):
+    client.force_login(world.alice)
+    query = urlencode({"a": world.entrant("majority"), "b": world.entrant("random")})
+    compare_page = client.get(f"{world.base}/results/compare/?{query}")
+    what = {cell["text"] for row in compare_page.context["differences"]["rows"] for cell in row["cells"]}
+    board = client.get(f"{world.base}/results/").context["stages"]
+    heads = [one["label"] for stage in board if stage["key"] == "stage2" for one in stage["table"]["columns"]]
+    for name in ("Truth", "Access", "Repr.", "Content", "Source"):
+        assert name in what and name in heads
+    for address in ("compare/tables/differences", "tables/stage2"):
+        assert "CType" in client.get(f"{world.base}/results/{address}.csv?{query}").content.decode()
+
+
 def test_models_without_a_common_stage_are_not_compared(world, client):
     client.force_login(world.alice)
     asked = {"a": world.entrant("majority"), "b": world.entrant("omniscient")}

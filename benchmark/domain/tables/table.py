@@ -26,7 +26,8 @@ class Column:
     `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has none; `n` that of how
     many the value rests on, `group` a heading
     over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
-    with missing answers at their worst, `bounds` the key of [worst, best] case, which files have where any row does. None is what is missing.
+    with missing answers at their worst, `bounds` the key of [worst, best] case, which files have where any row does. `label` is what pages say where
+    files keep another header. None is what is missing.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Column:
     worst: str = ""
     bounds: str = ""
     digits: int = 2
+    label: str = ""
 
     @property
     def is_text(self) -> bool:

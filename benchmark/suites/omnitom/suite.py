@@ -23,7 +23,7 @@ from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
 from benchmark.suites.omnitom.summary import scores
-from benchmark.suites.omnitom.tables import HEADERS
+from benchmark.suites.omnitom.tables import HEADERS, LABELS
 
 EXTRACTION = MetricGroup(
     key="stage1",
@@ -53,6 +53,7 @@ LABELLING = MetricGroup(
         "overall_accuracy": "Overall",
         **{f"acc_{COLUMNS[dimension]}": HEADERS[dimension] for dimension in DIMENSIONS},
     },
+    labels={f"acc_{COLUMNS[dimension]}": LABELS[dimension] for dimension in DIMENSIONS},
     score="overall_accuracy",
     score_title="Accuracy of labelling",
     prompt=LABEL,

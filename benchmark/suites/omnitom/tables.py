@@ -25,7 +25,9 @@ from benchmark.suites.omnitom.metrics import STAGE2_SHARES
 HEADERS: Mapping[str, str] = dict(
     zip(DIMENSIONS, ("Order", "Status", "Access", "Repr", "CType", "Source", "Context"), strict=True)
 )
-"""Dimensions as the paper's table 3 heads them."""
+"""Dimensions as the paper's table 3 heads them, in files."""
+LABELS: Mapping[str, str] = {name: SCHEMA[name].short for name in DIMENSIONS}
+"""Dimensions as pages head columns with them, those of labelling and those of results."""
 
 _MODEL = Column(key="model", header="Model")
 COUNTED = "n: stories."
@@ -35,8 +37,9 @@ _MEANS = (
 )
 
 
-def _reported(key: str, header: str, group: str) -> Column:
-    return share_column(key, header, group=group, interval=f"{key}_interval", unit="", worst=f"{key}_worst")
+def _reported(key: str, header: str, group: str, label: str = "") -> Column:
+    named = {"header": header, "label": label, "group": group}
+    return share_column(key, interval=f"{key}_interval", unit="", worst=f"{key}_worst", **named)
 
 
 def _number(value: Any) -> Any:
@@ -58,7 +61,10 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
         *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
         _reported("f1", "By story", first),
-        *(_reported(share, HEADERS[name], second) for name, share in zip(DIMENSIONS, STAGE2_SHARES[1:], strict=True)),
+        *(
+            _reported(share, HEADERS[name], second, LABELS[name])
+            for name, share in zip(DIMENSIONS, STAGE2_SHARES[1:], strict=True)
+        ),
         _reported(STAGE2_SHARES[0], "Overall", second),
     ]
     rows = [_result(run, categories) for run in runs]

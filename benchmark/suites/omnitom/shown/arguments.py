@@ -10,7 +10,7 @@ from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.shown.outputs import volume_of
-from benchmark.suites.omnitom.tables import HEADERS
+from benchmark.suites.omnitom.tables import LABELS
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
 from benchmark.suites.shown import EntrantResults
@@ -65,7 +65,7 @@ def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str
 
 
 def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str) -> Arguments:
-    heads = {"Overall": "overall", **{HEADERS[name]: name for name in DIMENSIONS}}
+    heads = {"Overall": "overall", **{LABELS[name]: name for name in DIMENSIONS}}
     return _by_kind(entrants, by, reading, heads, "Labelling accuracy")
 
 

@@ -10,7 +10,7 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
-from benchmark.suites.omnitom.tables import HEADERS
+from benchmark.suites.omnitom.tables import HEADERS, LABELS
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import EntrantResults
@@ -54,7 +54,7 @@ def kind_dimension_table(entrants: Sequence[EntrantResults], by: str, reading: s
     heads = {"overall": "Overall", **{dimension: HEADERS[dimension] for dimension in DIMENSIONS}}
     best = "high" if complete(entrants, reading) else ""
     columns = [Column(key="model", header="Model")]
-    columns += [estimated(name, head, digits=1, best=best) for name, head in heads.items()]
+    columns += [estimated(name, head, digits=1, best=best, label=LABELS.get(name, "")) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
         for entrant in entrants:
