@@ -169,6 +169,8 @@ class Table:
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
         key = column.worst or column.key
         values = {at: value for at in rows if (value := column.rounded(self.rows[at].get(key))) is not None}
+        if not any(values.values()):  # where all are nought, none is best
+            return {}
         ranked = sorted(set(values.values()), reverse=column.best == "high")
         names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
         return {(at, column.key): names[value] for at, value in values.items() if value in names}

@@ -70,7 +70,7 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
     # 60.001 and 60.004 both print 60.00: both best; 59.99 is second; None has no mark
     found = table(0.60001, 0.5999, 0.60004, None, 0.1).marks()
     assert found == {(0, "score"): "best", (2, "score"): "best", (1, "score"): "second"}
-    assert table(None, None).marks() == {} == table(0.5).marks()
+    assert table(None, None).marks() == {} == table(0.5).marks() == table(0.0, 0.0, None).marks()
 
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():
