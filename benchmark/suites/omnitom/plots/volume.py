@@ -33,6 +33,8 @@ from core.statistics import Floats
 NO_VOLUME = "No model has predicted a row."
 UNBOUNDED = " (rows a story have none: an answer that nobody can read may hold any number)"
 _NUMBER, _BAND = 16.0, 7.0
+_AWAY = 11.0
+"""Points between a mark and its number beyond which a line joins them."""
 PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1", "o")}
 
 
@@ -70,7 +72,7 @@ def volume(
         return Drawing(title, NO_VOLUME)
     figures = [figure for row in drawn for figure in (row.rows, *row.shares.values())]
     banded = any(ends for row in drawn for ends in row.bounds.values())
-    unit = f"Predicted rows a story, {reading} reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
+    unit = f"Predicted rows a story (logarithmic axis), {reading} reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
     canvas = _volume(drawn, unit, look)
     lines = [
@@ -197,6 +199,11 @@ def _numbered(
         text = str(at + 1)
         left, height = placer.place(point, text_width([text], SMALL), SMALL)
         place = (left / size[0], height / size[1])
+        if np.hypot(left - point[0], height - point[1]) > _AWAY:  # a line says whose number it is
+            ends = ((point[0] / size[0], place[0]), (point[1] / size[1], place[1]))
+            axes.plot(
+                *ends, transform=axes.transAxes, color=theme.line_strong, linewidth=0.5, clip_on=False, zorder=0.8
+            )
         axes.text(
             *place,
             text,
