@@ -97,9 +97,16 @@ def _two(
     return canvas
 
 
+def _extent(scores: Floats) -> tuple[float, float]:
+    """The tens around the scores, twenty points apart at least and within 0 and 100; of both axes, so that the diagonal stays one."""
+    low, high = np.floor(scores.min() / 10) * 10, np.ceil(scores.max() / 10) * 10
+    low = max(0.0, min(low, high - 20))
+    return float(low), float(min(100.0, max(high, low + 20)))
+
+
 def _against(canvas: Canvas, axes: Axes, scores: Floats) -> None:
-    theme = canvas.theme
-    axes.plot([0, 100], [0, 100], color=theme.line_strong, linewidth=0.7, zorder=1)
+    theme, span = canvas.theme, _extent(scores)
+    axes.plot(span, span, color=theme.line_strong, linewidth=0.7, zorder=1)
     alpha = 0.75 if len(scores) < 150 else 0.4
     axes.plot(
         scores[:, 0],
@@ -113,8 +120,8 @@ def _against(canvas: Canvas, axes: Axes, scores: Floats) -> None:
         clip_on=False,
         zorder=2,
     )
-    scale(axes, (0, 100), 165)
-    axes.set_ylim(0, 100)
+    scale(axes, span, 165)
+    axes.set_ylim(*span)
     axes.set_yticks(axes.get_xticks(), [f"{tick:g}" for tick in axes.get_xticks()])
     axes.tick_params(axis="y", left=True, labelleft=True)
     axes.spines["left"].set_visible(True)
