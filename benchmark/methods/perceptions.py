@@ -13,11 +13,11 @@ from typing import Any
 
 Perceived = Sequence[Mapping[str, Any]]
 """Objects of one scene and its perceivers each, as a model wrote them."""
-_START, _END = re.compile(r"\[ ?\{"), re.compile(r"\} ?\]")
+_START, _END = re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")
 
 
 def array_in(text: str) -> str:
-    """Return the array of objects that a text holds: from its first `[{` to its first `}]`, to its end without one; empty without a beginning."""
+    """Return the array of objects that a text holds: from its first `[{` to its first `}]`, whatever space is between, to its end without one; empty without a beginning."""
     start = _START.search(text)
     if start is None:
         return ""
@@ -26,7 +26,9 @@ def array_in(text: str) -> str:
 
 
 def perceptions_of(text: str) -> Perceived | None:
-    """Return the objects of a model's answer; None where it holds no array of objects that can be read."""
+    """Return the objects of a model's answer, none of an array that is empty; None where it holds no array of objects that can be read."""
+    if text.split() in (["[]"], ["[", "]"]):
+        return []
     array = array_in(text)
     value = _literal(array) if array else None
     if not isinstance(value, list) or not all(isinstance(scene, dict) for scene in value):

@@ -135,6 +135,13 @@ def test_an_array_ends_where_its_first_object_list_ends():
     assert perceptions_of("[{'a': ['Bo']}]") == [{"a": ["Bo"]}]
 
 
+def test_an_array_may_run_over_lines_or_be_empty():
+    scenes = [{"a": ["Bo"]}, {"b": []}]
+    assert perceptions_of(f"Here it is:\n```json\n{json.dumps(scenes, indent=2)}\n```\nThat is [all].") == scenes
+    assert perceptions_of("[]") == perceptions_of("[\n]\n") == []
+    assert "about, in order:\n\n\n" in text_of(asked(PERCEPTOM, **{PERCEIVE: "[]"}))
+
+
 def test_perceivers_may_be_a_text_and_only_the_first_key_counts():
     perceptions = [{"a": "Bo and Ines", "b": ["Bo"]}, {"c": 7}, {"d": ["Ines"]}, {}]
     assert perceived_by(perceptions, ["Bo"]) == ["a"] and perceived_by(perceptions, ["Ines", "Bo"]) == ["a"]
