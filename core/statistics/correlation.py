@@ -1,0 +1,39 @@
+"""Correlation of two figures over the same units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats
+
+from core.statistics.intervals import FEWEST, LEVEL, few
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """Pearson's r of `n` pairs, from -1 to 1, its interval by Fisher's z transformation and its two-sided p value. `reason` says why one of
+    them is None, empty where none is."""
+
+    n: int
+    r: float | None = None
+    interval: tuple[float, float] | None = None
+    p: float | None = None
+    reason: str = ""
+
+
+def pearson(first: Sequence[float], second: Sequence[float], *, unit: str) -> Correlation:
+    """Return the correlation of two figures of the same units, whose name in the plural is `unit`: none where one of them does not vary, and without
+    interval and p value where the units are fewer than five or all lie on a line."""
+    n = len(first)
+    if n < 2 or len({*first}) < 2 or len({*second}) < 2:
+        return Correlation(n, reason=few(unit) if n < FEWEST else "one of the two is the same everywhere")
+    result = stats.pearsonr(first, second)
+    r = float(result.statistic)
+    if n < FEWEST:
+        return Correlation(n, r, reason=few(unit))
+    if math.isclose(abs(r), 1.0):
+        return Correlation(n, r, reason=f"all {unit} lie on one line")
+    low, high = result.confidence_interval(LEVEL)
+    return Correlation(n, r, (float(low), float(high)), float(result.pvalue))
