@@ -1,0 +1,122 @@
+"""How many of a story's sentences a model gave the right perceivers.
+
+Sentences on what somebody likes and on who enters or leaves are not scored. The released code counts those that the model wrote, so that leaving
+one out costs nothing; the recall counts those of the story.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmark.methods.perceptions import Perceived, perceptions_of
+
+ACCURACY, RECALL, WHOLE = "perception_accuracy", "perception_recall", "perception_whole"
+SHARES = (ACCURACY, RECALL, WHOLE)
+"""Of the sentences that a model wrote, the share with the right perceivers; of the story's sentences; whether all that it wrote are right (official)
+or all of the story (repaired)."""
+UNREADABLE = "holds no array of sentences and perceivers"
+_UNSCORED = ("loves", "likes", "hates", "dislikes", "exited", "entered")
+_UNSCORED_WORDS = re.compile(rf"\b(?:{'|'.join(_UNSCORED)})\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+Shares = dict[str, float | None]
+
+
+def is_scored(sentence: str) -> bool:
+    """Whether a sentence says where a thing is or that it is moved."""
+    return not _UNSCORED_WORDS.search(sentence.lower())
+
+
+def official_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where the released code leaves the story out, or fails at it."""
+    perceived = perceptions_of(answer)
+    if not perceived or not all(perceived):
+        return None
+    gold = dict(zip(story, map(tuple, perceivers), strict=True))
+    pairs = [(sentence, names) for sentence, names in map(_first, perceived) if _officially_scored(sentence)]
+    if not pairs or not all(_makes_a_set(names) for _, names in pairs):
+        return None
+    matched = [(_containing(sentence, gold), names) for sentence, names in pairs]
+    right = [unit for unit, names in matched if unit is not None and {*names} == {*gold[unit]}]
+    units = [sentence for sentence in gold if _officially_scored(sentence)]
+    return {
+        ACCURACY: len(right) / len(pairs),
+        RECALL: len({*right} & {*units}) / len(units) if units else None,
+        WHOLE: float(len(right) == len(pairs)),
+    }
+
+
+def _first(entry: Mapping[str, Any]) -> tuple[str, Any]:
+    sentence, names = next(iter(entry.items()))
+    return str(sentence), names
+
+
+def _officially_scored(sentence: str) -> bool:
+    return not any(word in sentence for word in _UNSCORED)
+
+
+def _makes_a_set(names: object) -> bool:
+    """Whether Python makes a set of it: a text becomes one of its letters."""
+    return isinstance(names, str) or (isinstance(names, list) and all(isinstance(name, str) for name in names))
+
+
+def _containing(sentence: str, gold: Mapping[str, object]) -> str | None:
+    bare = sentence.translate(_PUNCTUATION)
+    return next((unit for unit in gold if bare in unit.translate(_PUNCTUATION)), None)
+
+
+def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None, list[str] | None]] | None:
+    """Return (the number of the story's sentence from 0, the perceivers) of each scored sentence that an answer has; None where it cannot be read.
+
+    Equal sentences of a story are taken in their order. The number is None of a sentence that the story lacks or that is there once too
+    often, the perceivers are None where they are no names.
+    """
+    perceived = perceptions_of(answer)
+    if perceived is None:
+        return None
+    return list(_placed(perceived, [_bare(sentence) for sentence in story]))
+
+
+def _placed(perceived: Perceived, story: Sequence[str]) -> Iterator[tuple[int | None, list[str] | None]]:
+    taken: set[int] = set()
+    for sentence, names in (pair for entry in perceived for pair in entry.items()):
+        bare = _bare(str(sentence))
+        at = next((at for at, unit in enumerate(story) if at not in taken and unit == bare), None)
+        if at is not None:
+            taken.add(at)
+        if is_scored(bare):
+            yield at, _names(names)
+
+
+def _bare(sentence: str) -> str:
+    return " ".join(sentence.lower().translate(_PUNCTUATION).split())
+
+
+def _names(names: object) -> list[str] | None:
+    """The names without empty ones; a text is names with commas between them."""
+    listed = names.split(",") if isinstance(names, str) else names
+    if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
+        return None
+    return [name.strip() for name in listed if name.strip()]
+
+
+def repaired_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where it cannot be read. A sentence that is left out has no perceivers that are right."""
+    scenes = repaired_scenes(answer, story)
+    if scenes is None:
+        return None
+    units = [at for at, sentence in enumerate(story) if is_scored(sentence)]
+    right = [at for at, names in scenes if at is not None and names is not None and same_names(names, perceivers[at])]
+    return {
+        ACCURACY: len(right) / len(scenes) if scenes else None,
+        RECALL: len(right) / len(units) if units else None,
+        WHOLE: float(len(right) == len(units)),
+    }
+
+
+def same_names(names: Sequence[str], gold: Sequence[str]) -> bool:
+    """Whether both name the same people; an empty name is nobody."""
+    return {name.casefold() for name in names} == {name.casefold() for name in gold if name}

@@ -1,0 +1,159 @@
+"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from benchmark.methods.perceptions import array_in, perceptions_of
+from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.contract import Sample
+from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
+from benchmark.suites.percept_tomi.perceived import ACCURACY, SHARES, Shares, official_shares, repaired_shares
+from benchmark.suites.percept_tomi.places import named_place, official_right
+from benchmark.suites.percept_tomi.samples import SCENARIOS, TYPES, samples_of
+
+BY_SHAPE, QUESTIONS, PERCEPTIONS = "auto", "questions", "perceptions"
+TASKS = (BY_SHAPE, QUESTIONS, PERCEPTIONS)
+Answers = Sequence[tuple[Sample, str]]
+
+
+def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[str, Any]:
+    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index, each with "answers" and "metrics".
+
+    They answer the questions, or say who perceives what: so they are taken where `task` says it, and without a word on it where any of them
+    is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
+    """
+    texts = read_answers(answers)
+    samples = {sample.key: sample for sample in samples_of(read_percept_tomi(data).questions)}
+    for name, text in texts.items():
+        if name not in samples:
+            raise BadAnswers(f"{answers} answers {name[:60]!r}, which is the index of no question of Percept-ToMi.")
+        if not isinstance(text, str):
+            raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
+    rows = [(sample, texts[name]) for name, sample in samples.items() if name in texts]
+    if task == PERCEPTIONS or (task == BY_SHAPE and any(_is_array(text) for _, text in rows)):
+        return {"official": _perceptions(rows), "repaired": _repaired_perceptions(rows)}
+    return {"official": _questions(rows), "repaired": _repaired_questions(rows)}
+
+
+def _is_array(text: str) -> bool:
+    return bool(array_in(text)) or perceptions_of(text) == []
+
+
+def _questions(rows: Answers) -> dict[str, Any]:
+    """Accuracy by question type; `metrics_raw` by those of the file."""
+    right = {sample.key: official_right(text, sample.gold["answer"]) for sample, text in rows}
+    asked = [(sample, value) for sample, _ in rows if (value := right[sample.key]) is not None]
+    return {
+        "answers": {sample.key: value for sample, value in asked},
+        "excluded": [key for key, value in right.items() if value is None],
+        "metrics": _accuracies(asked, "type", sorted({*RAW_TYPES.values()})),
+        "metrics_raw": _accuracies(asked, "raw_type", sorted(RAW_TYPES)),
+    }
+
+
+def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence[str]) -> dict[str, dict[str, Any]]:
+    of_type = {type_: [right for sample, right in asked if sample.gold[name] == type_] for type_ in types}
+    return {
+        type_: {"accuracy": round(fmean(rights), 3), "n": len(rights)} for type_, rights in of_type.items() if rights
+    }
+
+
+def _repaired_questions(rows: Answers) -> dict[str, Any]:
+    """The place that an answer names; unread answers are wrong, and counted beside."""
+    places = {
+        sample.key: named_place(text, sample.content["containers"], sample.gold["candidates"])[0]
+        for sample, text in rows
+    }
+
+    def figures(part: Sequence[Sample]) -> dict[str, Any]:
+        rights = [places[sample.key] == sample.gold["answer"] for sample in part]
+        return {"accuracy": fmean(rights), "n": len(part), "unread": sum(places[sample.key] is None for sample in part)}
+
+    return {"answers": places, "metrics": _by_part([sample for sample, _ in rows], figures)}
+
+
+def _by_part(
+    samples: Sequence[Sample], figures: Callable[[Sequence[Sample]], dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    parts = {"overall": list(samples)}
+    for scenario in SCENARIOS:
+        parts[scenario] = [sample for sample in samples if sample.content["scenario"] == scenario]
+    for type_ in TYPES:
+        parts[type_] = [sample for sample in samples if sample.gold["type"] == type_]
+    return {name: figures(part) for name, part in parts.items() if part}
+
+
+def _perceptions(rows: Answers) -> dict[str, Any]:
+    """Accuracy of each story that has one, by question type, and by scenario: there the mean of what the types have, rounded before it is
+    weighted by their stories, as the released code prints it."""
+    accuracy = {
+        sample.key: shares[ACCURACY]
+        for sample, text in rows
+        if (shares := official_shares(text, sample.content["sentences"], sample.gold["perceivers"]))
+    }
+    by_type = {
+        " ".join(TYPES[type_]): _mean_of([sample for sample, _ in rows if sample.gold["type"] == type_], accuracy)
+        for type_ in TYPES
+    }
+    return {
+        "answers": {sample.key: _released_reading(text) for sample, text in rows},
+        "metrics": {
+            "per_story_accuracy": accuracy,
+            "excluded": [sample.key for sample, _ in rows if sample.key not in accuracy],
+            "by_qtype": by_type,
+            "by_scenario": {scenario: _scenario(by_type, scenario) for scenario in SCENARIOS},
+        },
+    }
+
+
+def _released_reading(text: str) -> str:
+    """What the released code keeps of an answer: the array as Python writes it, a text that is none as it is."""
+    perceived = perceptions_of(text)
+    return text if perceived is None else str(perceived)
+
+
+def _mean_of(samples: Sequence[Sample], accuracy: Mapping[str, float | None]) -> dict[str, float | None]:
+    values = [value for sample in samples if (value := accuracy.get(sample.key)) is not None]
+    mean = _rounded(fmean(values)) if values else None
+    return {"acc": mean, "# valid samples": float(len(values)), "# total samples": float(len(samples))}
+
+
+def _scenario(by_type: Mapping[str, Mapping[str, Any]], scenario: str) -> dict[str, float | None]:
+    parts = [figures for name, figures in by_type.items() if name.endswith(scenario)]
+    valid = sum(figures["# valid samples"] for figures in parts)
+    total = sum((figures["acc"] or 0.0) * figures["# valid samples"] for figures in parts)
+    return {
+        "acc": _rounded(total / valid) if valid else None,
+        "num_valids": valid,
+        "num_total": sum(figures["# total samples"] for figures in parts),
+    }
+
+
+def _rounded(value: float) -> float:
+    """Three decimals as numpy rounds, of which Python's differs at halves."""
+    return float(np.round(value, 3))
+
+
+def _repaired_perceptions(rows: Answers) -> dict[str, Any]:
+    shares = {
+        sample.key: repaired_shares(text, sample.content["sentences"], sample.gold["perceivers"])
+        for sample, text in rows
+    }
+
+    def figures(part: Sequence[Sample]) -> dict[str, Any]:
+        read = [found for sample in part if (found := shares[sample.key])]
+        means = {name: _mean_share(read, name) for name in SHARES}
+        return {**means, "n": len(part), "unread": len(part) - len(read)}
+
+    return {"answers": shares, "metrics": _by_part([sample for sample, _ in rows], figures)}
+
+
+def _mean_share(read: Sequence[Shares], name: str) -> float | None:
+    values = [value for shares in read if (value := shares[name]) is not None]
+    return fmean(values) if values else None

@@ -1,0 +1,105 @@
+"""Percept-ToMi from a copy to the report, on a small one of our own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.estimates import estimate
+from benchmark.services.imports import import_benchmark
+from benchmark.services.plans import Plan
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
+from benchmark.suites.percept_tomi.baselines import BASELINES, PERCEIVE
+from benchmark.suites.registry import suite_named
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.suites.percept_tomi import own
+from workers.providers.scripted.backend import FUNCTIONS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+GROUPS = ("percept-tomi", "percept-tomi-perception", "percept-tomi-belief")
+
+
+@pytest.fixture
+def copy(cast, tmp_path, monkeypatch):
+    own.released(monkeypatch, own.write(tmp_path))
+    return import_benchmark(
+        by=cast.alice, project=cast.project, suite=suite_named("percept-tomi"), folder=tmp_path, options={}
+    )[0]
+
+
+def planned(copy, *models, **options) -> Plan:
+    endpoints = [make_endpoint(name, provider="baseline", model=name) for name in models]
+    settings = {"method": "plain", "story": "prose", "precursors": True} | options
+    return Plan(dataset=copy, endpoints=endpoints, stages=["answer"], suite="percept-tomi", options=settings)
+
+
+def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, client):
+    plan = planned(copy, "tracker", "majority", "random")
+    assert plan.stages == ["perceptions", "belief", "answer"]
+    # 16 questions about 4 stories: 4 calls on perceptions, 16 on beliefs, 16 answers, of three baselines
+    assert estimate(plan).total["calls"] == 3 * (4 + 16 + 16)
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    assert run.job.state == "finished" and RunItem.objects.count() == 3 * 48
+    figures = {entrant["name"]: entrant for entrant in report_of(run)["entrants"]}
+    for group in GROUPS:
+        share = "perception_recall" if group.endswith("perception") else "accuracy"
+        for reading in ("official", "repaired"):
+            assert float(figures["tracker"][group][reading]["overall"][share]) == 1.0
+    # the first container is right in every false belief, the second in every true one
+    facets = figures["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
+    assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}
+    client.force_login(cast.alice)
+    report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
+    assert "Perception, belief from perception and questions by scenario" in report and "percept-tomi-1" in report
+    for stage, told in (("perceptions", "not scored"), ("belief", "Officially right"), ("answer", "Officially right")):
+        item = RunItem.objects.filter(entrant__run=run, entrant__name="tracker", stage=stage).first()
+        page = client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])).content.decode()
+        assert told in page and "entered the kitchen" in page
+
+
+def answering(worse: int):
+    """A model that answers as the tracker does, but for some of the questions, and leaves out as many sentences as it is `worse`."""
+
+    def answer(body) -> str:
+        told = {baseline.task: baseline.answer for baseline in BASELINES if baseline.name == "tracker"}
+        task = body["task"]
+        text = told[task["kind"]](body)
+        if task["kind"] == PERCEIVE:
+            return json.dumps(json.loads(text)[: len(task["sentences"]) - worse])
+        other = next(name for name in task["containers"] if name != text)
+        key = int(task["key"])
+        wrong = key * key % 11 < 2 * worse if "perceivers" in task else key % 7 < worse
+        return other if wrong else text
+
+    return answer
+
+
+def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
+    for worse in range(5):
+        monkeypatch.setitem(FUNCTIONS, f"worse-{worse}", answering(worse))
+    models = [make_endpoint(f"model-{worse}", options={"function": f"worse-{worse}"}) for worse in range(5)]
+    plan = replace(planned(copy), endpoints=models)
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    made = tables_of(document_of(run))
+    correlations = made["correlations-repaired"]()
+    assert len(correlations.rows) == 6
+    for row in correlations.rows:
+        assert row["n"] == 5 and row["interval"][0] < row["r"] < row["interval"][1] and 0 < row["p"] < 1, row
+    first = made["scenarios-repaired"]().rows[0]
+    assert first["percept-tomi true belief"] == first["percept-tomi-perception false belief"] == 1.0
+
+
+def test_a_run_without_the_precursors_has_questions_alone(cast, copy):
+    plan = planned(copy, "tracker", precursors=False)
+    run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+    assert {*RunItem.objects.values_list("stage", flat=True)} == {"answer"}
+    entrant = report_of(run)["entrants"][0]
+    assert entrant["percept-tomi"] and not entrant.get("percept-tomi-perception")
+    assert Run.objects.count() == 1
