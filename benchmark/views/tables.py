@@ -14,7 +14,7 @@ from django.urls import reverse
 from benchmark.domain.tables import Column, Items, Source, Table, source_of
 from benchmark.suites.registry import group_named
 
-LEGEND_NOTES, LEGEND_LENGTH = 4, 260
+LEGEND_NOTES, LEGEND_LENGTH = 3, 190
 """How many notes stand open below a table, and how many characters each has at most; the others are unfolded."""
 Href = Callable[[Mapping[str, Any], Column], str]
 KINDS = {"baseline": "baseline", "person": "person"}
@@ -119,7 +119,7 @@ def table_context(
 def split_notes(table: Table) -> tuple[list[str], list[str]]:
     """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes first."""
     notes = [*table.legend, *table.dashes, *table.notes]
-    legend = [note for note in notes[:LEGEND_NOTES] if len(note) <= LEGEND_LENGTH]
+    legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
     return legend, [note for note in notes if note not in legend]
 
 
