@@ -39,12 +39,16 @@ BIG = 5000
 """Items from which on a live page asks less often."""
 
 
+MODELS_NAMED = 4
+"""How many models of a run its row of the list names; the run's page names all."""
+
+
 @require_GET
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     runs_of_project = (
         Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
-    )
+    ).prefetch_related("entrants")
     page = Paginator(runs_of_project.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     jobs = [row.job for row in rows]
@@ -62,8 +66,11 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
     stages = [stage.label for stage in run_steps(run)]
+    names = [entrant.name for entrant in run.entrants.all()]
     return {
         "run": run,
+        "named": names[:MODELS_NAMED],
+        "more": len(names[MODELS_NAMED:]),
         "progress": progress,
         "total": progress.total + coming,
         "stages": stages,

@@ -302,3 +302,13 @@ def test_queries_do_not_grow_with_models_or_stories(alice, cast, make_story, gol
         started(cast, gold, [models["majority"]])
     assert queries("/p/minds/runs/") <= both + 1  # running ones ask once for the judgements to come
     assert Call.objects.exists()
+
+
+def test_the_list_names_the_models_of_a_run(alice, cast, gold, models, run):
+    many = [make_endpoint(f"model-{at}") for at in range(6)]
+    started(cast, gold, many, ("label",))
+    newest, oldest = alice.get("/p/minds/runs/").context["rows"]
+    assert (newest["named"], newest["more"]) == (["model-0", "model-1", "model-2", "model-3"], 2)
+    assert (oldest["named"], oldest["more"]) == (["omniscient", "majority"], 0)
+    text = page(alice, "/p/minds/runs/")
+    assert "and 2 more" in text and "omniscient" in text and "model-4" not in text
