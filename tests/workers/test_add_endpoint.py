@@ -309,4 +309,4 @@ def test_the_samples_need_nothing_and_are_made_once():
     add_samples()
     add_samples()
     names = list(Endpoint.objects.values_list("name", flat=True))
-    assert names == ["first-option", "lexical-judge", "majority", "omniscient", "random", "scripted"]
+    assert names == ["first-option", "lexical-judge", "majority", "omniscient", "random", "scripted", "tracker"]
