@@ -326,5 +326,5 @@ def test_a_suite_that_cannot_say_what_its_judge_is_loses_the_judged_part_alone(w
         page = client.get(f"{world.base}/{address}")
         text = unescape(page.content.decode())
         assert page.status_code == 200 and text.count(told) == 1, address
-        assert "Labelling" in text and "omniscient" in text, address
+        assert "Accuracy of labelling" in text and "majority" in text, address
     assert client.get(f"{world.base}/runs/{world.run.uid}/judge/test/").status_code == 503
