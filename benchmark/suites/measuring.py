@@ -40,6 +40,12 @@ class SampleResult:
     reason: str = ""
 
 
+def undefined(sample: Sample, shares: Sequence[str]) -> SampleResult:
+    """Return the result of a sample that has no figure by definition: no mean, bound or ranking takes it for one that is missing."""
+    nothing = dict.fromkeys(shares)
+    return SampleResult(nothing, StoryScore(sample.category, nothing, nothing, None))
+
+
 def with_columns(
     official: StoryAverages | None,
     categories: Sequence[str],

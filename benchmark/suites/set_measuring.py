@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.measuring import SampleResult, Scoring, counted_outcomes, measured_samples
+from benchmark.suites.measuring import SampleResult, Scoring, counted_outcomes, measured_samples, undefined
 
 
 def every(sample: Sample) -> bool:
@@ -16,21 +16,31 @@ def every(sample: Sample) -> bool:
 
 
 def measured_sets(
-    entered: Entered, group: MetricGroup, score: Scoring, *, counts: Callable[[Sample], bool] = every
+    entered: Entered,
+    group: MetricGroup,
+    score: Scoring,
+    *,
+    counts: Callable[[Sample], bool] = every,
+    of_all: bool = False,
 ) -> Measured | None:
     """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
     `score`, so that it is right where all of them are.
 
     `counts`, a function of a module, says which samples count. A set of which not all these were asked has no figure; others stand under their first sample.
+    With `of_all` the other samples have rows without a figure: a ranking over all samples of a run takes those without a row for lost.
     """
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
     asked = {sample.key: sample for sample in entered.samples if entered.outcomes.get(sample.key)}
     members = {keys[0]: [asked[key] for key in keys] for keys in sets.values() if asked.keys() >= {*keys}}
 
     def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        if first.key not in members:
+            return undefined(first, group.shares)
         turns = {outcome.repetition for outcome in outcomes}
         return _least([score(sample, _at(entered, group, sample, turns)) for sample in members[first.key]])
 
+    if of_all:
+        return measured_samples(entered, group, scored) if members else None
     return measured_samples(replace(entered, samples=[first for first, *_ in members.values()]), group, scored)
 
 
@@ -56,6 +66,8 @@ def _least(results: Sequence[SampleResult]) -> SampleResult:
     estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if known else None
     reason = next((result.reason for result in results if result.official is None), "")
     official = None if reason else _smallest([result.official or {} for result in results])
+    if not any(value is not None for value in best.values()):
+        estimate, unusable = None, ""
     values = None if official is None else {name: value for name, value in official.items() if value is not None}
     return SampleResult(values, StoryScore(scores[0].category, worst, best, estimate, unusable), reason)
 
