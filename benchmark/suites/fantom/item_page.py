@@ -1,0 +1,79 @@
+"""What the page of an item shows: the conversation, the question, what is right and what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from benchmark.suites.contract import ItemView, Sample
+from benchmark.suites.fantom.question_types import ORDERS, SCENARIOS
+from benchmark.suites.fantom.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
+from benchmark.suites.fantom.steps import ANSWER
+
+_SAID = {1: "yes", 0: "no", -1: "neither yes nor no"}
+
+
+def item(view: ItemView) -> dict[str, Any]:
+    """Return what `item.html` shows."""
+    sample = view.question.sample
+    content = sample.content
+    answered = view.answer is not None and view.question.step == ANSWER
+    readings = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
+    return {
+        "conversation": content["conversation"],
+        "question": content["question"],
+        "about": _about(content),
+        "options": [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)],
+        "type": sample.category,
+        "scenario": SCENARIOS.get(content["scenario"], ""),
+        "order": ORDERS.get(content["order"], ""),
+        "right": _right(sample),
+        "wrong": _wrong(sample),
+        "readings": [_reading(name, sample, reading) for name, reading in readings.items()] if answered else [],
+        "unread": view.unusable if answered else "",
+    }
+
+
+def _about(content: Mapping[str, Any]) -> str:
+    """What a question on who knows is about."""
+    if content["topic"] == ANSWERABILITY:
+        return str(content["fact_question"])
+    return f"{content['fact_question']} {content['fact_answer']}" if content["topic"] == INFORMATION else ""
+
+
+def _right(sample: Sample) -> str:
+    kind, right = sample.content["kind"], sample.gold["right"]
+    if kind == CHOICE:
+        return f"({'ab'[sample.gold['key']]}) {right[0]}"
+    if kind == LIST or kind in (FACT, DISTANCE):
+        return ", ".join(right) or "nobody"
+    return "yes" if right[0] == YES else "no"
+
+
+def _wrong(sample: Sample) -> str:
+    return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
+
+
+def _reading(name: str, sample: Sample, reading: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not reading:
+        return {"name": name, "read": "nothing", "verdict": "–", "wrong": False}
+    if "right" not in reading:
+        return {"name": name, "read": "the answer", "verdict": f"token F1 {reading['f1']:.2f}", "wrong": False}
+    verdict = "right" if reading["right"] else "wrong"
+    return {
+        "name": name,
+        "read": _read(sample.content["kind"], reading),
+        "verdict": verdict,
+        "wrong": not reading["right"],
+    }
+
+
+def _read(kind: str, reading: Mapping[str, Any]) -> str:
+    if kind == DISTANCE:
+        right, wrong = reading["near"]
+        return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"
+    if kind == LIST:
+        return ", ".join(reading["named"]) or "nobody"
+    if kind == CHOICE:
+        return "whether it names the right option" if reading["said"] is None else f"({'ab'[reading['said']]})"
+    return _SAID[reading["said"]]

@@ -1,0 +1,44 @@
+"""What the kinds of questions and the scenarios are called on pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmark.suites.fantom.rows import (
+    ACCESSIBLE,
+    ANSWERABILITY,
+    CHOICE,
+    DISTANCE,
+    FACT,
+    INACCESSIBLE,
+    INFORMATION,
+    LIST,
+    YES_NO,
+    Row,
+)
+
+SCENARIOS: Mapping[str, str] = {INACCESSIBLE: "false belief", ACCESSIBLE: "control"}
+TYPES: Mapping[tuple[str, str], str] = {
+    (FACT, ""): "Fact",
+    (CHOICE, ""): "Belief, choice",
+    (DISTANCE, ""): "Belief, free",
+    (LIST, ANSWERABILITY): "Answerability, list",
+    (YES_NO, ANSWERABILITY): "Answerability, yes or no",
+    (LIST, INFORMATION): "Information, list",
+    (YES_NO, INFORMATION): "Information, yes or no",
+}
+"""By kind and topic."""
+SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
+ORDERS: Mapping[str, str] = {
+    "first-order": "First order",
+    "second-order": "Second order",
+    "second-order:accessible": "Second, accessible",
+    "second-order:cyclic": "Second, cyclic",
+    "second-order:acyclic": "Second, acyclic",
+}
+"""Orders of belief as the file names them; the second holds those after it."""
+
+
+def type_of(row: Row) -> str:
+    """Return what a question's type is called."""
+    return TYPES[row.kind, row.topic]

@@ -1,0 +1,77 @@
+"""Answers made elsewhere, scored as the released code scores them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.contract import Sample
+from benchmark.suites.fantom.analyses import analyses_of
+from benchmark.suites.fantom.data import file_of, read_fantom
+from benchmark.suites.fantom.embedding import embedder_named
+from benchmark.suites.fantom.flattening import in_full
+from benchmark.suites.fantom.official import after_marker
+from benchmark.suites.fantom.outcomes import Scored, scored
+from benchmark.suites.fantom.readings import readings_of
+from benchmark.suites.fantom.released_metrics import scenario_metrics, without_absent
+from benchmark.suites.fantom.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
+from benchmark.suites.fantom.samples import SHORT, samples_of
+from benchmark.suites.fantom.units import Read
+
+RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))
+"""The conversation that the questions are about, and what must be right as a whole."""
+
+
+def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[str, Any]:
+    """Return both readings of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of RUNS under
+    `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only questions with an answer are scored.
+    Raises ValueError."""
+    copy = read_fantom(file_of(data))
+    sets = copy.sets
+    texts = read_answers(answers)
+    rows = [row for question_set in sets.values() for row in question_set.rows]
+    known = {row.id for row in rows}
+    for name, text in texts.items():
+        if name not in known:
+            raise BadAnswers(f"{answers} answers {name[:60]!r}, which is not a question of {data.name}.")
+        if not isinstance(text, str):
+            raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
+    rated = scored(rows, texts, embedder_named(embedder))
+    metrics = {f"{mode}/{grouping}/{embedder}": _metrics(rated, sets, mode, grouping) for mode, grouping in RUNS}
+    parsed = {row.row.id: {embedder: row.parsed} if row.row.kind == DISTANCE else row.parsed for row in rated}
+    return {
+        "official": {"answers": parsed, "metrics": metrics},
+        "repaired": _repaired(list(samples_of(copy, SHORT)), texts, embedder),
+    }
+
+
+def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> dict[str, Any]:
+    reads = []
+    for sample in samples:
+        if sample.key in texts:
+            reading = readings_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
+            reads.append(Read(sample, 0, reading))
+    found = analyses_of(reads, "repaired", embedder, seed=1)
+    scenarios = {
+        scenario: {name: figure["value"] for name, figure in figures.items()} | found["reasons"][scenario]
+        for scenario, figures in found["scenarios"].items()
+    }
+    answers = {read.sample.key: read.reading for read in reads}
+    return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": found["fact"]["value"]}}}
+
+
+def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> dict[str, Any]:
+    rows = without_absent(rated) if mode == "short" else _in_full(rated, sets)
+    said = {"model": "fake", "conversation_input_type": mode}
+    return {
+        "fantom": said | scenario_metrics(rows, INACCESSIBLE, grouping),
+        "control_task": said | scenario_metrics(rows, ACCESSIBLE, grouping),
+    }
+
+
+def _in_full(rated: Sequence[Scored], sets: Mapping[str, QuestionSet]) -> list[Scored]:
+    labelled = {row.id: row for question_set in sets.values() for row in in_full(question_set.rows)}
+    return [replace(answer, row=labelled[answer.row.id]) for answer in rated]

@@ -1,0 +1,101 @@
+"""What FANToM says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmark.methods.program import method_setting, wording_digest
+from benchmark.suites.contract import Entered, Option, Setting, Suite
+from benchmark.suites.fantom.baselines import BASELINES
+from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
+from benchmark.suites.fantom.item_page import item
+from benchmark.suites.fantom.measure import GROUPS, measure
+from benchmark.suites.fantom.question_types import SHORT_TYPES
+from benchmark.suites.fantom.samples import FULL, SHORT, load
+from benchmark.suites.fantom.scoring import score_answers
+from benchmark.suites.fantom.steps import EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
+from benchmark.suites.fantom.tables import SECTIONS, pictures, tables
+from benchmark.suites.measuring import summary_of
+from benchmark.suites.reported import Reported, Sections
+
+PROMPT_SET = "fantom-1"
+CONVERSATION = Setting(
+    "conversation",
+    "Conversations",
+    SHORT,
+    help="The full ones have characters who do not take part in the short ones; more questions are then about what somebody missed.",
+    choices=((SHORT, "short, the part that matters"), (FULL, "full")),
+)
+METHOD = method_setting(METHODS)
+
+
+class EmbedderSetting(Setting):
+    """A setting whose value is an embedder that is installed."""
+
+    def checked(self, value: Any) -> Any:
+        """The name of the embedder. Raises ValueError with one sentence."""
+        name = super().checked(value)
+        embedder_named(name)
+        return name
+
+
+EMBEDDING = EmbedderSetting(
+    EMBEDDER,
+    "Embedder",
+    TOY,
+    help="Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, needs the packages of requirements-embedder.txt.",
+    choices=((TOY, "toy: counts of words"), (MINILM, "all-MiniLM-L6-v2")),
+)
+
+
+def _summary(entered: Entered) -> dict[str, Any]:
+    return summary_of(measure(entered))
+
+
+def _methods(reported: Reported) -> Sections:
+    method, embedder = METHOD.in_words(reported.settings["method"]), EMBEDDING.in_words(reported.settings[EMBEDDER])
+    return [
+        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        (
+            "Scoring",
+            "A set, all questions on one piece of information, is right where all its answers are (ALL); ALL* also takes the beliefs in free words, which are right "
+            f"where their embedding is nearer to the right text than to the wrong one (embedder: {embedder}). The official reading takes answers as the benchmark’s released "
+            "code does, which looks for names and words inside others and takes one right option beside another; the control then has what is accessible of any set. The "
+            "repaired reading takes whole words, one option and an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the sets "
+            "that are wholly accessible. Intervals resample conversations with all their questions.",
+        ),
+    ]
+
+
+SUITE = Suite(
+    name="fantom",
+    title="FANToM",
+    steps=STEPS,
+    program=PROGRAM,
+    groups=GROUPS,
+    request=request,
+    parse=parse,
+    measure=measure,
+    summary=_summary,
+    expected=expected,
+    score=score_answers,
+    options=(Option(EMBEDDER, TOY, f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}", tuple(EMBEDDERS)),),
+    load=load,
+    load_options=(CONVERSATION,),
+    noun=("question", "questions"),
+    cluster=("conversation", "conversations"),
+    settings=(METHOD, EMBEDDING),
+    max_tokens=1024,
+    prompts={step.key: wording_digest(METHODS) for step in STEPS},
+    prompts_version=PROMPT_SET,
+    item=item,
+    item_template="fantom/item.html",
+    methods=_methods,
+    tables=tables,
+    pictures=pictures,
+    sections=SECTIONS,
+    categories=SHORT_TYPES,
+    category_noun="type",
+    dependent="questions of a conversation",
+    baselines=BASELINES,
+)

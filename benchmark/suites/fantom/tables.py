@@ -1,0 +1,229 @@
+"""The benchmark's own tables and picture, filled from the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.fantom.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, TOPICS
+from benchmark.suites.fantom.measure import QUESTIONS
+from benchmark.suites.fantom.question_types import ORDERS, SCENARIOS
+from benchmark.suites.fantom.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.showing.entrants import analyses_of, row_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
+
+SECTIONS = (
+    Section("False belief and control", ("scenarios",), (INACCESSIBLE, ACCESSIBLE)),
+    Section("Order of belief", (), ("orders",)),
+    Section("Characters, consistency and kinds of errors", (), ("characters", "reasons")),
+)
+_ALL = (
+    "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % intervals over conversations. By chance "
+    "50 % of choices and of yes or no questions are right."
+)
+_DISTANCE = (
+    "Beliefs in free words are right where their embedding is nearer to the right text than to the wrong one; the embedder stands in the heading, and figures "
+    "of another one, the published ones too, are not comparable. Off-topic answers can be right: read them beside token F1 of the answers judged right."
+)
+_WHOLE = "Only sets all of whose questions are accessible count, as in PercepToM."
+_FRAGMENTS = "As the released code counts: of a set with inaccessible questions, its accessible ones alone, which makes ALL higher."
+_ORDERS = "Cyclic: the belief leads back to the one who believes; acyclic: to a third person. An order of which nothing is right stands as 0, which the released code leaves out."
+_CHARACTERS = (
+    "Share of characters of a set about whom everything is right (single answers, their place in both lists, beliefs charged to the one who believes), "
+    "and of those of whom single answers and lists say the same."
+)
+_REASONS = {
+    "official": "Wrong answers by reason; lists are those on answerability alone, as in the released code.",
+    "repaired": "Wrong answers by reason, of both kinds of lists. What could not be read is not among them.",
+}
+_REASON_NAMES: Mapping[str, str] = {
+    EXCLUDED: "One who knows lacking",
+    INCLUDED: "One who does not know named",
+    BOTH: "Both",
+    "false_no": "False no",
+    "false_yes": "False yes",
+    "neither": "Neither",
+}
+
+
+def tables(results: ReadingResults) -> dict[str, ShownTable]:
+    """Return the tables of a reading, none without figures."""
+    entrants = _analysed(results)
+    if not entrants:
+        return {}
+    makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
+        INACCESSIBLE: partial(_scenario, INACCESSIBLE), ACCESSIBLE: partial(_scenario, ACCESSIBLE),
+        "orders": _orders, "characters": _characters, "reasons": _reasons,
+    }  # fmt: skip
+    return {
+        name: ShownTable(partial(make, entrants, results.reading), (QUESTIONS.key,)) for name, make in makers.items()
+    }
+
+
+def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+    """Return the picture of ALL by scenario."""
+    entrants = _analysed(results)
+    if not entrants:
+        return {}
+    arguments = partial(_drawn, entrants, results.reading)
+    return {"scenarios": ShownPicture("ALL by scenario", _plot, arguments, (QUESTIONS.key,))}
+
+
+def _analysed(results: ReadingResults) -> list[EntrantResults]:
+    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _found(entrant, results.reading)]
+
+
+def _found(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
+    return analyses_of(entrant, reading).get("fantom") or {}
+
+
+def _plot() -> Plot:
+    from benchmark.domain.plots import scores_by_part
+
+    return scores_by_part
+
+
+def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
+    rows = [
+        {
+            "model": entrant["model"],
+            "values": {
+                title: _found(entrant, reading)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()
+            },
+        }
+        for entrant in entrants
+    ]
+    short = {title: title for title in SCENARIOS.values()}
+    return {"positional": [rows], "reading": reading, "score": "ALL", "part": "scenario", "short": short}
+
+
+def _embedders(entrants: Sequence[EntrantResults], reading: str) -> list[str]:
+    return sorted({_found(entrant, reading)["embedder"] for entrant in entrants})
+
+
+def _by_embedder(key: str, found: Mapping[str, Any], figure: Any) -> dict[str, Any]:
+    return estimate(f"{key} {found['embedder']}", figure)
+
+
+def _free(key: str, header: str, embedders: Sequence[str], group: str) -> list[Column]:
+    """A column for each embedder, which it names."""
+    return [estimated(f"{key} {name}", f"{header} ({name})", group=group, digits=1, best="high") for name in embedders]
+
+
+def _table(
+    entrants: Sequence[EntrantResults], title: str, columns: Sequence[Column], cells: Sequence[Any], *notes: str
+) -> Table:
+    rows = [row_of(entrant, QUESTIONS.key, values) for entrant, values in zip(entrants, cells, strict=True)]
+    lead = unlike_missing({QUESTIONS.key: entrants})
+    return Table(
+        title=title, columns=[Column(key="model", header="Model"), *columns], rows=rows, lead=lead, notes=[*notes]
+    )
+
+
+def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -> Table:
+    embedders = _embedders(entrants, reading)
+    columns = [
+        *_free("all_star", "ALL*", embedders, "Sets"),
+        estimated("all", "ALL", group="Sets", digits=1),
+        estimated("choice", "Choice", group="Belief", digits=1),
+        *_free("distance", "Belief, distance", embedders, "Belief"),
+        *_free("distance_f1", "Token F1 of right ones", embedders, "Belief"),
+    ]
+    for topic in TOPICS:
+        group = "Answerability" if topic == ANSWERABILITY else "Information access"
+        columns += [
+            estimated(f"{topic} {name}", header, group=group, digits=1)
+            for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))
+        ]
+    columns.append(estimated("fact", "Token F1", group="Fact", digits=1))
+    cells = [_scenario_cells(_found(entrant, reading), scenario) for entrant in entrants]
+    title = f"{SCENARIOS[scenario].capitalize()}, {reading} reading (%)"
+    counted = () if scenario == INACCESSIBLE else (_WHOLE if reading == "repaired" else _FRAGMENTS,)
+    return _table(entrants, title, columns, cells, *counted, _ALL, _DISTANCE)
+
+
+def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
+    cells = estimate("fact", found["fact"])
+    for name, figure in found["scenarios"][scenario].items():
+        free = name in ("all_star", "distance", "distance_f1")
+        cells |= _by_embedder(name, found, figure) if free else estimate(name, figure)
+    return cells
+
+
+def _orders(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    there = [
+        (scenario, order)
+        for scenario in SCENARIOS
+        for order in ORDERS
+        if any(order in _found(entrant, reading)["orders"][scenario] for entrant in entrants)
+    ]
+    embedders = _embedders(entrants, reading)
+    columns: list[Column] = []
+    for scenario, order in there:
+        key, group = f"{scenario} {order}", f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
+        columns += [
+            *_free(f"{key} {DISTANCE}", "Distance", embedders, group),
+            estimated(f"{key} {CHOICE}", "Choice", group=group, digits=1),
+        ]
+    cells = []
+    for entrant in entrants:
+        found = _found(entrant, reading)
+        values: dict[str, Any] = {}
+        for scenario, order in there:
+            figures = found["orders"][scenario].get(order, {})
+            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, figures.get(DISTANCE))
+            values |= estimate(f"{scenario} {order} {CHOICE}", figures.get(CHOICE))
+        cells.append(values)
+    return _table(entrants, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS, _DISTANCE)
+
+
+def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    columns = []
+    for scenario, title in SCENARIOS.items():
+        columns += [
+            estimated(f"{scenario} characters", "ALL of a character", group=title.capitalize(), digits=1),
+            estimated(f"{scenario} consistency", "Consistent", group=title.capitalize(), digits=1),
+        ]
+    cells = [
+        {
+            key: value
+            for scenario in SCENARIOS
+            for name in ("characters", "consistency")
+            for key, value in estimate(
+                f"{scenario} {name}", _found(entrant, reading)["scenarios"][scenario][name]
+            ).items()
+        }
+        for entrant in entrants
+    ]
+    embedders = ", ".join(_embedders(entrants, reading))
+    note = f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders})."
+    return _table(entrants, f"Characters and consistency, {reading} reading (%)", columns, cells, note)
+
+
+def _reasons(entrants: Sequence[EntrantResults], reading: str) -> Table:
+    names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
+    columns = [
+        Column(
+            key=f"{scenario} {kind} {name}",
+            header=_REASON_NAMES[name],
+            group=f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
+            kind="count",
+        )
+        for scenario, title in SCENARIOS.items()
+        for kind, reasons in names.items()
+        for name in reasons
+    ]
+    cells = [
+        {
+            f"{scenario} {kind} {name}": _found(entrant, reading)["reasons"][scenario][kind].get(name, 0)
+            for scenario in SCENARIOS
+            for kind, reasons in names.items()
+            for name in reasons
+        }
+        for entrant in entrants
+    ]
+    return _table(entrants, f"Wrong answers by reason, {reading} reading", columns, cells, _REASONS[reading])

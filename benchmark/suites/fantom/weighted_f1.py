@@ -1,0 +1,61 @@
+"""F1 of yes and no, weighted by how often each is gold, with an interval over conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.statistics import FEWEST, RESAMPLES, SHARE, Floats, intervals, replicated_sums
+
+_LABELS = (0, 1)
+
+
+class Said(NamedTuple):
+    """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither."""
+
+    conversation: str
+    gold: int
+    predicted: int
+
+
+def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
+    """Return {"value", "n", "interval"[, "reason"]}: an answer that is neither costs recall alone, as in the released code."""
+    if not answers:
+        return {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
+    names = list(dict.fromkeys(answer.conversation for answer in answers))
+    sums = _sums(answers, names)
+    value = _f1(sums.sum(axis=0)[None])
+    if len(names) >= FEWEST:
+        drawn = _f1(replicated_sums(sums.astype(np.float32), seed=seed, resamples=resamples))
+    else:
+        drawn = np.full((len(names) + 1, 1), np.nan)
+    [(ends, why)] = intervals(
+        value[0], drawn, np.array([len(names)]), clusters=len(names), scale=SHARE, unit="conversations", empty="no conversation"
+    )  # fmt: skip
+    found: dict[str, Any] = {"value": float(value[0, 0]), "n": len(answers), "interval": ends}
+    return found | ({"reason": why} if why else {})
+
+
+def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:
+    """Hits, gold and predictions of no and of yes by conversation, shape (conversations, 6)."""
+    places = {name: place for place, name in enumerate(names)}
+    counts = np.zeros((len(names), 3, 2))
+    for answer in answers:
+        row = counts[places[answer.conversation]]
+        row[1, answer.gold] += 1
+        if answer.predicted in _LABELS:
+            row[2, answer.predicted] += 1
+            row[0, answer.predicted] += answer.gold == answer.predicted
+    return counts.reshape(len(names), -1)
+
+
+def _f1(sums: Floats) -> Floats:
+    """Weighted F1 of each row of sums, shape (r, 6) → (r, 1); nan without an answer."""
+    hits, gold, predicted = np.split(sums, 3, axis=1)
+    occurred = gold + predicted
+    f1 = np.divide(2 * hits, occurred, out=np.zeros_like(hits), where=occurred > 0)
+    total = gold.sum(axis=1)
+    means: Floats = np.divide((f1 * gold).sum(axis=1), total, out=np.full(len(sums), np.nan), where=total > 0)
+    return means[:, None]

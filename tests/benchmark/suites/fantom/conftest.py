@@ -1,0 +1,103 @@
+"""A small copy in the shape of the benchmark's file, in words of our own: three sets on two conversations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmark.suites.fantom import data
+
+COUNTS = {
+    "sets": 3,
+    "parts of conversations": 3,
+    "questions on facts": 3,
+    "questions on beliefs": 4,
+    "lists": 6,
+    "yes or no questions": 18,
+}
+"""What the copy holds."""
+_GARDEN = (
+    "Bea: I must fetch my bike.\nIda: See you, Bea!\nOle: The pears in my garden are ripe.\nIda: I will bring a ladder."
+)
+_HARBOUR = "Tom: The ferry is late today.\nUna: It waits for the tide.\nVic: I saw it behind the pier."
+
+
+def belief(question: str, right: str, wrong: str, scenario: str, order: str = "first-order") -> dict[str, str]:
+    return {
+        "question": question, "question_type": f"tom:belief:{scenario}", "tom_type": order, "correct_answer": right,
+        "wrong_answer": wrong, "missed_info_accessibility": scenario,
+    }  # fmt: skip
+
+
+def _knowing(topic: str, right: list[str], wrong: list[str], absent: list[str]) -> dict[str, Any]:
+    key, asked = ("answerabilityQA", "this question") if topic == "answerability" else ("infoAccessibilityQA", "this")
+    scenario = "inaccessible" if wrong else "accessible"
+    said = [(name, "yes") for name in right] + [(name, "no") for name in wrong] + [(name, "no:long") for name in absent]
+    return {
+        f"{key}_list": {
+            "question": f"Who knows {asked}?", "question_type": f"tom:{topic}:list", "correct_answer": right,
+            "wrong_answer": [*wrong, *absent], "missed_info_accessibility": scenario,
+        },
+        f"{key}s_binary": [
+            {"question": f"Does {name} know {asked}?", "question_type": f"tom:{topic}:binary", "correct_answer": answer, "missed_info_accessibility": scenario}
+            for name, answer in said
+        ],
+    }  # fmt: skip
+
+
+def record(set_id: str, text: str, fact: tuple[str, str], beliefs: list[dict[str, str]], *people: list[str]) -> dict:
+    return {
+        "conv_id": int(set_id.split("-")[0]),
+        "part_id": set_id.rpartition("-")[0],
+        "set_id": set_id,
+        "short_context": text,
+        "full_context": f"{text}\nPia: Good evening to all of you.",
+        "factQA": {"question": fact[0], "question_type": "fact", "correct_answer": fact[1], "wrong_answer": ""},
+        "beliefQAs": beliefs,
+        **_knowing("answerability", *people),
+        **_knowing("info_accessibility", *people),
+    }
+
+
+def records() -> list[dict[str, Any]]:
+    """One set with a false belief alone, one of which a belief is accessible, one that is accessible as a whole."""
+    unaware = belief(
+        "What does Bea believe about the pears of Ole?", "Bea has heard nothing of the pears, for she was away.",
+        "Bea believes that the pears of Ole are ripe.", "inaccessible",
+    )  # fmt: skip
+    nested = belief(
+        "What does Ida believe that Bea thinks about the ladder?", "Ida believes that Bea does not know of any ladder.",
+        "Ida believes that Bea thinks a ladder will be brought.", "inaccessible", "second-order:acyclic",
+    )  # fmt: skip
+    shared = belief(
+        "What does Ole believe about the ladder?", "Ole believes that Ida will bring it.",
+        "Ole is not aware that somebody will bring one.", "accessible",
+    )  # fmt: skip
+    aware = belief(
+        "What does Una believe about the ferry?", "Una believes that it waits for the tide.",
+        "Una does not know why it is late.", "accessible",
+    )  # fmt: skip
+    return [
+        record("1-0-0", _GARDEN, ("What is ripe?", "The pears are ripe."), [unaware], ["Ole", "Ida"], ["Bea"], []),
+        record("1-1-0", _GARDEN, ("Who brings a ladder?", "Ida does."), [nested, shared], ["Ole", "Ida"], ["Bea"], []),
+        record("2-0-0", _HARBOUR, ("What is late?", "The ferry is late."), [aware], ["Tom", "Una", "Vic"], [], []),
+    ]
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Write the copy, or other records, into a folder with a licence and return the folder; its counts are taken for those of the released file."""
+    monkeypatch.setattr(data, "COUNTS", COUNTS)
+
+    def write(value: Any = None, *, licence: str | None = "For evaluation only.") -> Path:
+        folder = tmp_path / "fantom"
+        folder.mkdir(exist_ok=True)
+        (folder / "fantom_v1.json").write_text(json.dumps(records() if value is None else value))
+        if licence is not None:
+            (folder / "LICENSE").write_text(licence)
+        return folder
+
+    return write

