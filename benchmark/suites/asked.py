@@ -18,7 +18,7 @@ class Sample:
 
     `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
     names the samples that count together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
-    `category`, `split` and `group` are empty where there are none.
+    `category`, `split` and `group` are empty where there are none. `published` is the sample as its dataset has it, where a control changed it.
     """
 
     key: str
@@ -29,6 +29,7 @@ class Sample:
     split: str = ""
     group: str = ""
     number: int = 0
+    published: Sample | None = None
 
 
 @dataclass(frozen=True, slots=True)

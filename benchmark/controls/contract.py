@@ -1,0 +1,58 @@
+"""What a suite says of its samples so that controls can change them, and what a control is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from benchmark.suites.asked import Sample
+
+PEOPLE, OBJECTS, PLACES = "people", "objects", "places"
+"""The kinds of names that may be replaced."""
+ENGLISH, CHINESE = "en", "zh"
+
+
+def in_english(sample: Sample) -> str:
+    """Return the language of a sample of a suite in English alone."""
+    return ENGLISH
+
+
+def all_kinds(sample: Sample) -> Collection[str]:
+    """Return the kinds of names that may be replaced where no answer depends on which person, object or place is named."""
+    return PEOPLE, OBJECTS, PLACES
+
+
+@dataclass(frozen=True, slots=True)
+class Controllable:
+    """What controls may change of a suite's samples.
+
+    `story` is the text of `Sample.content` that a question is about. `texts` are the places in content and gold, such as `content.question` or
+    `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the story first; `*` stands for every entry of a list.
+    `language` is that of a sample, `en` or `zh`; `kinds` are the kinds of names on which none of its answers depends. `named` are people that the data
+    name, beside those that are found in the texts. `reordered(sample, order)` shows the options under `content.options` in another order, of
+    places from 0, with gold to match; None where a suite has none.
+    """
+
+    story: str
+    texts: tuple[str, ...]
+    language: Callable[[Sample], str] = in_english
+    kinds: Callable[[Sample], Collection[str]] = all_kinds
+    named: Callable[[Sample], Sequence[str]] | None = None
+    reordered: Callable[[Sample, Sequence[int]], Sample] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A way to change samples.
+
+    `apply(sample, controllable, seed)` returns the changed sample, an equal one where there is nothing to change; key, cluster, group, category, split and
+    number stay. The same sample and seed give the same result, and so do names of one cluster, in one language. `told` says what a lower score under
+    it tells, as the end of a sentence.
+    """
+
+    name: str
+    title: str
+    help: str
+    told: str
+    apply: Callable[[Sample, Controllable, int], Sample]
+    applies: Callable[[Controllable], bool]

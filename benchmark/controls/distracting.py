@@ -1,0 +1,48 @@
+"""A sentence in the story that bears on nothing: what reads a story does not mind it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from benchmark.controls.contract import CHINESE, Control, Controllable
+from benchmark.controls.drawing import drawn_number
+from benchmark.controls.lists.sentences import SENTENCES
+from benchmark.suites.asked import Sample
+
+_END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}
+
+
+def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with a sentence more in its story, between two others or, of a story of one sentence, at its end; the same for all samples of a cluster."""
+    story = sample.content.get(controllable.story)
+    if not isinstance(story, str) or not story:
+        return sample
+    language = controllable.language(sample)
+    drawn = (seed, sample.cluster, language)
+    sentence = SENTENCES[language][drawn_number(len(SENTENCES[language]), *drawn, "sentence")]
+    content = {**sample.content, controllable.story: _with(story, sentence, language, drawn)}
+    return replace(sample, content=content)
+
+
+def _with(story: str, sentence: str, language: str, drawn: tuple[object, ...]) -> str:
+    space = "" if language == CHINESE else " "
+    ends = [match.start() for match in _END[language].finditer(story) if _outside_quotes(story[: match.start()])]
+    if not ends:
+        return f"{story.rstrip()}{space}{sentence}"
+    at = ends[drawn_number(len(ends), *drawn, "place")]
+    return f"{story[:at]}{space}{sentence}{story[at:]}"
+
+
+def _outside_quotes(before: str) -> bool:
+    return before.count('"') % 2 == 0 and before.count("“") == before.count("”")
+
+
+DISTRACTED = Control(
+    "distracted",
+    "an irrelevant sentence",
+    "The story has a sentence more, which bears on nothing.",
+    "what was better without it hung on the wording of the story",
+    distracted,
+    lambda controllable: bool(controllable.story),
+)

@@ -1,0 +1,95 @@
+"""People, objects and places that texts name.
+
+Found are people with a capital in the middle of a sentence whose name does not occur in small letters, or is one of those that are words too; in Chinese those
+called 小, 老 or 阿 with a character of a name, and names in Latin letters. Of objects and places those of the lists are found.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from benchmark.controls.contract import CHINESE, OBJECTS
+from benchmark.controls.lists.people import (
+    ALSO_WORDS,
+    FAMILY_IN_CHINESE,
+    GIVEN_IN_CHINESE,
+    MONTHS,
+    NOT_NAMED_IN_CHINESE,
+    NOT_PEOPLE,
+)
+from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, Thing
+from benchmark.controls.lists.things import OBJECTS as OBJECT_CLASSES
+from benchmark.controls.lists.things import PLACES as PLACE_CLASSES
+
+_CAPITAL = re.compile(r"(?<![A-Za-z'’-])(?:(?:Xiao|Lao|Ah) )?[A-Z][a-zà-ÿ]+(?![A-Za-zà-ÿ-])")
+_WITHIN = re.compile(r"[\w,][ ]\Z")
+_MONTH_BEFORE = re.compile(r"\b(?:in|of|since|until|last|next|every|early|late|by)\s\Z", re.IGNORECASE)
+_VERB_AFTER = re.compile(
+    r"\s+(?:I|you|he|she|it|we|they|the|a|an|this|that|these|those|my|your|his|her|its|our|their|not|be|no|all|one)\b"
+)
+_CALLED = re.compile("[小老阿][一-鿿]")
+
+
+def people_in(texts: Sequence[str], language: str) -> list[str]:
+    """Return the people that texts name, in the order in which they come first."""
+    joined = "\n".join(texts)
+    found = dict.fromkeys(_called(joined)) if language == CHINESE else {}
+    small = {word for word in re.findall(r"(?<![A-Za-z])[a-zà-ÿ]+", joined)}
+    for text in texts:
+        for match in _CAPITAL.finditer(text):
+            name = match[0]
+            within = language == CHINESE or _is_within(text, match.start())
+            if within and is_person(name, text, match.start()) and (name in ALSO_WORDS or name.lower() not in small):
+                found.setdefault(name)
+    return list(found)
+
+
+def _called(text: str) -> Iterator[str]:
+    for match in _CALLED.finditer(text):
+        name = match[0]
+        known = FAMILY_IN_CHINESE if name[0] == "老" else FAMILY_IN_CHINESE | GIVEN_IN_CHINESE
+        if name[1] in known and (name not in NOT_NAMED_IN_CHINESE or text.count(name) > 1):
+            yield name
+
+
+def is_person(name: str, text: str, start: int) -> bool:
+    """Return whether this word with a capital, which begins at `start`, names somebody there, and is not the word that the name also is."""
+    if name in NOT_PEOPLE:
+        return False
+    if name not in ALSO_WORDS:
+        return True
+    before, after = text[max(0, start - 8) : start], text[start + len(name) : start + len(name) + 8]
+    if name in MONTHS and (_MONTH_BEFORE.search(before) or re.match(r"\s+\d", after)):
+        return False
+    return _is_within(text, start) or not _VERB_AFTER.match(after)
+
+
+def _is_within(text: str, start: int) -> bool:
+    """Whether what begins there is in the middle of a sentence."""
+    return bool(_WITHIN.search(text[max(0, start - 2) : start]))
+
+
+def pools_of(kind: str, language: str) -> Sequence[tuple[Mapping[str, str], Mapping[str, str]]]:
+    """Return the classes of objects or places: (word: plural) of what is found, and of what takes its place."""
+    if language == CHINESE:
+        classes = CHINESE_OBJECTS if kind == OBJECTS else CHINESE_PLACES
+        return [({word: word for word in there}, {word: word for word in instead}) for there, instead in classes]
+    things: Sequence[Thing] = OBJECT_CLASSES if kind == OBJECTS else PLACE_CLASSES
+    return [(thing.there, thing.instead) for thing in things]
+
+
+def things_in(text: str, words: Mapping[str, str], language: str) -> list[str]:
+    """Return which of these words, one or many, the text has, in the order in which they come first."""
+    one = {form: word for word, many in words.items() for form in (many, word)}
+    return list(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
+
+
+@lru_cache(256)
+def word_pattern(forms: tuple[str, ...], language: str) -> re.Pattern[str]:
+    """Return what finds any of these words as a whole, the longest first; in Chinese wherever it stands."""
+    longest_first = "|".join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form))))
+    if language == CHINESE:
+        return re.compile(longest_first)
+    return re.compile(rf"(?<![A-Za-z-])(?:{longest_first})(?![A-Za-z-])", re.IGNORECASE)

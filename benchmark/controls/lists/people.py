@@ -1,0 +1,86 @@
+"""Names that take the place of others.
+
+Each is given to women and men alike, so that the pronouns of a story stay right, and none is an English word.
+"""
+
+PEOPLE = (
+    "Adanna", "Akira", "Amarjit", "Anh", "Ayodele", "Balwinder", "Camille", "Deniz", "Dominique", "Dorji", "Evren", "Farai", "Gurpreet", "Haneul",
+    "Harpreet", "Hikaru", "Ilkay", "Jaswinder", "Jiwoo", "Jyoti", "Kagiso", "Kaoru", "Kiran", "Kulwinder", "Lerato", "Lesedi", "Linh", "Makoto",
+    "Manpreet", "Minseo", "Nikola", "Nilufar", "Noam", "Noor", "Oluwaseun", "Pascale", "Pema", "Rudo", "Sasha", "Seong", "Shachar", "Tafari",
+    "Tatenda", "Temitope", "Tendai", "Tenzin", "Thandeka", "Tsering", "Tumelo", "Umut", "Vanja", "Yael", "Yuki", "Zhenya",
+)  # fmt: skip
+"""In English, of several cultures."""
+
+GIVEN = "棠禾澜珩榆柚筠瑾璟翎菡屿恬沅苒祺骞昕煦栩桉芮琬晗弈"
+"""In Chinese, what follows 小 or 阿."""
+FAMILY = "岑邬卞柯祁骆佟桑麦闵蔺郁殷娄庞樊邱甄"
+"""In Chinese, what follows 老."""
+
+ALSO_WORDS = frozenset(
+    (
+        "April", "Art", "Ash", "August", "Autumn", "Bill", "Bob", "Chance", "Cliff", "Daisy", "Dawn", "Dean", "Drew", "Eve", "Faith", "Frank", "Grace",
+        "Grant", "Hazel", "Heath", "Holly", "Hope", "Iris", "Ivy", "Jack", "Jasmine", "Joy", "June", "Lance", "Lily", "Mark", "Max", "May", "Melody",
+        "Mercy", "Miles", "Olive", "Pat", "Patience", "Penny", "Pearl", "Ray", "Red", "Reed", "Rob", "Robin", "Rose", "Ruby", "Rusty", "Sage", "Serenity",
+        "Skip", "Sky", "Sunny", "Summer", "Victor", "Violet", "Wade", "Ward", "Will", "Winter",
+    )
+)  # fmt: skip
+"""English names that are words too, some of them months."""
+MONTHS = frozenset(("April", "August", "June", "May"))
+
+NOT_PEOPLE = frozenset(
+    (
+        "Aegean", "Africa", "African", "Agent", "America", "American", "Area", "Army", "Asia", "Asian", "Assistant", "Aunt", "Auntie", "Australia",
+        "Austria", "Bags", "Bald", "Beach", "Beer", "Beijing", "Berlin", "Birthday", "Blue", "Book", "Brand", "Brazil", "Britain", "British",
+        "Brother", "Bureau", "California", "Canada", "Canyon", "Captain", "Center", "Chamber", "Chemistry", "China", "Chinese", "Christmas", "City",
+        "Claus", "Cloud", "Coach", "Common", "Company", "Copacabana", "Cross", "Crown", "Dad", "Daddy", "Day", "December", "Development", "Director",
+        "Doctor", "Doctors", "Double", "Dr", "Dutch", "Dynasty", "Earth", "Easter", "Egypt", "Egyptian", "Eiffel", "Eleven", "England", "English",
+        "Era", "Europe", "European", "Exhibition", "Farmer", "Father", "February", "Festival", "Florida", "Flower", "Fox", "France", "French",
+        "Friday", "General", "German", "Germany", "God", "Golden", "Good", "Grand", "Granddad", "Grandfather", "Grandma", "Grandmother", "Grandpa",
+        "Grass", "Greece", "Greek", "Green", "Guangdong", "Hall", "Halloween", "Health", "Hello", "Henan", "Hey", "House", "Huaxia", "Hunan",
+        "Hundred", "Iceland", "India", "Indian", "Internet", "Island", "Italian", "Italy", "Janeiro", "January", "Japan", "Japanese", "Jesus", "July",
+        "King", "Kingdom", "Kingdoms", "Korea", "Korean", "Lady", "Lake", "Landscape", "Light", "Little", "London", "Lord", "Lunar", "Madame",
+        "Manager", "March", "Mars", "Mexico", "Mid", "Minister", "Miss", "Mister", "Mom", "Monday", "Monk", "Moon", "Mother", "Mount", "Mountain",
+        "Mr", "Mrs", "Ms", "Mum", "Museum", "National", "Neighbor", "New", "North", "Northeastern", "November", "Nurse", "October", "Officer", "Old",
+        "Opera", "Organization", "Pacific", "Paris", "Park", "Pavilion", "Peking", "People", "Photography", "Pole", "Police", "President", "Prince",
+        "Princess", "Principal", "Product", "Professor", "Public", "Queen", "Relations", "Republic", "Restaurant", "Retrievers", "Right", "Rio",
+        "Road", "Rome", "Royal", "Russia", "Russian", "Santa", "Saturday", "Scenic", "School", "Sea", "Security", "September", "Shandong", "Shanghai",
+        "Shop", "Shopping", "Show", "Sichuan", "Sir", "Sister", "South", "Spain", "Spanish", "Spring", "Square", "Squirrels", "Star", "States",
+        "Street", "Sunday", "Supervisor", "Support", "Switzerland", "Taste", "Teacher", "Technology", "Ten", "Thailand", "Thanksgiving", "Thousand",
+        "Three", "Thursday", "Tokyo", "Tower", "Tuesday", "Two", "Uncle", "United", "University", "Valentine", "Valley", "Venice", "Vietnam",
+        "Warring", "Wednesday", "West", "Western", "World", "Year", "Yes", "York", "Zealand",
+    )
+)  # fmt: skip
+"""Words with a capital that name nobody: titles, days, peoples, and real places, of which one may know what a story rests on."""
+
+FAMILY_IN_CHINESE = frozenset(
+    "李王张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊陆郝孔崔康邱秦江顾侯邵孟段钱汤尹黎易乔贺赖龚"
+)
+GIVEN_IN_CHINESE = frozenset(
+    "明丽红刚芳华杰强美玲敏兰北梅伟蓉宇花亮静雷虎燕雨云芸磊艾玉楠飞雪巧光军鹏丹琳涵松樱柳芬阳婷珍莉倩平雅茹智楚豪宁冬秋佳乐晨欣怡慧娟霞娜辉勇超峰涛浩凯斌波健东南西娇媛琴洁婉思雯薇琪萌妮龙"
+)
+"""Characters that follow 小, 老 or 阿 in what a person is called: family names, and given ones, which follow 小 or 阿 alone."""
+NOT_NAMED_IN_CHINESE = frozenset(
+    (
+        "小花",
+        "小雨",
+        "小雪",
+        "小高",
+        "小平",
+        "小康",
+        "小方",
+        "小马",
+        "小段",
+        "小石",
+        "小云",
+        "小南",
+        "小东",
+        "小西",
+        "小美",
+        "小巧",
+        "小雅",
+        "小勇",
+        "小超",
+        "小波",
+    )
+)
+"""Of these, what is a word as well: only where it occurs again in the texts does it name somebody."""

@@ -1,0 +1,30 @@
+"""Options in another order: what hangs on the place of the right one is not understanding."""
+
+from __future__ import annotations
+
+from benchmark.controls.contract import Control, Controllable
+from benchmark.controls.drawing import drawn_order
+from benchmark.suites.asked import Sample
+
+OPTIONS = "options"
+
+
+def shuffled(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with its options in another order than they were in, where it has two or more."""
+    count = len(sample.content.get(OPTIONS, ()))
+    if count < 2 or controllable.reordered is None:
+        return sample
+    places = [*map(str, range(count))]
+    order = drawn_order(places, seed, sample.key, OPTIONS)
+    order = order if order != places else [*order[1:], order[0]]
+    return controllable.reordered(sample, [*map(int, order)])
+
+
+SHUFFLED = Control(
+    "shuffled",
+    "shuffled options",
+    "The options stand in another order.",
+    "what was better in the order as published hung on the place of the right option",
+    shuffled,
+    lambda controllable: controllable.reordered is not None,
+)

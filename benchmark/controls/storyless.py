@@ -1,0 +1,30 @@
+"""Questions without their story: what cues in the question and the options give by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from benchmark.controls.contract import Control, Controllable
+from benchmark.suites.asked import Sample
+
+INSTEAD = {
+    "en": "(The text is left out. Answer as best you can without it.)",
+    "zh": "（原文已略去，请在没有原文的情况下尽量作答。）",
+}
+"""What stands in the place of a story."""
+
+
+def storyless(sample: Sample, controllable: Controllable, seed: int) -> Sample:
+    """Return the sample with a sentence in the place of its story that says that it is left out."""
+    content = {**sample.content, controllable.story: INSTEAD[controllable.language(sample)]}
+    return replace(sample, content=content) if sample.content.get(controllable.story) else sample
+
+
+STORYLESS = Control(
+    "storyless",
+    "question without its story",
+    "A question is asked without its story.",
+    "what is left without the story is what cues in the question alone give, or what was remembered",
+    storyless,
+    lambda controllable: bool(controllable.story),
+)
