@@ -78,6 +78,17 @@ def test_extend(cast, finished_run):
     assert Item.objects.count() == before + 2
 
 
+def test_a_late_press_leads_to_the_extended_run(client, cast, finished_run):
+    client.force_login(cast.alice)
+    page = f"/p/minds/runs/{finished_run.uid}/extend/"
+    make_endpoint("third", provider="baseline", model="majority")
+    sent = {"endpoints": ["third"], "once": KEY.search(client.get(page).content.decode())[1]}
+    items = Item.objects.count()
+    for _ in range(2):
+        assert client.post(page, sent)["Location"] == f"/p/minds/runs/{finished_run.uid}/"
+    assert Item.objects.count() == items + 2
+
+
 @presses("benchmark:share_run")
 def test_share_a_report(cast, finished_run):
     page = f"/p/minds/runs/{finished_run.uid}/report/"

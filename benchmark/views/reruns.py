@@ -21,7 +21,7 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import endpoint_choices, launch_once, posted
-from core.idempotency.forms import made_once
+from core.idempotency.forms import made_before, made_once
 
 MOST_READ_AT_ONCE = 20_000
 """Answers that a request may read again; more are a command's work."""
@@ -60,6 +60,8 @@ def extend(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         else:
             messages.success(request, f"{added:,} questions were added.")
             return redirect("benchmark:run", slug, uid)
+    elif made_before(request):  # a press that comes late is refused models that the first has added
+        return redirect("benchmark:run", slug, uid)
     suite = suite_named(access.run.suite)
     left = access.run.dataset.stories_count - access.run.params.get("stories", 0)
     context = {"form": form, "models": endpoint_choices(form, suite), "left": left, "suite": suite}
