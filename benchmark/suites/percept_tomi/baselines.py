@@ -12,7 +12,7 @@ from benchmark.suites.percept_tomi.tracker import UnknownSentence, believed_plac
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Body
 
-TELL, PERCEIVE = "percept-tomi", "percept-tomi-scenes"
+TELL, PERCEIVE = "answer Percept ToMi", "tell perceivers"
 """The kinds of tasks. TELL: {"key", "sentences", "thing", "people", "containers", "usual" (the number, from 0, of the container that is right most
 often)}, with "perceivers" where they are given. PERCEIVE: {"sentences", "names", "usual" (whether a person perceives more than half of
 the sentences)}."""

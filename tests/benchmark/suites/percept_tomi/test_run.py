@@ -84,7 +84,10 @@ def answering(worse: int):
 def test_five_models_have_correlations_with_intervals(cast, copy, monkeypatch):
     for worse in range(5):
         monkeypatch.setitem(FUNCTIONS, f"worse-{worse}", answering(worse))
-    models = [make_endpoint(f"model-{worse}", options={"function": f"worse-{worse}"}) for worse in range(5)]
+    models = [
+        make_endpoint(f"model-{worse}", model=f"model-{worse}", options={"function": f"worse-{worse}"})
+        for worse in range(5)
+    ]
     plan = replace(planned(copy), endpoints=models)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     made = tables_of(document_of(run))
