@@ -27,7 +27,7 @@ REMEMBERED = (0.0, 0.1, 0.3)
 
 
 class Found(NamedTuple):
-    """Of all repetitions: how many intervals hold what was built in, how many leave out 0, and the mean difference."""
+    """How many intervals of all repetitions hold what was built in, how many leave out 0, and the mean difference."""
 
     covered: int
     apart: int

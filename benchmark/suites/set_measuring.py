@@ -73,7 +73,7 @@ def _least(results: Sequence[SampleResult]) -> SampleResult:
 
 
 def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """By name the least of the values that are defined."""
+    """Return the least of the defined values of each share."""
     names = dict.fromkeys(name for one in shares for name in one)
     return {
         name: min((value for one in shares if (value := one.get(name)) is not None), default=None) for name in names

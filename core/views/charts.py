@@ -58,7 +58,7 @@ class Axis:
         return cls(low, high)
 
     def place(self, value: float) -> float:
-        """Where a value stands, in per cent of the width."""
+        """The place of a value, in per cent of the width."""
         return round(100 * (float(value) - self.low) / (self.high - self.low), 2)
 
     def ticks(self, most: int = MOST_TICKS) -> list[float]:

@@ -131,7 +131,7 @@ _accuracy = scored_by(_verdict, ACCURACY)
 
 
 def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-    """As `_rights`; without a repaired figure in a set of which only a part is accessible."""
+    """Return the shares of right answers, without a repaired figure in a set of which only a part is accessible."""
     result = _rights(sample, outcomes)
     if sample.content["wholly_accessible"]:
         return result
