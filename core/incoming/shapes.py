@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Self, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -67,6 +68,16 @@ class Expected:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         return _told(handler(source), self.told)
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError
+    return text
+
+
+Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
+"""A text that says something."""
 
 
 def _told(schema: core_schema.CoreSchema, expected: str) -> core_schema.CoreSchema:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator
-
 from benchmark.suites.fantom.rows import ACCESSIBLE, INACCESSIBLE, NO, NOT_THERE, YES
-from core.incoming.shapes import Among, Expected, Like, Open
+from core.incoming.shapes import Among, Filled, Like, Open
 
 
 class BadFantom(ValueError):
     """What is wrong with a copy of FANToM, as one sentence that names the file and the place."""
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError
-    return text
-
-
-Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
 Scenario = Annotated[str, Among((ACCESSIBLE, INACCESSIBLE))]
 SetId = Annotated[str, Like(r"^\d+-\d+-\d+$", "conversation, part and set, such as 3-0-0")]
 

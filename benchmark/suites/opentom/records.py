@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import AfterValidator
-
-from core.incoming.shapes import Expected, Open
+from core.incoming.shapes import Filled, Open
 
 
 class BadOpenToM(ValueError):
     """What is wrong with a copy of OpenToM, as one sentence that names the file and the place."""
-
-
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError
-    return text
-
-
-Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
 
 
 class PlotRecord(Open):

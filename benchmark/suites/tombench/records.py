@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from benchmark.suites.tombench.options import LETTERS, clean_option
 from core.incoming.misfit import Misfit
-from core.incoming.shapes import Expected, Open
+from core.incoming.shapes import Filled, Open
 from core.incoming.text import NotJson, json_of
 
 ABILITY, ANSWER = "能力\nABILITY", "答案\nANSWER"
@@ -70,17 +70,10 @@ def read_record(where: str, line: bytes) -> Record:
     return Record(item.ability, item.answer, texts)
 
 
-def _filled(text: str) -> str:
-    if not text.strip():
-        raise ValueError
-    return text
-
-
 def _missing(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-Filled = Annotated[str, AfterValidator(_filled), Expected("a text that is not empty")]
 Option = Annotated[Filled | None, BeforeValidator(_missing)]
 """None for an option that does not exist."""
 
