@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import WORLD
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.provider import Baseline, seeded
 from workers.providers.contract import Body
 
 _EXTRACTED = ("Actor", "Belief", "Order")
@@ -103,10 +103,6 @@ def actors_in(story: str) -> list[str]:
     return list(dict.fromkeys(_NAME.findall(story)))
 
 
-def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
-    return {"seed": options.get("seed", 0) if seed is None else seed}
-
-
 _LABEL_SAMPLE = {
     "rows": [{"id": 1, "actor": "Ines", "belief": "Three is more than two"}],
     "dimensions": {"truth": ["True", "False"]},
@@ -118,7 +114,7 @@ BASELINES = (
         task="label",
         answer=random_answer,
         sample=_LABEL_SAMPLE,
-        settings=_seeded,
+        settings=seeded,
         options={"seed": (int,)},
         options_note="seed for random",
     ),

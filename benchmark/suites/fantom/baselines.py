@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.fantom.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL = "fantom"
@@ -64,13 +61,9 @@ def _votes(sample: Sample) -> dict[str, int]:
     return {UNKNOWING: 1}
 
 
-def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
-    return {"seed": options.get("seed", 0) if seed is None else seed}
-
-
 def _random(body: Body) -> str:
     task = body["task"]
-    drawn = random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest())
+    drawn = generator(body, task["key"])
     if task["form"] == LIST:
         return ", ".join(name for name in task["choices"] if drawn.random() < 0.5) or "Nobody"
     return str(drawn.choice(task["choices"])) if task["choices"] else UNKNOWING
@@ -82,6 +75,6 @@ def _most_frequent(body: Body) -> str:
 
 _TASK = {"key": "x", "form": YES_NO, "choices": ["yes", "no"], "majority": "no"}
 BASELINES = (
-    Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=_seeded),
+    Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
     Baseline(name="majority", task=TELL, answer=_most_frequent, sample=_TASK),
 )

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import random
-from collections.abc import Mapping
 from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
@@ -19,7 +15,7 @@ from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
 from benchmark.suites.opentom.tables import SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 PROMPT_SET = "opentom-1"
@@ -66,14 +62,9 @@ def _methods(reported: Reported) -> Sections:
     ]
 
 
-def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
-    return {"seed": options.get("seed", 0) if seed is None else seed}
-
-
 def _random(body: Body) -> str:
     task = body["task"]
-    drawn = hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest()
-    return str(random.Random(drawn).choice(task["choices"]))
+    return str(generator(body, task["key"]).choice(task["choices"]))
 
 
 def _majority(body: Body) -> str:
@@ -113,7 +104,7 @@ SUITE = Suite(
     category_noun="genre",
     dependent="questions of a narrative",
     baselines=(
-        Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=_seeded),
+        Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
         Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),
     ),
 )

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import random
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from benchmark.suites.percept_tomi.tracker import UnknownSentence, believed_place, track, with_perceivers
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL, PERCEIVE = "answer Percept ToMi", "tell perceivers"
@@ -24,22 +21,14 @@ def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> s
     return json.dumps([{sentence: [name for name in names if name]} for sentence, names in scenes], ensure_ascii=False)
 
 
-def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
-    return {"seed": options.get("seed", 0) if seed is None else seed}
-
-
-def _generator(body: Body, key: object) -> random.Random:
-    return random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], key]).encode()).digest())
-
-
 def _random_place(body: Body) -> str:
-    return str(_generator(body, body["task"]["key"]).choice(body["task"]["containers"]))
+    return str(generator(body, body["task"]["key"]).choice(body["task"]["containers"]))
 
 
 def _random_perceivers(body: Body) -> str:
     """Each person perceives each sentence, or does not, as a coin falls."""
     task = body["task"]
-    coin = _generator(body, task["sentences"])
+    coin = generator(body, task["sentences"])
     drawn = [[name for name in task["names"] if coin.random() < 0.5] for _ in task["sentences"]]
     return array_of(task["sentences"], drawn)
 
@@ -79,8 +68,8 @@ _TOLD = {
 }  # fmt: skip
 _SCENES = {"sentences": _TOLD["sentences"], "names": ["Ada"], "usual": True}
 BASELINES = (
-    Baseline(name="random", task=TELL, answer=_random_place, sample=_TOLD, settings=_seeded),
-    Baseline(name="random", task=PERCEIVE, answer=_random_perceivers, sample=_SCENES, settings=_seeded),
+    Baseline(name="random", task=TELL, answer=_random_place, sample=_TOLD, settings=seeded),
+    Baseline(name="random", task=PERCEIVE, answer=_random_perceivers, sample=_SCENES, settings=seeded),
     Baseline(name="majority", task=TELL, answer=_usual_place, sample=_TOLD),
     Baseline(name="majority", task=PERCEIVE, answer=_usual_perceivers, sample=_SCENES),
     Baseline(name="tracker", task=TELL, answer=_tracked_place, sample=_TOLD),

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import random
-from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
@@ -17,7 +14,7 @@ from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
 from benchmark.suites.tombench.tasks import TASKS
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 METHOD = Setting(
@@ -78,18 +75,13 @@ def _methods(reported: Reported) -> Sections:
     ]  # fmt: skip
 
 
-def _seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
-    return {"seed": options.get("seed", 0) if seed is None else seed}
-
-
 def _first(body: Body) -> str:
     return f"[[{body['task']['letters'][0]}]]"
 
 
 def _random(body: Body) -> str:
     task = body["task"]
-    drawn = hashlib.sha256(json.dumps([body["seed"], body["sample"], task["key"]]).encode()).digest()
-    return f"[[{random.Random(drawn).choice(task['letters'])}]]"
+    return f"[[{generator(body, task['key']).choice(task['letters'])}]]"
 
 
 def _majority(body: Body) -> str:
@@ -126,7 +118,7 @@ SUITE = Suite(
     options=(Option("language", "en", "tombench: the language of the questions", ("en", "zh")),),
     categories=TASKS,
     baselines=(
-        Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=_seeded),
+        Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=seeded),
         Baseline(name="first-option", task=CHOOSE, answer=_first, sample=_TASK),
         Baseline(name="majority", task=CHOOSE, answer=_majority, sample=_TASK),
     ),

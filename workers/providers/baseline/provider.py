@@ -5,6 +5,9 @@ What they compute belongs to apps, which register each one (`registered.py`); th
 
 from __future__ import annotations
 
+import hashlib
+import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +25,16 @@ LEFT_OUT = (
 
 def _no_settings(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
     return {}
+
+
+def seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    """Return the settings of a baseline that draws: the request's seed, else that of the endpoint's options, else 0."""
+    return {"seed": options.get("seed", 0) if seed is None else seed}
+
+
+def generator(body: Body, key: object) -> random.Random:
+    """Return the random numbers of one question: they depend on the body's seed, its repetition and the JSON value `key` alone."""
+    return random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], key]).encode()).digest())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
