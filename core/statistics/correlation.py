@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats
-
 from core.statistics.intervals import FEWEST, LEVEL, few
 
 
@@ -29,6 +27,8 @@ def pearson(first: Sequence[float], second: Sequence[float], *, unit: str) -> Co
     n = len(first)
     if n < 2 or len({*first}) < 2 or len({*second}) < 2:
         return Correlation(n, reason=few(unit) if n < FEWEST else "one of the two is the same everywhere")
+    from scipy import stats  # takes a second to load, and every process loads this module
+
     result = stats.pearsonr(first, second)
     r = float(result.statistic)
     if n < FEWEST:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"config.urls", "annotation.urls", "benchmark.urls", "workers.urls"}
+HEAVY = {"matplotlib", "mlcroissant", "pandas", "scipy", "statsmodels"}
+"""Libraries that take up to a second and tens of megabytes each: they come in where they are used."""
 WORKER = "from config.celery import app; app.loader.import_default_modules()"
 PREPARE = "from django.core.management import execute_from_command_line as run; run(['manage.py', 'prepare'])"
 WEB = """
@@ -33,14 +35,14 @@ def loaded(code: str, var: Path) -> set[str]:
     return set(told(f"{code}\nimport sys; print(*sys.modules)", var).split())
 
 
-def test_a_worker_loads_no_page(tmp_path):
+def test_a_worker_loads_no_page_and_nothing_heavy(tmp_path):
     modules = loaded(WORKER, tmp_path / "var")
-    assert "workers.tasks" in modules and not PAGES & modules
+    assert "workers.tasks" in modules and not (PAGES | HEAVY) & modules
 
 
-def test_what_precedes_a_start_loads_no_page(prepared, tmp_path):
+def test_what_precedes_a_start_loads_no_page_and_nothing_heavy(prepared, tmp_path):
     modules = loaded(PREPARE, prepared(tmp_path / "var"))
-    assert "annotation.models" in modules and not PAGES & modules
+    assert "annotation.models" in modules and not (PAGES | HEAVY) & modules
 
 
 def test_collections_of_the_web_server_spare_what_its_processes_share(tmp_path):
