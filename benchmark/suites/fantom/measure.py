@@ -9,10 +9,10 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
+from benchmark.suites.conversations.units import Read
 from benchmark.suites.fantom.analyses import analyses_of
-from benchmark.suites.fantom.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
-from benchmark.suites.fantom.units import Read
 from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.set_measuring import measured_sets

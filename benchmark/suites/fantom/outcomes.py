@@ -3,44 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from benchmark.suites.conversations.official import after_marker, token_f1
+from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
+from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, Row
 from benchmark.suites.fantom.embedding import Embedder, cosine, nearness
-from benchmark.suites.fantom.official import Listed, after_marker, chooses, listed, token_f1, yes_or_no
-from benchmark.suites.fantom.rows import CHOICE, DISTANCE, FACT, LIST, YES, Row
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A question with what its answer was read as. `f1` of a fact and a free belief is from 0 to 1; `near` are the cosines of a free belief with
-    the right and the wrong text; `said` is 1, 0 or -1 of a yes or no question."""
-
-    row: Row
-    answer: str
-    right: bool
-    f1: float = 0.0
-    near: tuple[float, float] = (0.0, 0.0)
-    said: int = -1
-    listed: Listed | None = None
-
-    @property
-    def parsed(self) -> dict[str, Any]:
-        """Plain data, with the names of the released code."""
-        if self.row.kind == FACT:
-            return {"token_f1": round(self.f1, 10)}
-        if self.row.kind == CHOICE:
-            return {"result": self.right, "official_answer_index": self.row.key}
-        if self.row.kind == DISTANCE:
-            near = {"cos_correct": round(self.near[0], 6), "cos_wrong": round(self.near[1], 6)}
-            return near | {"result": self.right, "word_overlap": round(self.f1, 10)}
-        if self.listed is None:
-            return {"binarized": self.said, "result": self.right}
-        return {
-            "result": self.right,
-            "excluded_aware_character": self.listed.excluded_aware,
-            "included_unaware_character": self.listed.included_unaware,
-        }
+def parsed_of(scored: Scored) -> dict[str, Any]:
+    """Return plain data, with the names of the released code."""
+    row = scored.row
+    if row.kind == FACT:
+        return {"token_f1": round(scored.f1, 10)}
+    if row.kind == CHOICE:
+        return {"result": scored.right, "official_answer_index": row.key}
+    if row.kind == DISTANCE:
+        near = {"cos_correct": round(scored.near[0], 6), "cos_wrong": round(scored.near[1], 6)}
+        return near | {"result": scored.right, "word_overlap": round(scored.f1, 10)}
+    if scored.listed is None:
+        return {"binarized": scored.said, "result": scored.right}
+    return {
+        "result": scored.right,
+        "excluded_aware_character": scored.listed.excluded_aware,
+        "included_unaware_character": scored.listed.included_unaware,
+    }
 
 
 def scored(rows: Sequence[Row], texts: Mapping[str, str], embedder: Embedder) -> list[Scored]:
@@ -75,10 +62,4 @@ def _scored(row: Row, answer: str, near: tuple[float, float]) -> Scored:
     if row.kind == DISTANCE:
         right = near[0] > near[1]
         return Scored(row, answer, right, f1=token_f1((row.right if right else row.wrong)[0], answer), near=near)
-    if row.kind == CHOICE:
-        return Scored(row, answer, chooses(answer, row.key))
-    if row.kind == LIST:
-        names = listed(answer, row.right, row.wrong)
-        return Scored(row, answer, names.right, listed=names)
-    said = yes_or_no(answer)
-    return Scored(row, answer, said == int(row.right[0] == YES), said=said)
+    return scored_choice_list_or_yes_no(row, answer)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.fantom.outcomes import Scored
-from benchmark.suites.fantom.rows import (
+from benchmark.suites.conversations.outcomes import Scored
+from benchmark.suites.conversations.rows import (
     ANSWERABILITY,
     CHOICE,
     DISTANCE,

@@ -9,17 +9,18 @@ from typing import Any
 
 from benchmark.suites.answers import BadAnswers, read_answers
 from benchmark.suites.contract import Sample
+from benchmark.suites.conversations.data import file_of, read_fantom
+from benchmark.suites.conversations.flattening import in_full
+from benchmark.suites.conversations.official import after_marker
+from benchmark.suites.conversations.outcomes import Scored
+from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
+from benchmark.suites.conversations.units import Read
 from benchmark.suites.fantom.analyses import analyses_of
-from benchmark.suites.fantom.data import file_of, read_fantom
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom.flattening import in_full
-from benchmark.suites.fantom.official import after_marker
-from benchmark.suites.fantom.outcomes import Scored, scored
+from benchmark.suites.fantom.outcomes import parsed_of, scored
 from benchmark.suites.fantom.readings import readings_of
 from benchmark.suites.fantom.released_metrics import scenario_metrics, without_absent
-from benchmark.suites.fantom.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
 from benchmark.suites.fantom.samples import SHORT, samples_of
-from benchmark.suites.fantom.units import Read
 
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))
 """The conversation that the questions are about, and what must be right as a whole."""
@@ -41,7 +42,7 @@ def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[s
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     rated = scored(rows, texts, embedder_named(embedder))
     metrics = {f"{mode}/{grouping}/{embedder}": _metrics(rated, sets, mode, grouping) for mode, grouping in RUNS}
-    parsed = {row.row.id: {embedder: row.parsed} if row.row.kind == DISTANCE else row.parsed for row in rated}
+    parsed = {row.row.id: {embedder: parsed_of(row)} if row.row.kind == DISTANCE else parsed_of(row) for row in rated}
     return {
         "official": {"answers": parsed, "metrics": metrics},
         "repaired": _repaired(list(samples_of(copy, SHORT)), texts, embedder),

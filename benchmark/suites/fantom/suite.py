@@ -6,14 +6,14 @@ from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Entered, Option, Setting, Suite
-from benchmark.suites.fantom.baselines import BASELINES
+from benchmark.suites.conversations.baselines import BASELINES
+from benchmark.suites.conversations.item_page import item_of
+from benchmark.suites.conversations.question_types import SHORT_TYPES
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
-from benchmark.suites.fantom.item_page import item
 from benchmark.suites.fantom.measure import GROUPS, measure
-from benchmark.suites.fantom.question_types import SHORT_TYPES
 from benchmark.suites.fantom.samples import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
-from benchmark.suites.fantom.steps import EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
+from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import SECTIONS, pictures, tables
 from benchmark.suites.measuring import summary_of
 from benchmark.suites.reported import Reported, Sections
@@ -88,7 +88,7 @@ SUITE = Suite(
     max_tokens=1024,
     prompts={step.key: wording_digest(METHODS) for step in STEPS},
     prompts_version=PROMPT_SET,
-    item=item,
+    item=lambda view: item_of(view, ANSWER),
     item_template="fantom/item.html",
     methods=_methods,
     tables=tables,

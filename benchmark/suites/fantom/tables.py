@@ -8,10 +8,10 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.fantom.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, TOPICS
+from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, TOPICS
+from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
+from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.measure import QUESTIONS
-from benchmark.suites.fantom.question_types import ORDERS, SCENARIOS
-from benchmark.suites.fantom.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable

@@ -12,17 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.methods.perceptions import Perceived, perceptions_of
+from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
 
-ACCURACY, RECALL, WHOLE = "perception_accuracy", "perception_recall", "perception_whole"
-SHARES = (ACCURACY, RECALL, WHOLE)
-"""Of the sentences that a model wrote, the share with the right perceivers; of the story's sentences; whether all that it wrote are right (official)
-or all of the story (repaired)."""
-UNREADABLE = "holds no array of sentences and perceivers"
 _UNSCORED = ("loves", "likes", "hates", "dislikes", "exited", "entered")
 _UNSCORED_WORDS = re.compile(rf"\b(?:{'|'.join(_UNSCORED)})\b")
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
-
-Shares = dict[str, float | None]
 
 
 def is_scored(sentence: str) -> bool:
@@ -37,7 +31,7 @@ def official_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequ
         return None
     gold = dict(zip(story, map(tuple, perceivers), strict=True))
     pairs = [(sentence, names) for sentence, names in map(_first, perceived) if _officially_scored(sentence)]
-    if not pairs or not all(_makes_a_set(names) for _, names in pairs):
+    if not pairs or not all(makes_a_set(names) for _, names in pairs):
         return None
     matched = [(_containing(sentence, gold), names) for sentence, names in pairs]
     right = [unit for unit, names in matched if unit is not None and {*names} == {*gold[unit]}]
@@ -56,11 +50,6 @@ def _first(entry: Mapping[str, Any]) -> tuple[str, Any]:
 
 def _officially_scored(sentence: str) -> bool:
     return not any(word in sentence for word in _UNSCORED)
-
-
-def _makes_a_set(names: object) -> bool:
-    """Whether Python makes a set of it: a text becomes one of its letters."""
-    return isinstance(names, str) or (isinstance(names, list) and all(isinstance(name, str) for name in names))
 
 
 def _containing(sentence: str, gold: Mapping[str, object]) -> str | None:
@@ -88,19 +77,11 @@ def _placed(perceived: Perceived, story: Sequence[str]) -> Iterator[tuple[int | 
         if at is not None:
             taken.add(at)
         if is_scored(bare):
-            yield at, _names(names)
+            yield at, names_in(names)
 
 
 def _bare(sentence: str) -> str:
     return " ".join(sentence.lower().translate(_PUNCTUATION).split())
-
-
-def _names(names: object) -> list[str] | None:
-    """The names without empty ones; a text is names with commas between them."""
-    listed = names.split(",") if isinstance(names, str) else names
-    if not isinstance(listed, (list, tuple)) or not all(isinstance(name, str) for name in listed):
-        return None
-    return [name.strip() for name in listed if name.strip()]
 
 
 def repaired_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
@@ -115,8 +96,3 @@ def repaired_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequ
         RECALL: len(right) / len(units) if units else None,
         WHOLE: float(len(right) == len(units)),
     }
-
-
-def same_names(names: Sequence[str], gold: Sequence[str]) -> bool:
-    """Whether both name the same people; an empty name is nobody."""
-    return {name.casefold() for name in names} == {name.casefold() for name in gold if name}

@@ -23,7 +23,6 @@ CATEGORIES: ShortNames = {
     "Second order, true belief": "2nd true",
     "Second order, false belief": "2nd false",
 }
-SCENARIOS = ("true belief", "false belief")
 LICENCE = "No licence comes with the file. The paper announces CC BY-NC 4.0, which is the licence of ToMi too."
 
 

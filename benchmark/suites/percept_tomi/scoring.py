@@ -12,10 +12,12 @@ import numpy as np
 from benchmark.methods.perceptions import array_in, perceptions_of
 from benchmark.suites.answers import BadAnswers, read_answers
 from benchmark.suites.contract import Sample
+from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
+from benchmark.suites.perceiving.tables import SCENARIOS
 from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
-from benchmark.suites.percept_tomi.perceived import ACCURACY, SHARES, Shares, official_shares, repaired_shares
+from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
-from benchmark.suites.percept_tomi.samples import SCENARIOS, TYPES, samples_of
+from benchmark.suites.percept_tomi.samples import TYPES, samples_of
 
 BY_SHAPE, QUESTIONS, PERCEPTIONS = "auto", "questions", "perceptions"
 TASKS = (BY_SHAPE, QUESTIONS, PERCEPTIONS)

@@ -3,37 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.cot import COT
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions
-from benchmark.methods.plain import PLAIN, prompt
+from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import method_named, program_of, request_by, steps_with
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.contract import Parsed, Question, Sample, Setting, Step
-from benchmark.suites.percept_tomi import baselines
-from benchmark.suites.percept_tomi.baselines import array_of
-from benchmark.suites.percept_tomi.perceived import (
-    RECALL,
+from benchmark.suites.perceiving.asking import (
+    BELIEF,
+    PERCEPTIONS,
     UNREADABLE,
-    official_shares,
-    repaired_scenes,
-    repaired_shares,
+    given_perceptions,
+    one_call,
+    program_with_precursors,
 )
+from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
+from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
+from benchmark.suites.perceiving.shares import RECALL
+from benchmark.suites.percept_tomi import baselines
+from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
 from workers.providers.contract import Request
 
-PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
+ANSWER = "answer"
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
 STEPS = (
     Step(
         PERCEPTIONS,
         "Perception inference",
-        task=baselines.PERCEIVE,
+        task=TELL_PERCEIVERS,
         answers=("perceptions", "perceptions"),
         score="recall",
     ),
@@ -48,24 +52,11 @@ STORY = Setting(
     help="The released code writes the story as a list of its sentences in quotation marks, the paper as prose.",
     choices=((PROSE, "as prose"), (LIST, "as a list of sentences, as the released code does")),
 )
-PRECURSORS = Setting(
-    "precursors",
-    "Perceptions and beliefs",
-    True,
-    help="Besides the questions, ask who perceives what, and for beliefs from the true perceptions.",
-)
-_BY_METHOD = program_of(METHODS, ANSWER)
+program = program_with_precursors(program_of(METHODS, ANSWER))
 HOW = (
     "Assume that people perceive everything that happens in the room where they are, and nothing that happens elsewhere. Say as exactly as the story "
     "allows which container it is"
 )
-_GIVEN = "These are the sentences of a story in their order, each with the people who perceive it:"
-
-
-def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the steps of a run: those of its method and the answer, after the two precursors where they are asked."""
-    before = (PERCEPTIONS, BELIEF) if settings.get(PRECURSORS.name, PRECURSORS.default) else ()
-    return (*before, *_BY_METHOD(settings))
 
 
 def put_of(sample: Sample, form: str = PROSE) -> Put:
@@ -87,42 +78,26 @@ def prose(sentences: Sequence[str]) -> str:
     return " ".join(f"{sentence}." for sentence in sentences)
 
 
-def given_perceptions(put: Put) -> str:
-    """Return the prompt of the question with the true perceivers of every sentence in place of the story."""
-    perceivers = [scene.perceivers or () for scene in put.scenes]
-    return prompt(put, f"{_GIVEN}\n\n{array_of([scene.text for scene in put.scenes], perceivers)}")
-
-
 def request(question: Question) -> Request | str:
     """Return the request of one step."""
     put = put_of(question.sample, question.settings[STORY.name])
     if question.step in (PERCEPTIONS, PERCEIVE):
-        return _one_call(question, put, asked_perceptions(put), _scenes_task(question))
+        return one_call(question, put, asked_perceptions(put), _scenes_task(question))
     if question.step == BELIEF:
         given = {"perceivers": question.sample.gold["perceivers"]}
-        return _one_call(question, put, given_perceptions(put), _place_task(question) | given)
+        return one_call(question, put, given_perceptions(put), _place_task(question) | given)
     task = _place_task(question) if question.step == ANSWER else {"kind": question.step}
     return request_by(method_named(METHODS, question.settings), question, put, task)
-
-
-def _one_call(question: Question, put: Put, text: str, task: Mapping[str, Any]) -> Request:
-    return Request(
-        messages=put.messages(text),
-        max_tokens=question.settings["max_tokens"],
-        temperature=0.0,
-        seed=question.settings["seed"],
-        task=task,
-    )
 
 
 def _scenes_task(question: Question) -> dict[str, Any]:
     """Nothing in it is of one question alone: all questions about a story share the call."""
     content, gold = question.sample.content, question.sample.gold
     return {
-        "kind": baselines.PERCEIVE,
+        "kind": TELL_PERCEIVERS,
         "sentences": content["sentences"],
         "names": sorted({name for names in gold["perceivers"] for name in names if name}),
-        "usual": question.resources.derived("percept-tomi perceived", mostly_perceived),
+        "usual": question.resources.derived("percept-tomi perceived", _mostly_perceived),
     }
 
 
@@ -136,15 +111,8 @@ def _place_task(question: Question) -> dict[str, Any]:
     }
 
 
-def mostly_perceived(samples: Sequence[Sample]) -> bool:
-    """Whether a person of a story perceives more than half of its sentences."""
-    perceived = pairs = 0
-    for sample in samples:
-        perceivers = [{*names} - {""} for names in sample.gold["perceivers"]]
-        people = {name for names in perceivers for name in names}
-        perceived += sum(map(len, perceivers))
-        pairs += len(people) * len(perceivers)
-    return 2 * perceived > pairs
+def _mostly_perceived(samples: Sequence[Sample]) -> bool:
+    return mostly_perceived(sample.gold["perceivers"] for sample in samples)
 
 
 def usual_container(samples: Sequence[Sample]) -> int:
@@ -186,7 +154,7 @@ def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
         repaired=(repaired or {}) | {"scenes": scenes},
         score=official[RECALL] if official else None,
         repaired_score=repaired[RECALL] if repaired else None,
-        unusable="" if repaired else UNREADABLE,
+        unusable="" if repaired else UNREADABLE.format(kind="sentence"),
         empty=scenes == [],
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmark.suites.fantom import data
+from benchmark.suites.conversations import data
 
 COUNTS = {
     "sets": 3,

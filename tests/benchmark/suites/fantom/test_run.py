@@ -17,8 +17,8 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import report_of
 from benchmark.suites.contract import Question
-from benchmark.suites.fantom.baselines import TELL
-from benchmark.suites.fantom.rows import CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.conversations.baselines import TELL
+from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, expected
 from benchmark.suites.registry import suite_named

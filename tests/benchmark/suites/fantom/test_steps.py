@@ -8,7 +8,7 @@ import pytest
 
 from benchmark.methods.perceptom import PERCEIVE
 from benchmark.suites.contract import BadQuestion, Question
-from benchmark.suites.fantom.baselines import majority_answers
+from benchmark.suites.conversations.baselines import majority_answers
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.fantom.steps import ANSWER, PROGRAM, expected, parse, request
 

@@ -16,7 +16,8 @@ from benchmark.services.imports import import_benchmark
 from benchmark.services.plans import Plan
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
-from benchmark.suites.percept_tomi.baselines import BASELINES, PERCEIVE
+from benchmark.suites.perceiving.baselines import PERCEIVE
+from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.registry import suite_named
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.percept_tomi import own

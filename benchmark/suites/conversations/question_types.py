@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmark.suites.fantom.rows import (
+from benchmark.suites.conversations.rows import (
     ACCESSIBLE,
     ANSWERABILITY,
     CHOICE,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.fantom.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
+from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
 from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 

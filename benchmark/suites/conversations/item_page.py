@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.contract import ItemView, Sample
-from benchmark.suites.fantom.question_types import ORDERS, SCENARIOS
-from benchmark.suites.fantom.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
-from benchmark.suites.fantom.steps import ANSWER
+from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
+from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
 
 _SAID = {1: "yes", 0: "no", -1: "neither yes nor no"}
 
 
-def item(view: ItemView) -> dict[str, Any]:
-    """Return what `item.html` shows."""
+def item_of(view: ItemView, step: str) -> dict[str, Any]:
+    """Return what the page of an item shows; `step` is the one at which questions are answered."""
     sample = view.question.sample
     content = sample.content
-    answered = view.answer is not None and view.question.step == ANSWER
+    answered = view.answer is not None and view.question.step == step
     readings = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
     return {
         "conversation": content["conversation"],

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.suites.fantom.flattening import question_sets
-from benchmark.suites.fantom.records import BadFantom, SetRecord
-from benchmark.suites.fantom.rows import CHOICE, FACT, LIST, YES_NO, QuestionSet
+from benchmark.suites.conversations.flattening import question_sets
+from benchmark.suites.conversations.records import BadFantom, SetRecord
+from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, QuestionSet
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.text import NotJson, json_of
 

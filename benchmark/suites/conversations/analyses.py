@@ -1,0 +1,179 @@
+"""The metrics of FANToM and its released code, of one reading, with intervals over conversations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from benchmark.suites.conversations.question_types import ORDERS
+from benchmark.suites.conversations.rows import (
+    ACCESSIBLE,
+    ANSWERABILITY,
+    CHOICE,
+    DISTANCE,
+    INFORMATION,
+    LIST,
+    YES,
+    YES_NO,
+)
+from benchmark.suites.conversations.units import Read, Unit, estimate_of, every
+from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
+
+TOPICS = (ANSWERABILITY, INFORMATION)
+BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"
+REASONS = {0: "false_no", 1: "false_yes", -1: "neither"}
+
+
+def of_scenario(reads: Iterable[Read], scenario: str, reading: str) -> list[Read]:
+    """Return the answers that count for a scenario: of the control in the repaired reading those of sets that are wholly accessible, officially what is
+    accessible of any set, as the released code does."""
+    part = [read for read in reads if read.sample.content["scenario"] == scenario]
+    if scenario == ACCESSIBLE and reading == "repaired":
+        return [read for read in part if read.sample.content["wholly_accessible"]]
+    return part
+
+
+def _kind(read: Read) -> str:
+    return str(read.sample.content["kind"])
+
+
+def _of(reads: Iterable[Read], kind: str) -> list[Read]:
+    return [read for read in reads if _kind(read) == kind]
+
+
+def metrics_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+    """Return {metric: estimate} of the answers that count for a scenario."""
+    free = _of(reads, DISTANCE)
+    metrics = {
+        "all_star": estimate_of(_sets(reads), seed),
+        "all": estimate_of(_sets([read for read in reads if _kind(read) != DISTANCE]), seed),
+        "choice": _accuracy(_of(reads, CHOICE), seed),
+        "distance": _accuracy(free, seed),
+        "distance_f1": f1_of([read for read in free if read.right], seed),
+    }
+    for topic in TOPICS:
+        rows = [read for read in reads if read.sample.content["topic"] == topic]
+        metrics[f"{topic} all"] = estimate_of(_sets(rows), seed)
+        metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
+        metrics[f"{topic} f1"] = weighted_f1([*_said(_of(rows, YES_NO))], seed=seed)
+    metrics["characters"] = estimate_of(_characters(reads), seed)
+    metrics["consistency"] = estimate_of(_consistency(reads), seed)
+    return metrics
+
+
+def _accuracy(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+    return estimate_of([every(read.sample.cluster, [read.right]) for read in reads], seed)
+
+
+def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+    """Return the estimate of the mean token F1."""
+    return estimate_of(
+        [Unit(read.sample.cluster, read.reading["f1"] if read.reading else None) for read in reads], seed
+    )
+
+
+def _sets(reads: Sequence[Read]) -> list[Unit]:
+    sets: dict[tuple[str, int], list[Read]] = {}
+    for read in reads:
+        sets.setdefault(read.set_key, []).append(read)
+    return [every(members[0].sample.cluster, [read.right for read in members]) for members in sets.values()]
+
+
+def _said(reads: Iterable[Read]) -> Iterable[Said]:
+    for read in reads:
+        if read.reading is not None:
+            yield Said(read.sample.cluster, _gold(read), read.reading["said"])
+
+
+def _gold(read: Read) -> int:
+    return int(read.sample.gold["right"][0] == YES)
+
+
+def _characters(reads: Sequence[Read]) -> list[Unit]:
+    """For each set and character: whether the single answers, the character's place in both lists and the beliefs, charged to the one who believes,
+    are all right."""
+    rights: dict[tuple[tuple[str, int], str], list[bool | None]] = {}
+    conversations: dict[tuple[str, int], str] = {}
+    lists = _lists(reads)
+    for read in reads:
+        conversations[read.set_key] = read.sample.cluster
+        if _kind(read) == YES_NO:
+            name = read.sample.content["character"]
+            named = [None if listed is None else int(listed) == _gold(read) for listed in _listed(read, name, lists)]
+            rights.setdefault((read.set_key, name.lower()), []).extend([read.right, *named])
+        elif _kind(read) in (CHOICE, DISTANCE):
+            rights.setdefault((read.set_key, _believer(read)), []).append(read.right)
+    return [every(conversations[key], values) for (key, _), values in rights.items()]
+
+
+def _believer(read: Read) -> str:
+    """Whose belief a question is about, in lower case: the word after its first "does ", as in the released code, where it names nobody of the conversation."""
+    people = read.sample.content["people"]
+    if people:
+        return str(people[0]).lower()
+    return str(read.sample.content["question"]).lower().partition("does ")[2].split(" ", 1)[0]
+
+
+def _consistency(reads: Sequence[Read]) -> list[Unit]:
+    """For each set and character: whether single answers and lists say the same of the character."""
+    values: dict[tuple[tuple[str, int], str], list[int | None]] = {}
+    conversations: dict[tuple[str, int], str] = {}
+    lists = _lists(reads)
+    for read in _of(reads, YES_NO):
+        conversations[read.set_key] = read.sample.cluster
+        name = read.sample.content["character"]
+        said = None if read.reading is None else int(read.reading["said"])
+        listed = [None if there is None else int(there) for there in _listed(read, name, lists)]
+        values.setdefault((read.set_key, name.lower()), []).extend([said, *listed])
+    units = []
+    for (key, _), told in values.items():
+        known = {value for value in told if value is not None}
+        settled = 0.0 if len(known) > 1 else None if None in told else 1.0
+        units.append(Unit(conversations[key], settled))
+    return units
+
+
+Lists = dict[tuple[tuple[str, int], str], Read]
+
+
+def _lists(reads: Sequence[Read]) -> Lists:
+    return {(read.set_key, read.sample.content["topic"]): read for read in _of(reads, LIST)}
+
+
+def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
+    """Whether the list on a single question's topic names the character: nothing where that list does not count, None where it is not known."""
+    found = lists.get((read.set_key, read.sample.content["topic"]))
+    if found is None:
+        return []
+    return [None if found.reading is None else name in found.reading["named"]]
+
+
+def orders_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+    """Return {order of belief: {kind of question: estimate}} of the orders that occur."""
+    beliefs = [read for read in reads if _kind(read) in (DISTANCE, CHOICE)]
+    found = {}
+    for order in ORDERS:
+        rows = [read for read in beliefs if _counts(read.sample.content["order"], order)]
+        if rows:
+            found[order] = {kind: _accuracy(_of(rows, kind), seed) for kind in (CHOICE, DISTANCE)}
+    return found
+
+
+def _counts(order: str, wanted: str) -> bool:
+    return wanted in (order, order.partition(":")[0])
+
+
+def reasons_of(reads: Sequence[Read], reading: str) -> dict[str, Any]:
+    """How often lists and single answers are wrong for which reason; officially of lists on answerability alone, as in the released code."""
+    lists = [
+        _list_reason(read.reading)
+        for read in _of(reads, LIST)
+        if read.reading and not read.right and (reading == "repaired" or read.sample.content["topic"] == ANSWERABILITY)
+    ]
+    single = [REASONS[read.reading["said"]] for read in _of(reads, YES_NO) if read.reading and not read.right]
+    return {"lists": dict(Counter(lists)), "single": dict(Counter(single))}
+
+
+def _list_reason(reading: Any) -> str:
+    return BOTH if reading["excluded"] and reading["included"] else EXCLUDED if reading["excluded"] else INCLUDED

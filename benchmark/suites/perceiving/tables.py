@@ -1,0 +1,118 @@
+"""The tables of the paper: three tasks in both scenarios, and how they go together over models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.showing.entrants import row_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import EntrantResults, Plot, Section
+from core.statistics.correlation import pearson
+
+SCENARIOS = ("true belief", "false belief")
+SCENARIOS_SECTION = Section("True and false belief", ("scenarios",), ("scenarios",))
+CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", (), ("correlations",))
+NAMES = ("Perception", "Perception to belief", "Questions")
+_SHORT_NAMES = ("Perc.", "P to B", "Quest.")
+_CORRELATIONS = (
+    "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by Fisher’s z, p two-sided. Few models "
+    "leave it wide open. The paper has no significant one over its eight models."
+)
+Tasks = Mapping[str, str]
+"""What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in this order."""
+Figures = Mapping[str, Mapping[str, Any]]
+"""By task, then by scenario, an estimate."""
+Entrants = Sequence[tuple[EntrantResults, Figures]]
+
+
+def tasks_of(perception: str, belief: str, questions: str) -> Tasks:
+    """Return the three tasks with these keys."""
+    return dict(zip((perception, belief, questions), NAMES, strict=True))
+
+
+def complete(entrants: Entrants, tasks: Tasks) -> list[Figures]:
+    """Return what the models come to that have all tasks; baselines are no models."""
+    return [figures for entrant, figures in entrants if entrant["kind"] == "model" and figures.keys() == tasks.keys()]
+
+
+def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, reading: str, *notes: str) -> Table:
+    """Return the table of tasks by scenario; `group` is the metric group whose places models have in it."""
+    columns = [Column(key="model", header="Model")]
+    for scenario in SCENARIOS:
+        columns += [
+            estimated(f"{task} {scenario}", header, group=scenario.capitalize(), digits=1)
+            for task, header in tasks.items()
+        ]
+    rows = [row_of(entrant, group, _cells(figures)) for entrant, figures in entrants]
+    lead = unlike_missing({group: [entrant for entrant, _ in entrants]})
+    title = f"Perception, belief from perception and questions by scenario, {reading} reading (%)"
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
+
+
+def _cells(figures: Figures) -> dict[str, Any]:
+    return {
+        key: value
+        for task, scenarios in figures.items()
+        for scenario in SCENARIOS
+        if scenario in scenarios
+        for key, value in estimate(f"{task} {scenario}", scenarios[scenario]).items()
+    }
+
+
+def correlations_table(models: Sequence[Figures], tasks: Tasks, reading: str) -> Table:
+    """Return the table of the correlations of each two tasks, by scenario."""
+    columns = [
+        Column(key="scenario", header="Scenario"),
+        Column(key="pair", header="Pair"),
+        Column(key="r", header="r", kind="number", interval="interval", n="n"),
+        Column(key="p", header="p", kind="number", digits=3),
+    ]
+    perception, belief, questions = tasks
+    rows = [
+        {"scenario": scenario.capitalize(), "pair": f"{tasks[first]} and {tasks[second].lower()}"}
+        | _correlation(models, scenario, first, second)
+        for scenario in SCENARIOS
+        for first, second in ((perception, questions), (belief, questions), (perception, belief))
+    ]
+    title = f"Correlations of the three tasks over models, {reading} reading"
+    return Table(title=title, columns=columns, rows=rows, notes=[_CORRELATIONS])
+
+
+def _correlation(models: Sequence[Figures], scenario: str, first: str, second: str) -> dict[str, Any]:
+    values = [tuple(figures[task].get(scenario, {}).get("value") for task in (first, second)) for figures in models]
+    pairs = [(one, other) for one, other in values if one is not None and other is not None]
+    result = pearson([one for one, _ in pairs], [other for _, other in pairs], unit="models")
+    cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
+    return cells | ({"interval_reason": result.reason} if result.reason else {})
+
+
+def plot() -> Plot:
+    """Return what draws scores by part."""
+    from benchmark.domain.plots import scores_by_part
+
+    return scores_by_part
+
+
+def drawn(entrants: Entrants, tasks: Tasks, reading: str) -> dict[str, Any]:
+    """Return the arguments of the picture of tasks by scenario."""
+    rows = [{"model": entrant["model"], "values": _parts(figures, tasks)} for entrant, figures in entrants]
+    return {"positional": [rows], "reading": reading, "score": "Share", "part": "task and scenario", "short": _SHORT}
+
+
+_SHORT = {
+    f"{name}, {scenario}": f"{short} {scenario.split()[0]}"
+    for scenario in SCENARIOS
+    for name, short in zip(NAMES, _SHORT_NAMES, strict=True)
+}
+
+
+def _parts(figures: Figures, tasks: Tasks) -> dict[str, Any]:
+    return {
+        f"{name}, {scenario}": figures[task][scenario]
+        for scenario in SCENARIOS
+        for task, name in tasks.items()
+        if scenario in figures.get(task, {})
+    }
