@@ -26,9 +26,9 @@ ANNOTATORS = ("ada", "bo", "cy")
 ROWS = [("world", "The key is in the drawer.")] + [
     (actor, f"The key is in the {place}.")
     for actor in ("Ines", "Tomas", "Helena", "Mr. Varga")
-    for place in ("bag", "drawer", "pocket", "cabin", "box", "ferry")
+    for place in ("bag", "drawer", "ferry")
 ]
-MAJORITY, OPEN = {2, 9, 17}, {4, 11, 19, 24}
+MAJORITY, OPEN = {2, 9}, {4, 7, 12}
 PREPARATION = """
 from django.core.management import call_command
 from annotation.models import Membership, Project, User
@@ -156,16 +156,15 @@ def test_three_people_a_killed_server_an_expert_and_the_export(server, visit, tm
         open_by_keyboard(page, "main a[href*='/p/minds/work/']")
         page.wait_for_selector("html[data-grid-ready]", state="attached")
         for row in range(len(ROWS)):
-            if person == 1 and row == 8:
+            if person == 1 and row == 4:
                 server.kill()
-            for digit in digits(row, person):
-                page.keyboard.press(digit)
-            if person == 1 and row == 12:
+            page.keyboard.type("".join(digits(row, person)))
+            if person == 1 and row == 8:
                 page.wait_for_selector("#save-state >> text=not saved")
                 server.start()
         page.wait_for_selector("#finished:not([hidden])")
         wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
-        assert page.inner_text("#progress-text") == "175 / 175"
+        assert page.inner_text("#progress-text") == f"{7 * len(ROWS)} / {7 * len(ROWS)}"
 
     page = visit("eve")
     page.goto("/p/minds/adjudication/")
