@@ -1,0 +1,125 @@
+"""Does structure predict answers beyond category? A linear mixed model of right answers with models as random effects.
+
+A right answer is 1, a wrong one 0; the structure's score has a slope, each category its own level, and each model's level lies at random around these
+(Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics 38(4)). Scores count as they lie around the mean of their
+model, as a model that is better at both would make a slope of its own (Mundlak 1978, "On the pooling of time series and cross section data", Econometrica 46(1)). The slope is in shares of right answers for 1 of score; unlike a
+logistic one it is defined where all answers of a category are right. statsmodels estimates how far models spread, by restricted maximum
+likelihood. That model does not know that one story has several questions and several readers; so the slope's interval is the one
+interval of the product: the same weighted regression over resampled stories.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmark.domain.association.observations import RIGHT, UNIT, Observation, numbers_of
+from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats, few, intervals
+from core.statistics.bootstrap import by_cluster, replicated_sums
+
+NOT_CONVERGED = "the mixed model did not converge"
+SLOPE = 0
+"""The column of the structure's score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """`slope` is that of right answers on the structure's score, given category, `spread` the standard deviation between models, None where there
+    is one model or no fit. The others count observations with both scores and what they are of."""
+
+    slope: Estimate
+    spread: float | None
+    observations: int
+    stories: int
+    models: int
+    categories: int
+
+
+def beyond_category(observations: Sequence[Observation], *, seed: int, resamples: int = RESAMPLES) -> Beyond:
+    """Fit the model to the observations with both scores. Where that cannot be done, or does not converge, the slope has a reason and no value."""
+    known = [seen for seen in observations if seen.known]
+    stories, models, categories = (
+        numbers_of(names)
+        for names in (
+            [seen.story for seen in known],
+            [seen.model for seen in known],
+            [seen.category for seen in known],
+        )
+    )
+    counts = [int(numbers.max(initial=-1)) + 1 for numbers in (stories, models, categories)]
+    scores = np.array([seen.structure.answered for seen in known], dtype=float)
+    right = np.array([float((seen.answer.answered or 0.0) >= RIGHT) for seen in known])
+    design = np.column_stack([_centred(scores, models), np.eye(counts[2])[categories]])
+    ratio, spread, why = _between(design, right, models, counts)
+    if why:
+        slope: Estimate = {"value": None, "n": len(known), "interval": None, "reason": why}
+        return Beyond(slope, None, len(known), *counts)
+    rows = _without_models(np.column_stack([design, right]), models, ratio)
+    return Beyond(_slope(rows, stories, counts[0], seed, resamples), spread, len(known), *counts)
+
+
+def _between(design: Floats, right: Floats, models: Clusters, counts: Sequence[int]) -> tuple[float, float | None, str]:
+    """Return (variance between models for each of that within them, standard deviation between models, why there is no fit)."""
+    if why := _unfit(design, right, counts[0]):
+        return 0.0, None, why
+    if counts[1] == 1:
+        return 0.0, None, ""
+    from statsmodels.regression.mixed_linear_model import MixedLM  # two seconds to load
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a variance at nought, which is an answer here
+        try:
+            fitted = MixedLM(right, design, models).fit(reml=True, method=["powell", "bfgs", "lbfgs"])
+        except np.linalg.LinAlgError:
+            return 0.0, None, NOT_CONVERGED
+    between = max(0.0, float(np.asarray(fitted.cov_re)[0, 0]))
+    if not fitted.converged or not np.isfinite(between) or not fitted.scale > 0:
+        return 0.0, None, NOT_CONVERGED
+    return between / float(fitted.scale), between**0.5, ""
+
+
+def _centred(scores: Floats, models: Clusters) -> Floats:
+    means = np.bincount(models, scores) / np.bincount(models) if len(models) else scores
+    centred: Floats = scores - means[models]
+    return centred
+
+
+def _unfit(design: Floats, right: Floats, stories: int) -> str:
+    if stories < FEWEST:
+        return few(UNIT) if stories else "no story has both scores"
+    if np.linalg.matrix_rank(design) < design.shape[1]:
+        return "the structure's score is the same throughout each category"
+    return "every answer is right" if right.all() else "every answer is wrong" if not right.any() else ""
+
+
+def _without_models(rows: Floats, models: Clusters, ratio: float) -> Floats:
+    """Rows less a part of the mean of their model: least squares on them are the mixed model's estimates (Fuller and Battese 1973)."""
+    n = np.bincount(models)
+    means = by_cluster(rows, models) / n[:, None]
+    part = 1 - 1 / np.sqrt(1 + n * ratio)
+    without: Floats = rows - (part[:, None] * means)[models]
+    return without
+
+
+def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: int) -> Estimate:
+    """The slope of least squares and its interval; `rows` are the columns of the design and, last, what is predicted."""
+    width = rows.shape[1]
+    products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+    sums = by_cluster(products, stories)
+    value = float(_solved(sums.sum(axis=0)[None], width)[0])
+    replicates = _solved(replicated_sums(sums, seed=seed, resamples=resamples), width)[:, None]
+    ((ends, why),) = intervals(
+        np.array([value]), replicates, np.array([count]), clusters=count, scale=REAL, unit=UNIT, empty=""
+    )
+    estimate: Estimate = {"value": value, "n": len(rows), "interval": ends, "clusters": count}
+    return estimate | {"reason": why} if why else estimate
+
+
+def _solved(products: Floats, width: int) -> Floats:
+    """The slope from sums of products, shape (k, width * width); a category that no resample drew has no part in it."""
+    moments = products.reshape(-1, width, width)
+    solved: Floats = np.linalg.pinv(moments[:, :-1, :-1], hermitian=True) @ moments[:, :-1, -1:]
+    return solved[:, SLOPE, 0]

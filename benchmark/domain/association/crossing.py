@@ -1,0 +1,220 @@
+"""Structure right or wrong against answer right or wrong: the two-by-two table, what it comes to, and what missing scores could change.
+
+Over several models, and within categories, the measures are those of Mantel and Haenszel (1959): strata are compared within themselves, and a stratum
+weighs as much as it can tell. Better models have more of both right, which says nothing of whether the one comes with the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmark.domain.association.observations import RIGHT, UNIT, Observation, is_right, numbers_of
+from benchmark.domain.inference.cases import Case
+from core.statistics import DIFFERENCE, FEWEST, POSITIVE, RESAMPLES, SHARE, Estimate, Floats, Scale, intervals, ratios
+from core.statistics.bootstrap import by_cluster, replicated_sums
+
+BOTH, STRUCTURE_ALONE, ANSWER_ALONE, NEITHER = range(4)
+"""The cells of the table by what is right, in the order of `Crossing.cells`."""
+_HALF = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """What a table comes to.
+
+    `cells` count observations with both scores: both right, the structure alone, the answer alone, neither. `no_answer`, `no_structure` and
+    `no_score` count those that lack the one, the other or both; `stories` those with both scores. `given_right` and `given_wrong` are
+    shares of right answers among right and wrong structures, `difference` the one less the other, `within` the same within categories, `odds` the
+    odds ratio and `phi` the correlation of the table. `bounds` are where the difference can be whatever is missing; None where it has none.
+    """
+
+    cells: tuple[int, int, int, int]
+    no_answer: int
+    no_structure: int
+    no_score: int
+    stories: int
+    given_right: Estimate
+    given_wrong: Estimate
+    difference: Estimate
+    within: Estimate
+    odds: Estimate
+    phi: Estimate
+    bounds: tuple[float, float] | None
+
+    @property
+    def asked(self) -> int:
+        """How many observations there are, with what is missing."""
+        return sum(self.cells) + self.no_answer + self.no_structure + self.no_score
+
+
+def crossed(observations: Sequence[Observation], cut: float, *, seed: int, resamples: int = RESAMPLES) -> Crossing:
+    """Return the table of these observations, of one model or of several, whose structure is right from `cut` on."""
+    known = [seen for seen in observations if seen.known]
+    table = _Table(known, cut, seed=seed, resamples=resamples)
+    lacking = [(seen.structure.answered is None, seen.answer.answered is None) for seen in observations]
+    by_model, by_category = table.strata(_model), table.strata(_model_and_category)
+    return Crossing(
+        cells=table.cells,
+        no_answer=lacking.count((False, True)),
+        no_structure=lacking.count((True, False)),
+        no_score=lacking.count((True, True)),
+        stories=len({seen.story for seen in known}),
+        given_right=table.share(BOTH, STRUCTURE_ALONE),
+        given_wrong=table.share(ANSWER_ALONE, NEITHER),
+        difference=table.estimate(by_model, _difference, DIFFERENCE),
+        within=table.estimate(by_category, _difference, DIFFERENCE),
+        odds=table.estimate(by_model, _odds, POSITIVE),
+        phi=table.estimate(by_model, _phi, DIFFERENCE),
+        bounds=_bounds(observations, cut) if len({seen.model for seen in observations}) == 1 else None,
+    )
+
+
+def _model(seen: Observation) -> Hashable:
+    return seen.model
+
+
+def _model_and_category(seen: Observation) -> Hashable:
+    return seen.model, seen.category
+
+
+class _Table:
+    """The four cells of observations with both scores, and their sums over resampled stories."""
+
+    def __init__(self, known: Sequence[Observation], cut: float, *, seed: int, resamples: int) -> None:
+        self.known, self.seed, self.resamples = known, seed, resamples
+        self.places = np.array([_cell(seen, cut) for seen in known], dtype=np.int64)
+        counts = np.bincount(self.places, minlength=4)
+        self.cells = (int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3]))
+        self.clusters = numbers_of([seen.story for seen in known])
+        self.stories = int(self.clusters.max(initial=-1)) + 1
+        self.sides = [len({*self.clusters[np.isin(self.places, side)]}) for side in ((0, 1), (2, 3))]
+
+    def strata(self, of: Callable[[Observation], Hashable]) -> Floats:
+        """Return how often each cell of each stratum occurs in each story: shape (stories, strata * 4)."""
+        strata = numbers_of([of(seen) for seen in self.known])
+        counts = np.zeros((self.stories, 4 * (int(strata.max(initial=0)) + 1)))
+        np.add.at(counts, (self.clusters, 4 * strata + self.places), 1)
+        return counts
+
+    def estimate(self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale) -> Estimate:
+        value = float(measure(counts.sum(axis=0)[None])[0]) if self.known else np.nan
+        if np.isnan(value):
+            return {"value": None, "n": len(self.known), "interval": None, "reason": self._nothing()}
+        if min(self.sides) < FEWEST:
+            few = f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
+            return {"value": value, "n": len(self.known), "interval": None, "reason": few}
+        return self._with_interval(value, counts, measure, scale, len(self.known), self.stories)
+
+    def _nothing(self) -> str:
+        if not self.known:
+            return "no story has both scores"
+        if not all(self.sides):
+            return f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut"
+        return "structures or answers are alike within each part that is compared"
+
+    def _with_interval(
+        self, value: float, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale, n: int, stories: int
+    ) -> Estimate:
+        replicates = measure(replicated_sums(counts, seed=self.seed, resamples=self.resamples))[:, None]
+        ((ends, why),) = intervals(
+            np.array([value]), replicates, np.array([stories]), clusters=self.stories, scale=scale, unit=UNIT, empty=""
+        )
+        estimate: Estimate = {"value": value, "n": n, "interval": ends}
+        return estimate | {"reason": why} if why else estimate
+
+    def share(self, right: int, wrong: int) -> Estimate:
+        """Return the share of right answers in one row of the table."""
+        n = self.cells[right] + self.cells[wrong]
+        if not n:
+            return {"value": None, "n": 0, "interval": None, "reason": self._nothing()}
+        chosen = np.isin(self.places, (right, wrong))
+        counts = by_cluster(np.stack([self.places == right, chosen], axis=1).astype(float), self.clusters)
+        stories = len({*self.clusters[chosen]})
+        return self._with_interval(self.cells[right] / n, counts, _share, SHARE, n, stories)
+
+
+def _cell(seen: Observation, cut: float) -> int:
+    return 2 * (not is_right(seen.structure, cut)) + (not is_right(seen.answer, RIGHT))
+
+
+def _share(sums: Floats) -> Floats:
+    return ratios(sums[:, 0], sums[:, 1])
+
+
+def _parts(sums: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """The four cells of all strata, each of shape (replicates, strata)."""
+    cells = sums.reshape(len(sums), -1, 4)
+    return cells[..., 0], cells[..., 1], cells[..., 2], cells[..., 3]
+
+
+def _over(numerators: Floats, n: Floats) -> Floats:
+    """The sum over strata of what is divided by their sizes; an empty stratum adds nothing."""
+    sums: Floats = np.nan_to_num(ratios(numerators, n)).sum(axis=1)
+    return sums
+
+
+def _difference(sums: Floats) -> Floats:
+    """Difference of the shares of right answers, strata weighted by n1 * n0 / n."""
+    a, b, c, d = _parts(sums)
+    n = a + b + c + d
+    return ratios(_over(a * d - b * c, n), _over((a + b) * (c + d), n))
+
+
+def _odds(sums: Floats) -> Floats:
+    """Odds ratio: of one stratum with half an observation more in each cell (Haldane 1956), of several that of Mantel and Haenszel."""
+    a, b, c, d = _parts(sums)
+    if a.shape[1] == 1:
+        empty = ((a + b) * (c + d))[:, 0] == 0
+        odds = ((a + _HALF) * (d + _HALF) / ((b + _HALF) * (c + _HALF)))[:, 0]
+        return np.where(empty, np.nan, odds)
+    n = a + b + c + d
+    found = ratios(_over(a * d, n), _over(b * c, n))
+    return np.where(found > 0, found, np.nan)
+
+
+def _phi(sums: Floats) -> Floats:
+    """Correlation of right structure and right answer, of several strata within them."""
+    a, b, c, d = _parts(sums)
+    n = a + b + c + d
+    spread = _over((a + b) * (c + d), n) * _over((a + c) * (b + d), n)
+    return ratios(_over(a * d - b * c, n), np.sqrt(spread))
+
+
+def _bounds(observations: Sequence[Observation], cut: float) -> tuple[float, float] | None:
+    """The lowest and the highest difference that the missing scores of one model allow; None where some of them leaves no difference at all."""
+    low = _lowest(observations, cut, turned=False)
+    high = _lowest(observations, cut, turned=True)
+    return None if low is None or high is None else (low, -high)
+
+
+def _lowest(observations: Sequence[Observation], cut: float, *, turned: bool) -> float | None:
+    """The lowest difference; `turned` takes wrong answers for right ones, whose lowest difference is minus the highest.
+
+    A missing answer is wrong where the structure is right and right where it is wrong; a missing structure is wrong where the answer is right and right
+    where it is wrong; each of these lowers the difference, whatever the others are. Of an observation without either both ways lower it, so
+    that all divisions of these are tried.
+    """
+    counts, free = np.zeros((2, 2)), 0
+    for seen in observations:
+        structure, answer = _settled(seen.structure, cut), _settled(seen.answer, RIGHT)
+        if turned and answer is not None:
+            answer = not answer
+        if structure is None and answer is None:
+            free += 1
+            continue
+        structure = not answer if structure is None else structure
+        answer = not structure if answer is None else answer
+        counts[int(not structure), int(not answer)] += 1
+    split = np.arange(free + 1)
+    right = ratios(np.full(free + 1, counts[0, 0]), counts[0].sum() + split)
+    wrong = ratios(counts[1, 0] + free - split, counts[1].sum() + free - split)
+    differences = right - wrong
+    return None if np.isnan(differences).all() else float(np.nanmin(differences))
+
+
+def _settled(case: Case, cut: float) -> bool | None:
+    """Whether a score reaches the cut whatever of it is missing; None where that could be either way."""
+    return True if case.worst >= cut else False if case.best < cut else None
