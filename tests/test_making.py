@@ -357,6 +357,11 @@ BY_NATURE = {
     ("registration/password_change_form.html", "<form"): "sets a password",
     ("registration/password_reset_confirm.html", "<form"): "sets a password",
     ("registration/password_reset_form.html", "<form"): "sends a link that sets a password; it makes nothing here",
+    ("benchmark/runs/_archive.html", "benchmark:archive_run"): "sets a mark",
+    ("benchmark/runs/_archive.html", "benchmark:restore_run"): "takes the mark away",
+    ("benchmark/runs/rename.html", "<form"): "sets a name",
+    ("benchmark/runs/delete.html", "Delete the run"): "deletes",
+    ("benchmark/runs/delete.html", "benchmark:archive_run"): "sets a mark",
     ("workers/_job_actions.html", "{{ actions."): "sets the state of a job",
     ("workers/endpoint.html", "delete-endpoint"): "deletes",
 }

@@ -71,6 +71,10 @@ BY_NATURE = {
     "workers:endpoint": "sets what an endpoint says, or deletes it",
     "benchmark:audience": "sets who sees results",
     "benchmark:discard_prompt_set": "discards",
+    "benchmark:rename_run": "sets a name",
+    "benchmark:archive_run": "sets a mark",
+    "benchmark:restore_run": "takes the mark away",
+    "benchmark:delete_run": "deletes",
     "benchmark:read_again": "reads kept answers again, to the same end",
 }
 """Addresses that no test presses, with the reason."""

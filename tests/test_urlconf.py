@@ -115,6 +115,10 @@ PAGES = {
     "benchmark:read_again": ADMIN,
     "benchmark:follow_up": ADMIN,
     "benchmark:run_action": ADMIN,
+    "benchmark:rename_run": ADMIN,
+    "benchmark:archive_run": ADMIN,
+    "benchmark:restore_run": ADMIN,
+    "benchmark:delete_run": ADMIN,
     # Results are the admins' alone until they say otherwise (tests/benchmark/test_run_pages.py).
     "benchmark:runs": ADMIN,
     "benchmark:run_gold": ADMIN,

@@ -19,11 +19,28 @@ class Form(models.TextChoices):
     STRUCTURED = "structured", "Structured output"
 
 
+class RunQuerySet(models.QuerySet):
+    def listed(self) -> RunQuerySet:
+        """Leave out archived runs: what lists, leaderboards, comparisons and estimates start from. An archived run is reached by its address alone."""
+        return self.filter(archived_at=None)
+
+    def archived(self) -> RunQuerySet:
+        return self.filter(archived_at__isnull=False)
+
+
+class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[misc]
+    """The runs that are there. What is left of a deleted one is reached from frozen reports alone, through their entrants."""
+
+    def get_queryset(self) -> RunQuerySet:
+        return super().get_queryset().filter(deleted_at=None)
+
+
 class Run(OpaqueModel):
     """Models × stages × stories of one frozen dataset, with everything that is needed to run it again.
 
     `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and settings at
-    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format.
+    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Of a deleted run the row and its entrants stay, since
+    frozen reports name them; its items and figures are gone (services/archiving.py).
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
@@ -41,6 +58,11 @@ class Run(OpaqueModel):
     job = models.OneToOneField(Job, models.PROTECT, related_name="run")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+    archived_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunManager()
+    with_deleted = models.Manager()
 
     class Meta:
         ordering = ["-id"]

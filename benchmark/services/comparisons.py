@@ -26,6 +26,9 @@ from core.statistics import caution, holm, mean_of, method
 Comparison = dict[str, Any]
 
 
+RUN_DELETED = "A run of the two was deleted; frozen comparisons with it stay as they are."
+
+
 class NotComparable(ValueError):
     """Two entrants that cannot be compared. Its text says why in one sentence."""
 
@@ -39,13 +42,12 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     where a key is empty."""
     if not (first and second):
         raise NotChosen("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
-    uids = [key.partition(".")[0] for key in (first, second)]
-    chosen_runs = Run.objects.filter(project=project, uid__in=[uid for uid in uids if uid.isalnum()]).select_related(
-        "dataset", "judge"
-    )
+    uids = [uid for key in (first, second) if (uid := key.partition(".")[0]).isalnum()]
+    chosen_runs = Run.objects.filter(project=project, uid__in=uids).select_related("dataset", "judge")
     runs = {run.uid: run for run in chosen_runs.prefetch_related("entrants")}
-    if not all(uid in runs for uid in uids) or first == second:
-        raise NotComparable("Choose two different entrants of this project's runs.")
+    if len(uids) < 2 or not all(uid in runs for uid in uids) or first == second:
+        gone = Run.with_deleted.filter(project=project, uid__in=uids, deleted_at__isnull=False).exists()
+        raise NotComparable(RUN_DELETED if gone else "Choose two different entrants of this project's runs.")
     first_run, second_run = (runs[uid] for uid in uids)
     if first_run.dataset_id != second_run.dataset_id:
         raise NotComparable("The two ran on different versions of the dataset, so their samples and gold differ.")

@@ -41,7 +41,8 @@ def _in_points(difference: float | None) -> dict[str, str]:
 def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
     """Return repaired scores by entrant of the newest runs on the dataset with the same answer format."""
     runs = list(
-        Run.objects.filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
+        Run.objects.listed()
+        .filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
         .order_by("-id")
         .values_list("pk", flat=True)[:3]
     )

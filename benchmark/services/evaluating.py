@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.archiving import standing
 from benchmark.services.asking import question_of, request_for
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
@@ -220,7 +221,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():
-        run = Run.objects.select_for_update().get(pk=run.pk)
+        run = Run.objects.get(pk=standing(run).pk)
         refresh_outcome(run.job_id)
         note_later(run, READ_AGAIN, now, changed=changed)
         run.save(update_fields=["spec"])

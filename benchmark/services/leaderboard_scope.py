@@ -20,9 +20,9 @@ from workers.models import JobState
 
 
 def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
-    """Return the finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
+    """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    runs = Run.objects.filter(dataset=dataset, suite=suite, form=answer_format, job__state=JobState.FINISHED)
+    runs = Run.objects.listed().filter(dataset=dataset, suite=suite, form=answer_format, job__state=JobState.FINISHED)
     return list(runs.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
 
 
@@ -140,17 +140,21 @@ def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) 
 
 def version_to_show(project: Project) -> Dataset | None:
     """Return the newest version that has a run, or the newest one; None without any."""
-    used = Dataset.objects.filter(project=project, runs__isnull=False).order_by("-version").first()
+    used = (
+        Dataset.objects.filter(project=project, pk__in=Run.objects.listed().values("dataset"))
+        .order_by("-version")
+        .first()
+    )
     return used or Dataset.objects.filter(project=project).order_by("-version").first()
 
 
 def answer_format_to_show(dataset: Dataset) -> Form:
     """Return free text, unless all runs of the version are structured."""
-    forms = set(Run.objects.filter(dataset=dataset).values_list("form", flat=True))
+    forms = set(Run.objects.listed().filter(dataset=dataset).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
 
 
 def suite_to_show(dataset: Dataset) -> str:
     """Return the suite of the newest run on the version, or the first suite there is."""
-    newest = Run.objects.filter(dataset=dataset, suite__in=suites()).order_by("-id").values_list("suite", flat=True)
-    return newest.first() or next(iter(suites()))
+    newest = Run.objects.listed().filter(dataset=dataset, suite__in=suites()).order_by("-id")
+    return newest.values_list("suite", flat=True).first() or next(iter(suites()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmark.models import DatasetSample, Form, Run
+from benchmark.services.archiving import DELETED
 from benchmark.services.asking import DatasetResources, reads_prompts
 from benchmark.services.plans import (
     MOST_REPETITIONS,
@@ -190,6 +191,8 @@ def _check_source(plan: Plan, source: Run) -> None:
             f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out.",
             "stages",
         )
+    if not Run.objects.filter(pk=source.pk).exists():
+        raise RunRefused(DELETED, "source")
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
             f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "

@@ -66,7 +66,9 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         for row in rows
     ]
     with transaction.atomic():
-        Run.objects.select_for_update().get(pk=run.pk)  # two who open the page at once would both insert
+        # two who open the page at once would both insert, and of a run that somebody deletes meanwhile nothing is kept
+        if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
+            return figures
         values = {"scored": scored[1], "figures": figures, "computed_at": timezone.now()}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.filter(run=run).delete()

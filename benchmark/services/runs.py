@@ -13,6 +13,7 @@ from django.db import transaction
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem
+from benchmark.services.archiving import standing
 from benchmark.services.asking import reads_prompts
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
@@ -49,6 +50,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
+    if plan.source:
+        standing(plan.source)
     project = plan.dataset.project
     names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
     what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
@@ -181,6 +184,7 @@ def extend_run(
 ) -> int:
     """Add models, or stories of its dataset, to a run; what is there stays. Returns how many items are new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
+    standing(run, changed=True)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
     more = extension_of(run, endpoints, stories)
     if job.state == JobState.CANCELLED:
@@ -259,8 +263,10 @@ def _changed_endpoints(run: Run) -> list[str]:
     return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]
 
 
+@transaction.atomic
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again."""
+    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again. Raises RunRefused."""
+    standing(run)
     plan, stories = again_of(run)
     return start_run(by=by, plan=plan, now=now, stories=stories)
 

@@ -13,6 +13,7 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Run, RunItem, SharedItem, SharedReport
 from benchmark.models.run import Reading
+from benchmark.services.archiving import standing
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, document_of
 from benchmark.services.items import state_of
@@ -22,7 +23,8 @@ from benchmark.services.reports import report_of
 
 @transaction.atomic
 def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
-    """The run's report as it stands, with the items that it rests on."""
+    """The run's report as it stands, with the items that it rests on. Raises RunRefused where it was deleted."""
+    standing(run)
     report = _keep(by, run.project, run, title or run.title, document_of(run))
     _keep_items(report, RunItem.objects.filter(entrant__run=run))
     return report
@@ -32,9 +34,9 @@ def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
 def freeze_comparison(
     *, by: User | None, project: Project, runs: list[Run], keys: Sequence[str], comparison: Comparison, title: str = ""
 ) -> SharedReport:
-    """The comparison as it stands; `keys` are those that `pair_of` found the two by."""
+    """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was deleted."""
     title = title or f"{comparison['first']} and {comparison['second']}"
-    different = list({run.pk: run for run in runs}.values())
+    different = [standing(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = {
         "title": title,
         "kind": "comparison",

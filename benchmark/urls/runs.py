@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.views import datasets, estimates, items, judge_test, launch, people, prompts, reruns, runs
+from benchmark.views import archiving, datasets, estimates, items, judge_test, launch, people, prompts, reruns, runs
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -37,5 +37,9 @@ urlpatterns = [
     path("runs/<str:uid>/items/<int:pk>/answer/", items.answer, name="run_item_answer"),
     path("runs/<str:uid>/people/<slug:person>/", people.person, name="run_person"),
     path("runs/<str:uid>/people/<slug:person>/<int:number>/", people.story, name="run_person_story"),
+    path("runs/<str:uid>/rename/", archiving.rename, name="rename_run"),
+    path("runs/<str:uid>/archive/", archiving.archive, name="archive_run"),
+    path("runs/<str:uid>/restore/", archiving.restore, name="restore_run"),
+    path("runs/<str:uid>/delete/", archiving.delete, name="delete_run"),
     path("runs/<str:uid>/do/<slug:action>/", runs.action, name="run_action"),
 ]

@@ -17,11 +17,13 @@ from annotation.models import Role
 from benchmark.access import comparison_for, results_access
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
+from benchmark.models import Run
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind, pair_of, unread
 from benchmark.services.comparisons import compare as compared
 from benchmark.services.conditions import FIELDS
 from benchmark.services.leaderboard_scope import ranking_with
+from benchmark.services.plans import RunRefused
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
@@ -270,10 +272,14 @@ def _item_url(access: ProjectAccess, entrant: dict[str, Any], pk: int | None) ->
 
 
 def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
-    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is."""
+    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is, or
+    where a run was deleted."""
     if "keys" not in document:
         return ""
     first, second = document["keys"]
+    uids = {key.partition(".")[0] for key in (first, second)}
+    if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
+        return ""
     params = {name: document["comparison"].get(name, "") for name in ("stage", "reading", "split")}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 
@@ -294,4 +300,8 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
             comparison=chosen["whole"], title=title,
         ).uid  # fmt: skip
 
-    return redirect("benchmark:shared_report", slug, made_once(request, make))
+    try:
+        report = made_once(request, make)
+    except RunRefused as error:
+        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)}, status=400)
+    return redirect("benchmark:shared_report", slug, report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -36,7 +36,11 @@ MOST_CHANGES = 100
 @require_GET
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
-    rows = list(access.project.datasets.select_related("created_by").annotate(used=Count("runs")).order_by("-version"))
+    rows = list(
+        access.project.datasets.select_related("created_by")
+        .annotate(used=Count("runs", filter=Q(runs__deleted_at=None)))
+        .order_by("-version")
+    )
     visibility = visibility_of(access)
     context = {
         "rows": [
@@ -205,7 +209,7 @@ def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
     """Runs whose version the present gold is not: a fragment, as reading all gold takes its time."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     present = service.present_version(access.project)
-    runs = Run.objects.filter(project=access.project).exclude(dataset=present).select_related("dataset")
+    runs = Run.objects.listed().filter(project=access.project).exclude(dataset=present).select_related("dataset")
     rows = list(runs.only("uid", "title", "created_at", "dataset__version")[:51])
     # A run's title can name its models: those who may not see results see how many there are.
     context = {"present": present, "runs": rows[:50], "more": len(rows) > 50, "named": sees_results(access)}

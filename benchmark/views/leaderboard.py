@@ -55,7 +55,8 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "withheld": board["withheld"],
         "entrants": _comparable(board),
         "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
-        "running": Run.objects.filter(dataset=chosen["dataset"], form=chosen["form"])
+        "running": Run.objects.listed()
+        .filter(dataset=chosen["dataset"], form=chosen["form"])
         .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST
 from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.models import SharedReport
+from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_run
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
@@ -31,7 +32,11 @@ def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
     title = request.POST.get("title", "")
-    report = made_once(request, lambda: freeze_run(by=request.user, run=access.run, title=title).uid)
+    try:
+        report = made_once(request, lambda: freeze_run(by=request.user, run=access.run, title=title).uid)
+    except RunRefused as error:
+        messages.error(request, str(error))
+        return redirect("benchmark:runs", slug)
     messages.success(request, "The report is kept as it is now. Share its address with members of the project.")
     return redirect("benchmark:shared_report", slug, report)
 

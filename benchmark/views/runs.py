@@ -20,6 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.archiving import ARCHIVED
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
@@ -46,9 +47,9 @@ MODELS_NAMED = 4
 @require_GET
 def runs(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    runs_of_project = (
-        Run.objects.filter(project=access.project).select_related("dataset", "job", "judge").order_by("-id")
-    ).prefetch_related("entrants")
+    runs_of_all, archived = Run.objects.filter(project=access.project), bool(request.GET.get("archived"))
+    chosen = runs_of_all.archived() if archived else runs_of_all.listed()
+    runs_of_project = chosen.select_related("dataset", "job", "judge").order_by("-id").prefetch_related("entrants")
     page = Paginator(runs_of_project.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     jobs = [row.job for row in rows]
@@ -59,6 +60,9 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
             _run_row(row, progress[row.job_id], coming.get(row.pk, 0), reasons.get(row.job_id, "")) for row in rows
         ],
         "marks": urlencode([("mark", version) for version in dict.fromkeys(row.dataset.version for row in rows)]),
+        "archived": archived,
+        "archived_count": page.paginator.count if archived else runs_of_all.archived().count(),
+        "query": "archived=1" if archived else "",
         "frozen": access.project.datasets.exists(),
     }
     return render(request, "benchmark/runs/runs.html", access.context | context)
@@ -87,12 +91,17 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     """
     access = results_access(request.user, slug)
     present = present_version(access.project)
-    used = Run.objects.filter(project=access.project, dataset__suite="").order_by("-dataset__version")
+    used = Run.objects.listed().filter(project=access.project, dataset__suite="").order_by("-dataset__version")
     runs = Counter(used.values_list("dataset__version", flat=True))
     stale = {version: count for version, count in runs.items() if present is None or version != present.version}
     number = request.GET.get("version", "")
     version_shown = int(number) if number.isdecimal() and len(number) < 9 else None
-    marks = [version for version in stale if str(version) in request.GET.getlist("mark")]
+    versions = access.project.datasets.filter(suite="").values_list("version", flat=True)
+    marks = [
+        version
+        for version in versions
+        if str(version) in request.GET.getlist("mark") and (present is None or version != present.version)
+    ]
     context = {"present": present, "stale": stale, "shown": version_shown, "marks": marks}
     return render(request, "benchmark/runs/_gold.html", access.context | context)
 
@@ -187,6 +196,8 @@ def _as_json(spec: dict[str, Any]) -> str:
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    if refusal := apply_action(access.run.job, action, budget=request.POST.get("budget", "")):
+    if access.run.archived_at:
+        messages.error(request, ARCHIVED)
+    elif refusal := apply_action(access.run.job, action, budget=request.POST.get("budget", "")):
         messages.error(request, refusal)
     return redirect("benchmark:run", slug, uid)

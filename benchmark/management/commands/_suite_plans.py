@@ -108,7 +108,7 @@ def _judgeable(
         for setting in suite.settings
         if setting.stored == COLUMN and setting.name in typed
     }
-    runs = Run.objects.filter(project=project, suite=suite.name, source=None, **columns).order_by("-id")
+    runs = Run.objects.listed().filter(project=project, suite=suite.name, source=None, **columns).order_by("-id")
     if dataset is not None:
         runs = runs.filter(dataset=dataset)
     needed = needed_by_judge(suite)

@@ -29,6 +29,7 @@ from benchmark.management.commands._runs import (
 )
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
+from benchmark.services.archiving import ARCHIVED, archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
@@ -63,6 +64,10 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "test-judge": ("wait",),
     "follow-up": ("wait",),
     "reread": (),
+    "rename": ("title",),
+    "archive": (),
+    "restore": (),
+    "delete": ("yes",),
     "download": ("output", "what", "name", "model"),
 }
 """What can be done to a run, and the options that each takes."""
@@ -73,7 +78,7 @@ class Command(JsonCommand):
     help = (
         "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend it by models or "
         "stories, run it again, have its extractions judged anew, have its judge tested, ask the judge for the rows that it left out (follow-up), read its "
-        "answers again without a call, or write its results to a file."
+        "answers again without a call, rename, archive, restore or delete it, or write its results to a file."
     )
 
     def add_arguments(self, parser) -> None:
@@ -88,7 +93,10 @@ class Command(JsonCommand):
         parser.add_argument("--judge", metavar="NAME", help="judge: the endpoint that judges")
         add_flags(parser, settings_with_flags(judging=True), "judge: ")
         parser.add_argument("--batch", action="store_true", help="judge: as a batch")
-        parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run")
+        parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run; rename: the new name")
+        parser.add_argument(
+            "--yes", action="store_true", help="delete: do it; without it the command says what would go"
+        )
         parser.add_argument("--what", choices=[SCORES, OFFICIAL, TABLE, FIGURE], help="download: scores if not given")
         parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
         parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
@@ -103,6 +111,8 @@ class Command(JsonCommand):
             raise ValueError(f"{flag(idle[0])} is not for {action}, which takes {fit}.")
         if action == "download":
             return _downloaded(run, options)
+        if action in _KEEPING:
+            return _KEEPING[action](run, options)
         if action == "reread":
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
         affected, more = _done(run, action, options, self.note)
@@ -115,6 +125,41 @@ class Command(JsonCommand):
 
     def failure(self, result: dict) -> str:
         return failure_of(result, "run")
+
+
+def _renamed(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    if options["title"] is None:
+        raise ValueError("Say the new name: --title TEXT.")
+    return {"run": run.uid, "changed": rename_run(by=None, run=run, title=options["title"]), "title": run.title}
+
+
+def _archived(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    return {"run": run.uid, "changed": archive_run(by=None, run=run, now=timezone.now()), "archived": True}
+
+
+def _restored(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    return {"run": run.uid, "changed": restore_run(by=None, run=run), "archived": False}
+
+
+def _deleted(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+    """Delete the run where `--yes` says so. Raises ValueError without it, which says what would go."""
+    if not options["yes"]:
+        deletion = deletion_of(run)
+        raise ValueError(
+            deletion.refused
+            or f"This takes away “{run.title}” with {deletion.items:,} items and its scores; {deletion.answered:,} answers stay in the ledger, "
+            f"and {len(deletion.reports):,} frozen reports as they are. Say so with --yes."
+        )
+    deletion = delete_run(by=None, run=run, now=timezone.now())
+    return {"run": run.uid, "deleted": True, "items": deletion.items, "answers_kept": deletion.answered}
+
+
+_KEEPING: dict[str, Callable[[Run, dict[str, Any]], dict[str, Any]]] = {
+    "rename": _renamed,
+    "archive": _archived,
+    "restore": _restored,
+    "delete": _deleted,
+}
 
 
 def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], None]) -> tuple[Run, dict[str, Any]]:
@@ -137,6 +182,8 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     dollars(options["budget"])
+    if run.archived_at:
+        raise ValueError(ARCHIVED)
     require_action(run.job, action, budget=options["budget"] or "", what="run")
     return run, {}
 

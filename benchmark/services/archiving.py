@@ -1,0 +1,152 @@
+"""The one writer of what becomes of a run after its work: its name, its place in the archive, and its end.
+
+Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, freezing its report) takes the run's row by
+`standing` first, so that it and a deletion wait for each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.models import Run, RunItem, RunReport, SharedItem, SharedReport, StoryScores
+from benchmark.services.plans import RunRefused
+from workers.models import Job, JobState
+
+DELETED = "The run was deleted."
+ARCHIVED = "The run is archived; restore it first."
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What deleting a run takes away (`items`, of which `answered` have a call in the ledger), what stays (`reports`), and why it is `refused`, empty
+    where it is not."""
+
+    items: int
+    answered: int
+    models: int
+    reports: Sequence[SharedReport]
+    refused: str
+
+
+def standing(run: Run, *, changed: bool = False) -> Run:
+    """Lock the row of a run in the caller's transaction, so that nobody deletes it meanwhile. Raises RunRefused where somebody has, and for an
+    archived run that is to be `changed`."""
+    row = Run.objects.select_for_update().filter(pk=run.pk).only("pk", "archived_at").first()
+    if row is None:
+        raise RunRefused(DELETED)
+    if changed and row.archived_at:
+        raise RunRefused(ARCHIVED)
+    return run
+
+
+@transaction.atomic
+def rename_run(*, by: User | None, run: Run, title: str) -> bool:
+    """Give a run another name, its job too. Returns False where it has that name. Raises RunRefused."""
+    title = checked_title(title)
+    job = _locked_job(run)
+    standing(run)
+    run.refresh_from_db(fields=["title"])
+    if title == run.title:
+        return False
+    before, run.title, job.title = run.title, title, title
+    run.save(update_fields=["title"])
+    job.save(update_fields=["title"])
+    audit.record(by=by, project=run.project, action="run.renamed", target=run.uid, title=title, before=before)
+    return True
+
+
+def checked_title(title: str) -> str:
+    """Return a run's name without blanks around it. Raises RunRefused."""
+    title = " ".join(title.replace("\x00", "").split())
+    if not title:
+        raise RunRefused("A run needs a name.", "title")
+    if len(title) > LONGEST_TITLE:
+        raise RunRefused(f"The name has {len(title):,} characters; expected up to {LONGEST_TITLE}.", "title")
+    return title
+
+
+@transaction.atomic
+def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
+    """Take an ended run off lists, leaderboards and comparisons. Returns False where it is archived. Raises RunRefused."""
+    job = _locked_job(run)
+    standing(run)
+    if problem := _unended(job, "archived"):
+        raise RunRefused(problem)
+    archived = Run.objects.filter(pk=run.pk, archived_at=None).update(archived_at=now)
+    if archived:
+        audit.record(by=by, project=run.project, action="run.archived", target=run.uid)
+    return bool(archived)
+
+
+@transaction.atomic
+def restore_run(*, by: User | None, run: Run) -> bool:
+    """Put an archived run back on lists, leaderboards and comparisons. Returns False where it is there. Raises RunRefused."""
+    standing(run)
+    restored = Run.objects.archived().filter(pk=run.pk).update(archived_at=None)
+    if restored:
+        audit.record(by=by, project=run.project, action="run.restored", target=run.uid)
+    return bool(restored)
+
+
+def deletion_of(run: Run) -> Deletion:
+    """Return what deleting the run would do now."""
+    items = RunItem.objects.filter(entrant__run=run)
+    kept = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run=run).values("report"))
+    return Deletion(
+        items=items.count(),
+        answered=items.filter(call__isnull=False).count(),
+        models=run.entrants.count(),
+        reports=list((kept | SharedReport.objects.filter(run=run)).defer("figures")),
+        refused=_unended(Job.objects.get(pk=run.job_id), "deleted") or _resting(run),
+    )
+
+
+@transaction.atomic
+def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
+    """Delete a run's items and figures, and the run from every page. Its calls stay in the ledger, its job in the list of work, and frozen reports as
+    they are. Raises RunRefused while it works, where other runs judge its answers anew, and where it was deleted before."""
+    _locked_job(run)
+    standing(run)
+    deletion = deletion_of(run)
+    if deletion.refused:
+        raise RunRefused(deletion.refused)
+    StoryScores.objects.filter(run=run).delete()
+    RunReport.objects.filter(run=run).delete()
+    RunItem.objects.filter(entrant__run=run).delete()
+    run.deleted_at = now
+    run.save(update_fields=["deleted_at"])
+    details = {"title": run.title, "items": deletion.items, "answers": deletion.answered}
+    audit.record(by=by, project=run.project, action="run.deleted", target=run.uid, **details)
+    return deletion
+
+
+def _locked_job(run: Run) -> Job:
+    """Lock the job of a run, before its run: who extends a run takes them in this order."""
+    return Job.objects.select_for_update().get(pk=run.job_id)
+
+
+def _unended(job: Job, done: str) -> str:
+    if job.state in (JobState.RUNNING, JobState.PAUSED):
+        return f"The run is {job.standing}: let it end or cancel it before it is {done}."
+    return ""
+
+
+def _resting(run: Run) -> str:
+    """Name the runs that judge this one's answers anew, and would lose what they started from."""
+    titles = [f"“{judging.title}”" for judging in run.judged_anew.all()[:3]]
+    if not titles:
+        return ""
+    count = run.judged_anew.count()
+    named = ", ".join(titles) + (" …" if count > len(titles) else "")
+    return (
+        f"1 run judges its answers anew: {named}. Delete that first, or archive this one."
+        if count == 1
+        else f"{count:,} runs judge its answers anew: {named}. Delete these first, or archive this one."
+    )

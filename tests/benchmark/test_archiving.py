@@ -1,0 +1,244 @@
+"""Renaming, archiving and deleting runs: what goes, what stays, and what waits for it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import AuditEvent
+from benchmark.models import Run, RunItem, RunReport, SharedItem, StoryScores
+from benchmark.services import archiving
+from benchmark.services.comparisons import NotComparable, pair_of
+from benchmark.services.leaderboard_scope import finished_runs, version_to_show
+from benchmark.services.plans import RunRefused
+from benchmark.services.runs import extend_run, run_again
+from benchmark.services.shared_reports import freeze_run
+from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.benchmark.test_run_commands import refused, told
+from tests.pressing import all_at_once
+from workers.models import Attempt, Call, Item
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+@pytest.fixture
+def alice(world, client) -> Client:
+    client.force_login(world.alice)
+    return client
+
+
+def page(world, tail: str = "") -> str:
+    return f"{world.base}/runs/{world.run.uid}/{tail}"
+
+
+def delete(world, run: Run | None = None) -> archiving.Deletion:
+    return archiving.delete_run(by=world.alice, run=run or world.run, now=timezone.now())
+
+
+def archive(world, run: Run | None = None) -> bool:
+    return archiving.archive_run(by=world.alice, run=run or world.run, now=timezone.now())
+
+
+def _body(client: Client, address: str) -> str:
+    """What a page has between its frame, without what is drawn anew for each request."""
+    return re.sub(
+        r'value="[^"]{64}"|(?<=data-relative>)[^<]+', "", client.get(address).content.decode().partition("<main")[2]
+    )
+
+
+def events(verb: str) -> list[dict]:
+    return list(AuditEvent.objects.filter(action=f"run.{verb}").values_list("details", flat=True))
+
+
+# --- names --------------------------------------------------------------------------------------------------------------------
+def test_a_run_is_renamed_with_its_job(world, alice):
+    before = world.run.title
+    answer = alice.post(page(world, "rename/"), {"title": "  Prompts\tof March "})
+    assert answer.status_code == 302 and answer["Location"] == page(world)
+    run = Run.objects.select_related("job").get()
+    assert run.title == run.job.title == "Prompts of March"
+    assert events("renamed") == [{"title": "Prompts of March", "before": before}]
+    assert not archiving.rename_run(by=None, run=run, title="Prompts of March") and len(events("renamed")) == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "why"), [(" \x00 ", "needs a name"), ("x" * 201, "201 characters; expected up to 200")]
+)
+def test_a_name_that_is_none_is_refused(world, title, why):
+    with pytest.raises(RunRefused, match=why):
+        archiving.rename_run(by=None, run=world.run, title=title)
+    assert not events("renamed")
+
+
+def test_the_page_refuses_a_name_that_is_none(world, alice):
+    shown = alice.post(page(world, "rename/"), {"title": " "})
+    assert shown.status_code == 200 and not events("renamed")
+
+
+# --- the archive --------------------------------------------------------------------------------------------------------------
+def test_an_archived_run_opens_by_its_address_alone(world, alice):
+    assert finished_runs(world.dataset, world.run.form) == [world.run]
+    alice.post(page(world, "archive/"))
+    assert finished_runs(world.dataset, world.run.form) == []
+    assert page(world) not in alice.get(f"{world.base}/runs/").content.decode()
+    assert page(world) in alice.get(f"{world.base}/runs/?archived=1").content.decode()
+    shown = alice.get(page(world)).content.decode()
+    assert "lists, leaderboards and comparisons leave this run out" in shown and "extend/" not in shown
+    assert page(world) not in alice.get(f"{world.base}/results/").content.decode()
+    alice.post(page(world, "restore/"))
+    assert finished_runs(world.dataset, world.run.form) == [world.run]
+    assert len(events("archived")) == len(events("restored")) == 1
+
+
+def test_an_archived_run_decides_no_longer_which_version_is_shown(world):
+    version = world.dataset.version
+    newer = type(world.dataset).objects.create(
+        project=world.dataset.project, version=version + 1, digest="1" * 64, schema_version="1", rule_version="1",
+        stories_count=1, propositions_count=0,
+    )  # fmt: skip
+    assert version_to_show(world.dataset.project) == world.dataset
+    archive(world)
+    assert version_to_show(world.dataset.project) == newer
+
+
+def test_nothing_is_added_to_an_archived_run(world, alice):
+    archive(world)
+    items = RunItem.objects.count()
+    with pytest.raises(RunRefused, match="restore it first"):
+        extend_run(by=None, run=world.run, endpoints=[world.models["lexical-judge"]], now=timezone.now())
+    shown = alice.post(page(world, "do/retry/"), follow=True).content.decode()
+    assert "The run is archived; restore it first." in shown
+    assert "restore it first" in refused("benchmark_run", "retry", world.run.uid)
+    assert RunItem.objects.count() == items
+
+
+def test_twice_archived_is_archived_once(world):
+    assert archive(world) and not archive(world) and len(events("archived")) == 1
+    assert archiving.restore_run(by=None, run=world.run) and not archiving.restore_run(by=None, run=world.run)
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice, state):
+    type(world.run.job).objects.filter(pk=world.run.job_id).update(state=state, outcome="")
+    for act in (archive, delete):
+        with pytest.raises(RunRefused, match=f"The run is {state}: let it end or cancel it before it is"):
+            act(world)
+    assert f"The run is {state}" in alice.get(page(world, "delete/")).content.decode()
+    assert alice.post(page(world, "delete/"))["Location"] == page(world, "delete/")
+    assert RunItem.objects.exists() and not events("deleted") and not events("archived")
+
+
+# --- the end ------------------------------------------------------------------------------------------------------------------
+def test_the_question_says_what_goes_and_what_stays(world, alice):
+    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
+    shown = " ".join(alice.get(page(world, "delete/")).content.decode().split())
+    items = RunItem.objects.count()
+    answered = RunItem.objects.filter(call__isnull=False).count()
+    assert f"{items} items" in shown and f"{answered} answers in the ledger" in shown
+    assert report.uid in shown and "For the paper" in shown
+
+
+def test_a_deleted_run_is_gone_and_its_answers_and_frozen_reports_stay(world, alice):
+    report = freeze_run(by=world.alice, run=world.run, title="For the paper")
+    before = {model: model.objects.count() for model in (Call, Attempt, Item, SharedItem)}
+    frozen = f"{world.base}/results/reports/{report.uid}/"
+    kept = [f"{frozen}items/", f"{frozen}items/{report.items.first().pk}/"]
+    texts = [_body(alice, address) for address in kept]
+    items = RunItem.objects.count()
+    assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"
+    assert "Its answers stay in the ledger" in alice.get(f"{world.base}/runs/").content.decode()
+    assert not any(model.objects.exists() for model in (Run, RunItem, RunReport, StoryScores))
+    assert {model: model.objects.count() for model in before} == before
+    assert all(alice.get(page(world, tail)).status_code == 404 for tail in ("", "report/", "items/", "rename/"))
+    assert [_body(alice, address) for address in kept] == texts
+    shown = alice.get(frozen).content.decode()
+    assert "The run was deleted since" in shown and page(world) not in shown
+    assert events("deleted")[0]["items"] == items and events("deleted")[0]["title"] == world.run.title
+    assert alice.post(page(world, "delete/"))["Location"] == f"{world.base}/runs/"  # a press that comes late
+    assert len(events("deleted")) == 1
+
+
+def test_what_was_asked_before_costs_nothing_after_a_deletion(world):
+    attempts = Attempt.objects.count()
+    delete(world)
+    world.another("majority", "random")
+    assert Attempt.objects.count() == attempts
+
+
+def test_a_run_whose_answers_are_judged_anew_stays(world):
+    other = world.another("omniscient", stages=("extract",), judge=None, title="Extractions")
+    judged = world.another("omniscient", stages=("judge",), source=other, title="Judged")
+    with pytest.raises(RunRefused, match="1 run judges its answers anew: “Judged”"):
+        delete(world, other)
+    delete(world, judged)
+    assert delete(world, other).items
+
+
+def test_a_comparison_with_a_deleted_run_says_so(world, alice):
+    first, second = (world.entrant(name) for name in ("majority", "random"))
+    delete(world)
+    with pytest.raises(NotComparable, match="was deleted"):
+        pair_of(world.dataset.project, first, second)
+    assert "was deleted" in alice.get(f"{world.base}/results/compare/?a={first}&b={second}").content.decode()
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda world: run_again(by=None, run=world.run, now=timezone.now()),
+        lambda world: freeze_run(by=None, run=world.run),
+        lambda world: extend_run(by=None, run=world.run, stories=[], endpoints=[], now=timezone.now()),
+        lambda world: world.another("omniscient", stages=("judge",), source=world.run),
+        lambda world: archive(world),
+        lambda world: delete(world),
+    ],
+)
+def test_nothing_is_built_on_a_run_that_was_deleted_meanwhile(world, build):
+    delete(world)
+    items = Item.objects.count()
+    with pytest.raises(RunRefused, match="deleted"):
+        build(world)
+    assert Item.objects.count() == items and not Run.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("tail", "said"),
+    [
+        ("extend/", {"endpoints": ["lexical-judge"]}),
+        ("judge/", {"judge": "lexical-judge", "judge_level": "4", "shots": "0"}),
+        ("again/", {}),
+    ],
+)
+def test_a_deletion_and_a_press_at_the_same_moment(world, tail, said):
+    presses = [("delete/", {}), (tail, said)]
+    clients = [Client(raise_request_exception=True) for _ in range(6)]
+    for client in clients:
+        client.force_login(world.alice)
+    answers = all_at_once(lambda at: clients[at].post(page(world, presses[at % 2][0]), presses[at % 2][1]))
+    assert {answer.status_code for answer in answers} <= {200, 302, 404}
+    there = Run.objects.filter(pk=world.run.pk).exists()
+    assert there == RunItem.objects.filter(entrant__run=world.run).exists()
+    assert there or not Run.objects.filter(source=world.run).exists()
+    assert there or not Item.objects.filter(job=world.run.job).still_open().exists()
+
+
+# --- commands -----------------------------------------------------------------------------------------------------------------
+def test_commands_do_the_same(world):
+    uid = world.run.uid
+    assert told("benchmark_run", "rename", uid, "--title", "March") == {"run": uid, "changed": True, "title": "March"}
+    assert refused("benchmark_run", "rename", uid) == "Say the new name: --title TEXT."
+    assert told("benchmark_run", "archive", uid) == {"run": uid, "changed": True, "archived": True}
+    assert told("benchmark_run", "restore", uid) == {"run": uid, "changed": True, "archived": False}
+    items = RunItem.objects.count()
+    assert f"This takes away “March” with {items} items" in refused("benchmark_run", "delete", uid)
+    assert RunItem.objects.count() == items
+    assert told("benchmark_run", "delete", uid, "--yes")["items"] == items
+    assert "There is no run" in refused("benchmark_run", "archive", uid)
