@@ -23,7 +23,7 @@ serve: prepare
 	@$(BIN)/python -c "import socket; socket.create_server(('$(HOST)', $(PORT))).close()" 2>/dev/null \
 		|| { echo "Port $(PORT) of $(HOST) is in use; choose another: make serve PORT=8001" >&2; exit 1; }
 	@echo "Credence is at http://$(HOST):$(PORT)/ (stop with Ctrl+C)"
-	@exec $(BIN)/supervisord -c config/supervisord.conf
+	@exec $(BIN)/python -m config.supervised -c config/supervisord.conf
 
 # What a container runs beside a worker of its own.
 prepared-web: prepare web
