@@ -104,6 +104,12 @@ def test_share_a_comparison(cast, finished_run):
     assert SharedReport.objects.count() == 1
 
 
+@presses("benchmark:share_leaderboard")
+def test_share_a_leaderboard(cast, finished_run):
+    _one(press_six(cast.alice, "/p/minds/results/", {"query": ""}, to="/p/minds/results/share/"))
+    assert SharedReport.objects.count() == 1
+
+
 @presses("benchmark:freeze")
 def test_freeze(cast, make_story):
     settle(make_story())
@@ -351,17 +357,17 @@ BY_NATURE = {
     ("annotation/projects/settings.html", "<form"): "sets rules",
     ("benchmark/datasets/datasets.html", "benchmark:audience"): "sets who sees results",
     ("benchmark/prompts/prompt_set.html", "discard_prompt_set"): "discards",
+    ("benchmark/runs/_archive.html", "benchmark:archive_run"): "sets a mark",
+    ("benchmark/runs/_archive.html", "benchmark:restore_run"): "takes the mark away",
+    ("benchmark/runs/rename.html", "<form"): "sets a name",
+    ("benchmark/runs/delete.html", "Delete the run"): "deletes",
+    ("benchmark/runs/delete.html", "benchmark:archive_run"): "sets a mark",
     ("benchmark/runs/run.html", "benchmark:read_again"): "reads kept answers again, to the same end",
     ("components/topbar.html", "logout"): "logs out",
     ("registration/login.html", "<form"): "logs in",
     ("registration/password_change_form.html", "<form"): "sets a password",
     ("registration/password_reset_confirm.html", "<form"): "sets a password",
     ("registration/password_reset_form.html", "<form"): "sends a link that sets a password; it makes nothing here",
-    ("benchmark/runs/_archive.html", "benchmark:archive_run"): "sets a mark",
-    ("benchmark/runs/_archive.html", "benchmark:restore_run"): "takes the mark away",
-    ("benchmark/runs/rename.html", "<form"): "sets a name",
-    ("benchmark/runs/delete.html", "Delete the run"): "deletes",
-    ("benchmark/runs/delete.html", "benchmark:archive_run"): "sets a mark",
     ("workers/_job_actions.html", "{{ actions."): "sets the state of a job",
     ("workers/endpoint.html", "delete-endpoint"): "deletes",
 }

@@ -144,6 +144,7 @@ PAGES = {
     "benchmark:differences_table": ADMIN,
     "benchmark:compare": ADMIN,
     "benchmark:share_comparison": ADMIN,
+    "benchmark:share_leaderboard": ADMIN,
     "benchmark:comparison_table": ADMIN,
     "benchmark:comparison_figure": ADMIN,
     "benchmark:shared_reports": ADMIN,

@@ -39,7 +39,7 @@ def document_of(run: Run) -> Document:
     prefetch_related_objects([run], "entrants")
     report = report_of(run)
     stages = {
-        stage: [_plain(entrant) for entrant in ranked_entrants_of_run(run, report, stage)]
+        stage: [plain(entrant) for entrant in ranked_entrants_of_run(run, report, stage)]
         for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
@@ -64,7 +64,7 @@ def board_document(
     return {"title": title, "kind": "leaderboard", "stages": stages, "absent": absent_rows, "facts": [], "methods": []}
 
 
-def _plain(entrant: EntrantResults) -> EntrantResults:
+def plain(entrant: EntrantResults) -> EntrantResults:
     """Return the entrant without user names and what only the comparison needed."""
     left_out = {"person", "numbers", "scores", "spec", "conditions"}
     return {name: value for name, value in entrant.items() if name not in left_out} | {"at": entrant["at"].isoformat()}

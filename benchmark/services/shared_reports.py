@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -11,13 +11,15 @@ from django.db.models import QuerySet
 
 from annotation.models import Project, User
 from annotation.services import audit
-from benchmark.models import Run, RunItem, SharedItem, SharedReport
+from benchmark.models import Dataset, Run, RunItem, SharedItem, SharedReport
 from benchmark.models.run import Reading
 from benchmark.services.archiving import standing
+from benchmark.services.board_reports import board_report
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, document_of
 from benchmark.services.items import state_of
 from benchmark.services.methods_text import facts_of
+from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 
 
@@ -50,6 +52,31 @@ def freeze_comparison(
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
     numbers = [row["number"] for row in comparison["stories"]]
     _keep_items(report, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
+    return report
+
+
+@transaction.atomic
+def freeze_board(
+    *, by: User | None, dataset: Dataset, board: Mapping[str, Any], query: Mapping[str, str], title: str = ""
+) -> SharedReport:
+    """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises RunRefused where a run was deleted, and
+    for a leaderboard without a row."""
+    keys = {entrant["run"] for entrants, _ in board["stages"].values() for entrant in entrants}
+    runs = [standing(run) for run in sorted(board["runs"], key=lambda run: run.pk) if run.uid in keys]
+    if not runs:
+        raise RunRefused("The leaderboard has no row to keep.")
+    report = _keep(
+        by,
+        dataset.project,
+        None,
+        title or f"Leaderboard: {board['chosen'].label}",
+        board_report(dataset, board, runs, query),
+    )
+    entrants = [entrant["entrant"] for rows, _ in board["stages"].values() for entrant in rows if entrant["entrant"]]
+    items, numbers = RunItem.objects.filter(entrant__in=entrants), board["chosen"].stories
+    if len(numbers) < dataset.stories_count:
+        items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
+    _keep_items(report, items)
     return report
 
 

@@ -13,6 +13,7 @@ urlpatterns = [
     path("runs/<str:uid>/scores.csv", downloads.run_scores, name="run_scores"),
     path("runs/<str:uid>/output/<int:entrant>.zip", downloads.official_output, name="official_output"),
     path("results/", leaderboard.leaderboard, name="leaderboard"),
+    path("results/share/", reports.share_leaderboard, name="share_leaderboard"),
     path("results/tables/<slug:table>.<slug:data>", downloads.leaderboard_table, name="leaderboard_table"),
     path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
     path("results/differences/", differences.differences, name="differences"),

@@ -32,7 +32,7 @@ EVERY = "every"
 
 def differences(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    chosen = chosen_board(request, access)
+    chosen = chosen_board(request.GET, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
     stages = {stage: entrants[0] for stage, entrants in chosen["board"]["stages"].items() if entrants[0]}
@@ -142,7 +142,7 @@ def _address(slug: str, query: str):
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each category."""
     access = results_access(request.user, slug)
-    chosen = chosen_board(request, access)
+    chosen = chosen_board(request.GET, access)
     if chosen is None or table not in chosen["board"]["stages"] or data not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"

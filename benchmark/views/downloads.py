@@ -73,7 +73,7 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
 def board_of(request: HttpRequest, slug: str):
     """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
     access = results_access(request.user, slug)
-    chosen = chosen_board(request, access)
+    chosen = chosen_board(request.GET, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
     filters = filters_of(request)

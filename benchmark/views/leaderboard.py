@@ -35,7 +35,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not sees_results(access):
         return _hidden(request, access)
-    chosen = chosen_board(request, access)
+    chosen = chosen_board(request.GET, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
     board, filters = chosen["board"], filters_of(request)
@@ -85,21 +85,21 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 
-def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] | None:
+def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
     """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
     if not datasets:
         return None
-    number = request.GET.get("version", "")
+    number = params.get("version", "")
     version = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
     dataset = next((dataset for dataset in datasets if dataset.version == version), None) or version_to_show(
         access.project
     )
-    asked_format = request.GET.get("form", "")
+    asked_format = params.get("form", "")
     answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
-    every = request.GET.get("runs") == "all"
-    conditions = {field: request.GET.get(field, "") for field in FIELDS}
-    board = leaderboard_for(access, dataset, answer_format, request.GET.get("split"), all_runs=every, asked=conditions)
+    every = params.get("runs") == "all"
+    conditions = {field: params.get(field, "") for field in FIELDS}
+    board = leaderboard_for(access, dataset, answer_format, params.get("split"), all_runs=every, asked=conditions)
     conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
     split = board["chosen"].key if board["chosen"] else ""
     query = (
@@ -117,6 +117,7 @@ def chosen_board(request: HttpRequest, access: ProjectAccess) -> dict[str, Any] 
         "asked": conditions,
         "conditions": _conditions(board, conditions),
         "query": urlencode(query),
+        "params": query,
     }
 
 

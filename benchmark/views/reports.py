@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.models import SharedReport
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_run
+from benchmark.services.shared_reports import freeze_board, freeze_run
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
-from benchmark.views.leaderboard import board_chart
+from benchmark.views.leaderboard import board_chart, chosen_board
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, explorer_of, sections_of
 from benchmark.views.tables import frozen_evidence, no_link
@@ -38,6 +42,37 @@ def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("benchmark:runs", slug)
     messages.success(request, "The report is kept as it is now. Share its address with members of the project.")
+    return redirect("benchmark:shared_report", slug, report)
+
+
+@require_POST
+def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
+    """Keep the whole ranking that the posted `query` is the address of, whatever its reader may see of it."""
+    project_access(request.user, slug, role=Role.EXPERT)
+    access = results_access(request.user, slug)
+    chosen = chosen_board(QueryDict(request.POST.get("query", "")), access)
+    if chosen is None:
+        return redirect("benchmark:leaderboard", slug)
+
+    def make() -> str:
+        whole = leaderboard_of(
+            chosen["dataset"],
+            chosen["form"],
+            chosen["params"]["split"],
+            all_runs=chosen["every"],
+            asked=chosen["asked"],
+        )
+        title = request.POST.get("title", "")
+        return freeze_board(
+            by=request.user, dataset=chosen["dataset"], board=whole, query=chosen["params"], title=title
+        ).uid
+
+    try:
+        report = made_once(request, make)
+    except RunRefused as error:
+        messages.error(request, str(error))
+        return redirect(f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen['query']}")
+    messages.success(request, "The leaderboard is kept as it is now. Share its address with members of the project.")
     return redirect("benchmark:shared_report", slug, report)
 
 
@@ -70,6 +105,8 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     if document["kind"] == "comparison":
         opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link
         context |= comparison_parts(document["comparison"], address, opening) | {"now": comparison_now(slug, document)}
+    elif "query" in document:
+        context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document['query'])}"
     return render(request, "benchmark/results/report.html", access.context | context)
 
 

@@ -44,9 +44,10 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.items import SORTS
+from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture, figures_of
 from benchmark.services.reports import forget_report
-from benchmark.services.shared_reports import freeze_comparison, freeze_run
+from benchmark.services.shared_reports import freeze_board, freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from tests.benchmark.evaluation import endpoint
@@ -89,7 +90,7 @@ def _planted(folder) -> ResultsWorld:
         decided_at=timezone.now(),
     )  # fmt: skip
     forget_report(held.run)
-    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held)]
+    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _board(held)]
     return held
 
 
@@ -109,6 +110,11 @@ def _compared(world: ResultsWorld):
     runs, entries = pair_of(world.project, *keys)
     comparison = compare(entries["stage2"], "stage2", "repaired")
     return freeze_comparison(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
+
+
+def _board(world: ResultsWorld):
+    board = leaderboard_of(world.dataset, world.run.form, "")
+    return freeze_board(by=world.alice, dataset=world.dataset, board=board, query={"split": ""})
 
 
 def seat(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:

@@ -16,6 +16,7 @@ from benchmark.services.documents import board_document, tables_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, leaderboard_of, version_to_show
 from benchmark.services.plot_data import figures_of, score_of
 from benchmark.services.selections import selection_named
+from benchmark.services.shared_reports import freeze_board
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.story_scores import READINGS
@@ -44,9 +45,15 @@ class Command(JsonCommand):
         parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
         parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+        parser.add_argument(
+            "--share", action="store_true", help="keep it as it is now, for members who may see results"
+        )
+        parser.add_argument("--title", metavar="TEXT", help="share: what the frozen leaderboard is called")
 
     def work(self, **options) -> dict:
         check_output(options)
+        if options["title"] is not None and not options["share"]:
+            raise ValueError("--title is for --share, which keeps the leaderboard as it is now.")
         project = self.project(options["project"])
         dataset = _version(project, options["dataset"])
         answer_format = options["form"] or answer_format_to_show(dataset)
@@ -73,6 +80,8 @@ class Command(JsonCommand):
         for absence in board["absent"]:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
+        if options["share"]:
+            result |= _shared(dataset, answer_format, board, options)
         if not options["output"]:
             return result
         document = board_document("Leaderboard", stages, board["absent"])
@@ -106,6 +115,8 @@ class Command(JsonCommand):
                 self.stdout.write(note)
         if not any(result["stages"].values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
+        if "report" in result:
+            self.stdout.write(f"\nkept: {result['address']}")
         if "path" in result:
             self.stdout.write(f"\npath: {result['path']}")
 
@@ -121,6 +132,21 @@ def _board(dataset: Dataset, answer_format: str, options: Mapping[str, Any]) -> 
         keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"
         raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
     return board
+
+
+def _shared(
+    dataset: Dataset, answer_format: str, board: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, str]:
+    """Keep the whole leaderboard as it is now. Returns the id and the address of the frozen one."""
+    query = {
+        "version": dataset.version,
+        "form": str(answer_format),
+        "split": board["chosen"].key if board["chosen"] else "",
+        **({"runs": "all"} if options["all_runs"] else {}),
+        **{field: options[field] for field in FIELDS if options[field]},
+    }
+    report = freeze_board(by=None, dataset=dataset, board=board, query=query, title=options["title"] or "")
+    return {"report": report.uid, "address": f"/p/{dataset.project.slug}/results/reports/{report.uid}/"}
 
 
 def _full_name(field: str, name: str, board: Mapping[str, Any]) -> str:

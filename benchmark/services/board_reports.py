@@ -1,0 +1,66 @@
+"""A leaderboard as a report: its rows, what is ranked in it, and what made each of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.models import Dataset, Form, Run
+from benchmark.services.documents import Document, board_document, plain
+from benchmark.services.methods_text import Facts, facts_of, methods_of
+from benchmark.services.reports import reports_of
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import EntrantResults
+
+
+def board_report(dataset: Dataset, board: Mapping[str, Any], runs: Sequence[Run], query: Mapping[str, str]) -> Document:
+    """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the address of the leaderboard."""
+    reports = reports_of(runs)
+    rows = {stage: entrants for stage, (entrants, _) in board["stages"].items()}
+    document = board_document(
+        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, board["absent"]
+    )
+    return document | {
+        "facts": [
+            *_facts(dataset, board, runs, query),
+            *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
+        ],
+        "methods": _methods(runs, reports, rows),
+        "numbers": sorted(board["chosen"].stories),
+        "query": dict(query),
+    }
+
+
+def _facts(dataset: Dataset, board: Mapping[str, Any], runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
+    """Return what is ranked: version, stories, form, runs, and within each ranking what all of its rows share."""
+    rankings = [
+        [f"Ranking of {group_named(stage).title}", ", ".join(f"{name} {value}" for name, value in shared.items())]
+        for stage, (entrants, common) in board["stages"].items()
+        if entrants
+        and (shared := dict(common) | {name: value for name, value in board["rankings"][stage].chosen.items() if value})
+    ]
+    chosen = "all runs" if query.get("runs") == "all" else "the newest run of each model and its settings"
+    return [
+        ["Dataset", f"version {dataset.version}, SHA-256 {dataset.digest}"],
+        ["Ranked over", board["chosen"].label],
+        ["Form", Form(runs[0].form).label],
+        ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
+        *rankings,
+    ]
+
+
+def _methods(
+    runs: Sequence[Run], reports: Mapping[int, Any], rows: Mapping[str, Sequence[EntrantResults]]
+) -> list[dict[str, str]]:
+    """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    for run in runs:
+        own = {
+            stage: [entrant for entrant in entrants if entrant["run"] == run.uid] for stage, entrants in rows.items()
+        }
+        for part in methods_of(run, reports[run.pk], own):
+            texts.setdefault((part["heading"], part["text"]), []).append(run.title)
+    return [
+        {"heading": heading if len(titles) == len(runs) else f"{heading} ({', '.join(titles)})", "text": text}
+        for (heading, text), titles in texts.items()
+    ]

@@ -1,0 +1,137 @@
+"""A leaderboard that somebody froze: it stays as it was, down to its items, whatever becomes of its runs."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import AuditEvent
+from benchmark.models import Audience, RunItem, SharedReport
+from benchmark.services.archiving import archive_run, delete_run
+from benchmark.services.documents import tables_of
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.plot_data import figures_of
+from benchmark.services.shared_reports import freeze_board
+from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.benchmark.test_run_commands import refused, told
+from workers.models import Call
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+def board(world, split: str = "") -> dict:
+    return leaderboard_of(world.dataset, world.run.form, split)
+
+
+def frozen(world, split: str = "") -> SharedReport:
+    return freeze_board(by=world.alice, dataset=world.dataset, board=board(world, split), query={"split": split})
+
+
+def shown(client, world, report: SharedReport, tail: str = "") -> str:
+    response = client.get(f"{world.base}/results/reports/{report.uid}/{tail}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def ranking(text: str) -> list[str]:
+    """The cells of the tables, whatever they link to."""
+    return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in re.findall(r"<tr.*?</tr>", text, re.S)]
+
+
+def test_a_frozen_leaderboard_stays_as_it_was(world, client):
+    client.force_login(world.alice)
+    answer = client.post(f"{world.base}/results/share/", {"query": "split=", "title": "For the paper"})
+    report = SharedReport.objects.get()
+    assert answer["Location"] == f"{world.base}/results/reports/{report.uid}/" and report.title == "For the paper"
+    before = ranking(shown(client, world, report))
+    assert {"majority", "random", "omniscient"} <= {row.partition(" ")[0] for row in before}
+    live = re.findall(r">(\d+\.\d\d)<", client.get(f"{world.base}/results/").content.decode())
+    assert live == re.findall(r">(\d+\.\d\d)<", shown(client, world, report))[: len(live)], (
+        "the figures are the leaderboard's"
+    )
+    delete_run(by=world.alice, run=world.run, now=timezone.now())
+    assert ranking(shown(client, world, report)) == before
+    assert AuditEvent.objects.filter(action="report.shared", target=report.uid).exists()
+
+
+def test_its_links_open_the_items_of_their_time(world, client):
+    report = frozen(world)
+    assert report.items.count() == RunItem.objects.count()
+    client.force_login(world.alice)
+    links = [html.unescape(link) for link in re.findall(r'href="([^"]+/items/\?[^"]+)"', shown(client, world, report))]
+    assert links and all(f"/results/reports/{report.uid}/items/" in link for link in links)
+    RunItem.objects.update(score=None, official=None)
+    for link in [link for link in links if "problem=" not in link][:3]:
+        assert re.search(r'id="item-\d+"', client.get(link).content.decode()), link
+
+
+def test_it_has_the_files_of_the_leaderboard(world, client):
+    report = frozen(world)
+    live = {
+        "title": "",
+        "kind": "leaderboard",
+        "stages": {stage: rows for stage, (rows, _) in board(world)["stages"].items()},
+    }
+    assert {*tables_of(report.figures)} == {*tables_of(live)} and {*figures_of(report.figures)} == {*figures_of(live)}
+    client.force_login(world.alice)
+    assert "majority" in shown(client, world, report, "tables/stage2.csv")
+    assert "<svg" in shown(client, world, report, "figures/leaderboard-stage2.svg")
+
+
+def test_a_part_of_the_stories_keeps_the_items_of_that_part(world):
+    few = world.another("majority", stages=("label",), judge=None, limit=3)
+    report = frozen(world, f"run:{few.uid}")
+    assert len(report.figures["numbers"]) == 3
+    assert {*report.items.values_list("sample__number", flat=True)} == {*report.figures["numbers"]}
+
+
+def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
+    world.another("majority", stages=("label",), judge=None, limit=3)
+    report = frozen(world)
+    facts = dict(map(tuple, report.figures["facts"]))
+    assert facts["Ranked over"] == "All 9 stories" and "1 run" in facts["Rows"]
+    assert "lexical-judge" in facts["Ranking of Stage 1: extraction"]
+    assert any(world.run.uid in value for _, value in report.figures["facts"])
+    headings = [part["heading"] for part in report.figures["methods"]]
+    assert "Data" in headings and len(headings) == len({*headings})
+    client.force_login(world.alice)
+    text = shown(client, world, report)
+    assert "The leaderboard as it is now" in text and f"{world.base}/results/?split=" in text
+
+
+def test_an_empty_leaderboard_is_not_kept(world, client):
+    archive_run(by=None, run=world.run, now=timezone.now())
+    client.force_login(world.alice)
+    answer = client.post(f"{world.base}/results/share/", {"query": ""}, follow=True)
+    assert "The leaderboard has no row to keep." in answer.content.decode() and not SharedReport.objects.exists()
+
+
+def test_who_may_freeze_it_and_who_may_open_it(world, client):
+    address = f"{world.base}/results/share/"
+    world.show_to(Audience.EXPERTS)
+    for person, status in ((world.charlie, 404), (world.bob, 403), (world.esi, 302)):
+        client.force_login(person)
+        assert client.post(address, {"query": ""}).status_code == status
+    page = f"{world.base}/results/reports/{SharedReport.objects.get().uid}/"
+    for person, status in ((world.charlie, 404), (world.bob, 403), (world.esi, 200), (world.alice, 200)):
+        client.force_login(person)
+        assert client.get(page).status_code == status
+
+
+def test_a_command_freezes_it(world):
+    calls = Call.objects.count()
+    slug = world.dataset.project.slug
+    made = told("leaderboard", "--project", slug, "--share", "--title", "March")
+    report = SharedReport.objects.get()
+    assert made["report"] == report.uid and report.title == "March"
+    assert made["address"] == f"{world.base}/results/reports/{report.uid}/"
+    assert report.figures["query"]["split"] == "" and Call.objects.count() == calls
+    assert "--title is for --share" in refused("leaderboard", "--project", slug, "--title", "March")
