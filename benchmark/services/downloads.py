@@ -29,8 +29,10 @@ NOT_WHOLE = "not-whole.txt"
 """Says in a folder of the released code why files are missing in it."""
 
 
-def table_file(table: Table, suffix: str) -> bytes:
-    """`suffix` is a key of WRITERS."""
+def table_file(table: Table, suffix: str, name: str = "") -> bytes:
+    """Return the table in the format `suffix`, a key of WRITERS; in LaTeX its `name` makes its label, as `tab:stage2`."""
+    if suffix == "tex" and name:
+        return to_latex(table, label=f"tab:{name.replace('_', '-')}")
     return WRITERS[suffix](table)
 
 

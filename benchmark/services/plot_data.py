@@ -20,6 +20,9 @@ from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, ShownPicture
 from benchmark.suites.story_scores import READINGS
 
+WIDTHS = ("page", "column")
+"""What a picture is drawn for: the text of a paper, or a column of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:

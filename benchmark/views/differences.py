@@ -149,7 +149,7 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     entrants = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)
     full_table = _naming_absent(pair_table(rows, table, reading, method, entrants), chosen, table)
-    content = table_file(full_table, data)
+    content = table_file(full_table, data, f"differences-{table}-{reading}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
     return response

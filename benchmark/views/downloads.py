@@ -86,7 +86,9 @@ def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int =
     check_shown(tables, name, withheld)
     if name not in tables or suffix not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
-    response = HttpResponse(table_file(tables[name](), suffix), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
+    response = HttpResponse(
+        table_file(tables[name](), suffix, name), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8"
+    )
     response["Content-Disposition"] = f'attachment; filename="{file}.{suffix}"'
     return response
 

@@ -15,14 +15,14 @@ from django.urls import reverse
 
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.plot_data import Picture, comparison_picture, figures_of
+from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, figures_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.views.compare import chosen_comparison
 from benchmark.views.downloads import board_of, check_shown
 from core.made_by import made_by
 
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
-THEMES, WIDTHS = ("light", "dark"), ("page", "column")
+THEMES = ("light", "dark")
 KEPT_SECONDS = 7 * 24 * 3600
 
 
@@ -62,7 +62,12 @@ def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, su
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")
     try:
-        return _drawn(request, pictures[name], [name, suffix, theme, width], f"{file}.{suffix}")
+        return _drawn(
+            request,
+            pictures[name],
+            [name, suffix, theme, width],
+            f"{file}{'-column' if width == 'column' else ''}.{suffix}",
+        )
     except SuiteFailed as error:
         if suffix != "svg" or "theme" not in request.GET:
             raise  # a page says why there is no file

@@ -26,6 +26,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
+from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import evidence, items_url, table_context
 from core.views.charts import dot_chart
 from workers.models import JobState
@@ -44,6 +45,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         for stage in board["stages"]
         if board["stages"][stage][0] or board["rankings"][stage].others or _uncovered(request, stage, board)
     ]
+    files_query = "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})]))
+    for stage in stages:
+        stage["picture_files"] = files_of("figure", f"leaderboard-{stage['key']}", _address(slug, files_query))
     context = {
         **chosen,
         **filters,
@@ -54,13 +58,18 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "unscored": list({absence.why: absence.told for absence in board["absent"] if absence.unscored}.values()),
         "withheld": board["withheld"],
         "entrants": _comparable(board),
-        "files_query": "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})])),
+        "files_query": files_query,
         "running": Run.objects.listed()
         .filter(dataset=chosen["dataset"], form=chosen["form"])
         .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }
     return render(request, "benchmark/results/leaderboard.html", access.context | context)
+
+
+def _address(slug: str, query: str) -> Address:
+    """Return the addresses of pictures of the leaderboard that `query` is of."""
+    return lambda kind, name, suffix: f"{reverse('benchmark:leaderboard_figure', args=[slug, name, suffix])}?{query}"
 
 
 def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:

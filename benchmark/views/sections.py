@@ -202,4 +202,10 @@ NAMES = {"csv": "CSV", "json": "JSON", "tex": "LaTeX", "svg": "SVG", "pdf": "PDF
 
 
 def files_of(kind: str, name: str, address: Address) -> list[dict[str, str]]:
-    return [{"href": address(kind, name, suffix), "label": NAMES[suffix]} for suffix in SUFFIXES[kind]]
+    """Return {href, label[, column]} of each format; `column` is the address of a figure as wide as a column of a paper."""
+    return [_file(kind, address(kind, name, suffix), suffix) for suffix in SUFFIXES[kind]]
+
+
+def _file(kind: str, href: str, suffix: str) -> dict[str, str]:
+    file = {"href": href, "label": NAMES[suffix]}
+    return file | {"column": f"{href}{'&' if '?' in href else '?'}width=column"} if kind == "figure" else file

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 import zipfile
 from xml.etree import ElementTree
 
@@ -45,6 +47,24 @@ def test_a_figure_is_sent_anew_only_where_it_changed(world, client, base):
     assert again.status_code == 304 and not again.content
     other = client.get(address.replace("light", "dark"), headers={"If-None-Match": first["ETag"]})
     assert other.status_code == 200 and other["ETag"] != first["ETag"]
+
+
+def test_a_page_offers_its_pictures_in_both_widths(world, client, base):
+    client.force_login(world.alice)
+    for page in (f"{base}/report/", f"{world.base}/results/"):
+        text = html.unescape(client.get(page).content.decode())
+        narrow = next(link for link in re.findall(r'href="([^"]+\.svg[^"]*width=column)"', text))
+        wide = narrow.replace("width=column", "").rstrip("?&")
+        assert f'href="{wide}"' in text
+        answers = [client.get(address) for address in (wide, narrow)]
+        widths = [float(re.search(r'viewBox="0 0 ([\d.]+) ', answer.content.decode())[1]) for answer in answers]
+        assert widths == pytest.approx([6.3 * 72, 3 * 72], abs=0.1)
+        assert "-column.svg" in answers[1]["Content-Disposition"] and "-column" not in answers[0]["Content-Disposition"]
+
+
+def test_a_latex_table_has_its_name_as_label(world, client, base):
+    client.force_login(world.alice)
+    assert rb"\label{tab:stage2}" in client.get(f"{base}/tables/stage2.tex").content
 
 
 @pytest.mark.once

@@ -216,6 +216,22 @@ def test_a_figure_is_written(labelled, tmp_path):
     assert "<svg" in path.read_text()
 
 
+@pytest.mark.parametrize(("options", "dots"), [((), 1260), (("--width", "column"), 600)])
+def test_a_figure_is_as_wide_as_the_text_or_a_column_of_a_paper(labelled, tmp_path, options, dots):
+    # 6.3 in and 3.0 in, of 200 dots each
+    path = tmp_path / "figure.png"
+    ask = ("benchmark_run", "download", labelled.uid, "--what", "figure", "--name", "leaderboard-stage2")
+    told(*ask, "--output", str(path), *options)
+    assert int.from_bytes(path.read_bytes()[16:20], "big") == dots
+
+
+def test_a_width_is_of_a_figure(labelled, tmp_path):
+    ask = ("benchmark_run", "download", labelled.uid, "--width", "column")
+    assert refused(*ask, "--output", str(tmp_path / "x.csv")) == "--width is for figure, not for scores."
+    table = ("--what", "table", "--name", "stage2", "--output", str(tmp_path / "x.tex"))
+    assert refused(*ask, *table) == "--width is for figure, not for table."
+
+
 def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     both = worked_off(
         started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"], limit=2)

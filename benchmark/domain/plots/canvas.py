@@ -25,8 +25,8 @@ from benchmark.domain.plots.theme import SMALL, TEXT, THEMES, families
 Format = Literal["svg", "pdf", "png"]
 Width = Literal["column", "page"]
 
-WIDTHS = {"column": 3.3 * 72, "page": 6.9 * 72}
-"""Widths of a paper's column and page in points."""
+WIDTHS = {"column": 3.0 * 72, "page": 6.3 * 72}
+"""Widths of a column and of the text of a two-column paper in points."""
 PNG_DPI = 200
 MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 LINE = 9.0

@@ -42,7 +42,7 @@ def two_models(
     both: Floats = np.array(pairs, dtype=float) * 100
     if not len(both):
         return Drawing(title, f"No {noun[0]} has a score of both models.")
-    names = labels([first, second], 75.0 if look.narrow else 95.0)
+    names = labels([first, second], 60.0 if look.narrow else 78.0)
     estimate = percent(difference)
     gaps = np.sort(both[:, 0] - both[:, 1])[::-1]
     better, worse = int((gaps > 0).sum()), int((gaps < 0).sum())

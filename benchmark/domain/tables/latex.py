@@ -1,4 +1,4 @@
-"""A table as LaTeX: `article` and `booktabs` are all it needs.
+"""A table as LaTeX: `article`, `booktabs` and `graphicx` are all it needs.
 
 pdfLaTeX knows few characters beyond Western letters. Each other one is written as `\\credenceglyph{字}{5B57}`, which is
 the character itself in XeLaTeX and LuaLaTeX and `U+5B57` in pdfLaTeX, so that either compiles.
@@ -7,16 +7,17 @@ the character itself in XeLaTeX and LuaLaTeX and `U+5B57` in pdfLaTeX, so that e
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 
+from benchmark.domain.tables.latex_room import TEXT_HEIGHT, blocks, chunks, is_narrow, notes_height
 from benchmark.domain.tables.table import Column, Row, Table
 
-WIDE = 9
-"""Tables with more columns span both columns of a page, in small type."""
-
+Marks = Mapping[tuple[int, str], str]
 _GLYPH = r"\providecommand{\credenceglyph}[2]{\ifdefined\Umathcode#1\else\texttt{U+#2}\fi}"
+_FIT = r"\providecommand{\credencefit}[1]{\sbox0{#1}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"
+"""What is wider than the line is shrunk to it."""
 _SPECIAL = {
     **{character: "\\" + character for character in "&%$#_{}"},
     **{character: "{" + character + "}" for character in "[]*`'-"},  # no optional argument, no ligature
@@ -65,13 +66,16 @@ def _character(character: str) -> str:
 
 
 def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: bool = True) -> bytes:
-    """A `table` (or `table*`) environment, UTF-8, with `booktabs` rules, the title as caption and the notes below.
+    """UTF-8: a `table` environment that fits a column, or as many `table*` as fit the text of a page, with `booktabs` rules, the title as caption and the
+    notes below the last.
 
-    `mark` sets the best value of a column bold and the second underlined; `intervals` prints them in smaller type. `label` is for \\ref: letters, digits and `:-` only, ValueError otherwise.
+    A table that is too wide is parted by its columns, its first column in each part; one that is too long goes on in further environments, each captioned as
+    continued. `mark` sets the best value of a column bold and the second underlined; `intervals` prints them in smaller type. `label` is for \\ref:
+    letters, digits and `:-` only, ValueError otherwise.
     """
     if not all(character.isalnum() or character in ":-" for character in label):
         raise ValueError(f"{label!r} is not a label.")
-    wide = len(table.columns) > WIDE
+    wide = not is_narrow(table, intervals=intervals)
     notes = (
         *table.lead,
         *table.missing_rows,
@@ -79,26 +83,89 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
         *table.notes,
         *(table.legend if mark else ()),
     )
+    pages = _pages(table, wide, mark, intervals, notes)
+    lines = [r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.", _GLYPH, _FIT]
+    for at, parts in enumerate(pages):
+        caption = rf"\caption{{{escaped(table.title)}}}" + (rf"\label{{{label}}}" if label else "")
+        if at:
+            caption = rf"\addtocounter{{table}}{{-1}}\caption[]{{{escaped(table.title)} (continued)}}"
+        lines += _float(wide, caption, parts)
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _float(wide: bool, caption: str, parts: Sequence[str]) -> list[str]:
     name = "table*" if wide else "table"
-    lines = [
-        r"% Needs \usepackage{booktabs}.",
-        _GLYPH,
-        rf"\begin{{{name}}}[t]",
+    return [
+        rf"\begin{{{name}}}[tp]",
         r"\centering",
         r"\scriptsize\setlength{\tabcolsep}{2.5pt}" if wide else r"\small",
-        rf"\caption{{{escaped(table.title)}}}" + (rf"\label{{{label}}}" if label else ""),
-        *([r"\makebox[\linewidth][c]{%"] if wide else []),
-        rf"\begin{{tabular}}{{{''.join('l' if column.is_text else 'r' for column in table.columns)}}}",
-        r"\toprule",
-        *_head(table.columns),
-        r"\midrule",
-        *_body(table, mark=mark, intervals=intervals),
-        r"\bottomrule",
-        r"\end{tabular}" + ("}" if wide else ""),
-        *(rf"\par\smallskip{{\footnotesize\raggedright {escaped(note)}\par}}" for note in notes),
+        caption,
+        *"\n\\par\\medskip\n".join(parts).split("\n"),
         rf"\end{{{name}}}",
     ]
-    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequence[str]) -> list[list[str]]:
+    """Return what stands in each environment: as many tabulars as its height holds, and the notes with the last or after it."""
+    marks = table.marks() if mark else {}
+    row_height = (WIDE_ROW * (2 if intervals and _has_intervals(table) else 1)) if wide else NARROW_ROW
+    pieces = [
+        (columns, places)
+        for columns in (blocks(table, intervals=intervals) if wide else [table.columns])
+        for places in chunks(len(table.rows), row_height, TEXT_HEIGHT - HEAD - _breaks(table))
+    ]
+    parts = [
+        (
+            "\n".join(_tabular(table, columns, places, marks, wide, intervals)),
+            HEAD + row_height * len(places) + _breaks(table),
+        )
+        for columns, places in pieces
+    ]
+    if notes:
+        told = "\n".join(rf"\par\smallskip{{\scriptsize\raggedright {escaped(note)}\par}}" for note in notes)
+        parts.append((told, notes_height(notes, wide=wide)))
+    pages: list[list[str]] = [[]]
+    left = TEXT_HEIGHT
+    for text, height in parts:
+        if pages[-1] and height > left:
+            pages.append([])
+            left = TEXT_HEIGHT
+        pages[-1].append(text)
+        left -= height
+    return pages
+
+
+def _has_intervals(table: Table) -> bool:
+    return any(column.interval_text(row) for row in (*table.rows, *table.totals) for column in table.columns)
+
+
+def _breaks(table: Table) -> float:
+    """Return the height of the heads of sections and of the totals."""
+    sections = len({row.get(table.section) for row in table.rows}) if table.section else 0
+    return 13.0 * (min(sections, 12) + len(table.totals))
+
+
+WIDE_ROW, NARROW_ROW = 8.2, 12.0
+HEAD = 50.0
+"""Height of the caption, the head and the rules of a tabular."""
+
+
+def _tabular(
+    table: Table, columns: Sequence[Column], places: range, marks: Marks, wide: bool, intervals: bool
+) -> Iterator[str]:
+    """Yield the rows at these places, with the totals where they are the last."""
+    yield r"\credencefit{%"
+    yield rf"\begin{{tabular}}{{{''.join('l' if column.is_text else 'r' for column in columns)}}}"
+    yield r"\toprule"
+    yield from _head(columns)
+    yield r"\midrule"
+    yield from _body(table, columns, places, marks, wide, intervals)
+    if table.totals and places.stop == len(table.rows):
+        yield r"\midrule"
+        for row in table.totals:
+            yield from _lines(columns, row, wide, intervals, dict.fromkeys((c.key for c in columns), "best"))
+    yield r"\bottomrule"
+    yield r"\end{tabular}}"
 
 
 def _head(columns: Sequence[Column]) -> Iterator[str]:
@@ -119,35 +186,34 @@ def _heading(column: Column) -> str:
     return text if column.is_text else rf"\multicolumn{{1}}{{c}}{{{text}}}"
 
 
-def _body(table: Table, *, mark: bool, intervals: bool) -> Iterator[str]:
-    marks = table.marks() if mark else {}
+def _body(
+    table: Table, columns: Sequence[Column], places: range, marks: Marks, wide: bool, intervals: bool
+) -> Iterator[str]:
     section = None
-    for at, row in enumerate(table.rows):
+    for at in places:
+        row = table.rows[at]
         if table.section and row.get(table.section) != section:
             section = row.get(table.section)
-            if at:
+            if at != places.start:
                 yield r"\midrule"
-            yield rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textbf{{{escaped(str(section))}}}}} \\"
-        yield from _lines(
-            table, row, intervals, {column.key: marks.get((at, column.key), "") for column in table.columns}
-        )
-    if table.totals:
-        yield r"\midrule"
-        for row in table.totals:
-            yield from _lines(table, row, intervals, {column.key: "best" for column in table.columns})
+            yield rf"\multicolumn{{{len(columns)}}}{{l}}{{\textbf{{{escaped(str(section))}}}}} \\"
+        marked = {column.key: marks.get((at, column.key), "") for column in columns}
+        yield from _lines(columns, row, wide, intervals, marked)
 
 
-def _lines(table: Table, row: Row, intervals: bool, marked: dict[str, str]) -> Iterator[str]:
+def _lines(
+    columns: Sequence[Column], row: Row, wide: bool, intervals: bool, marked: Mapping[str, str]
+) -> Iterator[str]:
     """The row; intervals follow their values, or stand below them where the table is wide."""
-    values = [_cell(column, row, marked[column.key]) for column in table.columns]
-    small = [_interval(column, row) if intervals else "" for column in table.columns]
-    if len(table.columns) <= WIDE:
+    values = [_cell(column, row, marked[column.key]) for column in columns]
+    small = [_interval(column, row) if intervals else "" for column in columns]
+    if not wide:
         values = [
             rf"{value} {{\scriptsize {interval}}}" if interval else value
             for value, interval in zip(values, small, strict=True)
         ]
     yield " & ".join(values) + r" \\"
-    if len(table.columns) > WIDE and any(small):
+    if wide and any(small):
         yield " & ".join(rf"{{\tiny {interval}}}" if interval else "" for interval in small) + r" \\"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from annotation.management.commands._output import file_output
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import WRITERS, table_file
-from benchmark.services.plot_data import Picture
+from benchmark.services.plot_data import WIDTHS, Picture
 
 PICTURES = ("svg", "pdf", "png")
 
@@ -17,21 +18,33 @@ Tables = Mapping[str, Callable[[], Table]]
 Figures = Mapping[str, Picture]
 
 
-def content_of(output: str, name: str | None, tables: Tables | None, figures: Figures | None) -> bytes:
-    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. Raises ValueError, which says what there is."""
+def content_of(
+    output: str, name: str | None, tables: Tables | None, figures: Figures | None, *, width: str | None = None
+) -> bytes:
+    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. `width` is that of a figure, the text's where none is
+    given. Raises ValueError, which says what there is."""
     suffix = PurePath(output).suffix.removeprefix(".")
+    if width and suffix not in PICTURES:
+        raise ValueError(f"--width is for figures ({', '.join(PICTURES)}), not for a .{suffix} file.")
     if tables is not None and suffix in WRITERS:
-        return table_file(_named(tables, name, "table")(), suffix)
+        return table_file(_named(tables, name, "table")(), suffix, name or "")
     if figures is not None and suffix in PICTURES:
-        return _named(figures, name, "figure").draw(format=suffix, theme="light", width="page")
+        return _named(figures, name, "figure").draw(format=suffix, theme="light", width=width or "page")
     suffixes = (*(WRITERS if tables is not None else ()), *(PICTURES if figures is not None else ()))
     raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(suffixes)}.")
 
 
+def add_width(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--width", choices=WIDTHS, help="of a figure: a column of a paper (3.0 in), or its text (6.3 in), if not given"
+    )
+
+
 def check_output(options: Mapping[str, Any]) -> None:
-    """Raise ValueError for a name of something that is not to be written."""
-    if options["name"] and not options["output"]:
-        raise ValueError("--name says what to write: say where, too, with --output PATH.")
+    """Raise ValueError for a name or a width of something that is not to be written."""
+    for option in ("name", "width"):
+        if options[option] and not options["output"]:
+            raise ValueError(f"--{option} says what to write: say where, too, with --output PATH.")
 
 
 def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:

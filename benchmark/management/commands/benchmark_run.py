@@ -8,7 +8,7 @@ from django.utils import timezone
 from annotation.management.commands._money import dollars
 from annotation.management.commands._output import file_output
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._files import content_of
+from benchmark.management.commands._files import add_width, content_of
 from benchmark.management.commands._flags import (
     add_flags,
     check_judge,
@@ -68,7 +68,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "archive": (),
     "restore": (),
     "delete": ("yes",),
-    "download": ("output", "what", "name", "model"),
+    "download": ("output", "what", "name", "model", "width"),
 }
 """What can be done to a run, and the options that each takes."""
 _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
@@ -101,6 +101,7 @@ class Command(JsonCommand):
         parser.add_argument("--name", metavar="NAME", help="download: which table or figure")
         parser.add_argument("--model", metavar="NAME", help="download: whose official output, where there are several")
         parser.add_argument("--output", metavar="PATH", help="download: the file; its ending says the format")
+        add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
     def work(self, **options) -> dict:
@@ -231,7 +232,7 @@ def _downloaded(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     if not options["output"]:
         raise ValueError("Say where to write it: --output PATH.")
     what = options["what"] or SCORES
-    for name, whose in (("name", (TABLE, FIGURE)), ("model", (OFFICIAL,))):
+    for name, whose in (("name", (TABLE, FIGURE)), ("model", (OFFICIAL,)), ("width", (FIGURE,))):
         if options[name] and what not in whose:
             raise ValueError(f"{flag(name)} is for {' and '.join(whose)}, not for {what}.")
     suffix = {SCORES: ".csv", OFFICIAL: ".zip"}.get(what, "")
@@ -253,7 +254,7 @@ def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
     sources = (tables_of(document), None) if what == TABLE else (None, figures_of(document))
-    return [content_of(options["output"], options["name"], *sources)]
+    return [content_of(options["output"], options["name"], *sources, width=options["width"])]
 
 
 def _entrant(run: Run, name: str | None) -> Entrant:

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._comparing import add_choices, compared
-from benchmark.management.commands._files import PICTURES, check_output, content_of, written
+from benchmark.management.commands._files import PICTURES, add_width, check_output, content_of, written
 from benchmark.management.commands._runs import run_of
 from benchmark.services.comparison_tables import tables_of, told_apart
 from benchmark.services.plot_data import comparison_picture
@@ -28,6 +28,7 @@ class Command(JsonCommand):
             "--name", choices=[DIFFERENCES, STORIES, FIGURE], help="differences or the figure if not given"
         )
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+        add_width(parser)
 
     def work(self, **options) -> dict:
         check_output(options)
@@ -39,7 +40,10 @@ class Command(JsonCommand):
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
         name = options["name"] or (FIGURE if drawn else DIFFERENCES)
         figures = {FIGURE: comparison_picture(comparison)}
-        return result | written(options["output"], content_of(options["output"], name, tables_of(comparison), figures))
+        return result | written(
+            options["output"],
+            content_of(options["output"], name, tables_of(comparison), figures, width=options["width"]),
+        )
 
     def say(self, result: dict) -> None:
         over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from benchmark.management.commands._files import check_output, content_of, written
+from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
@@ -45,6 +45,7 @@ class Command(JsonCommand):
         parser.add_argument("--kind", choices=KINDS, help="only these rows; differences have all pairs")
         parser.add_argument("--name", metavar="NAME", help="the table or figure to write, such as stage2")
         parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+        add_width(parser)
         parser.add_argument(
             "--share", action="store_true", help="keep it as it is now, for members who may see results"
         )
@@ -87,7 +88,8 @@ class Command(JsonCommand):
         document = board_document("Leaderboard", stages, board["absent"])
         tables = tables_of(document) | _differences(board)
         return result | written(
-            options["output"], content_of(options["output"], options["name"], tables, figures_of(document))
+            options["output"],
+            content_of(options["output"], options["name"], tables, figures_of(document), width=options["width"]),
         )
 
     def say(self, result: dict) -> None:

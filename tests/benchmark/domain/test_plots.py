@@ -313,8 +313,8 @@ def test_unknown_formats_themes_and_widths_are_refused():
 
 
 def test_a_png_has_two_hundred_dots_an_inch():
-    # 6.9 in · 200 = 1380, 3.3 in · 200 = 660: the width stands in bytes 16 to 19 (PNG, IHDR)
-    for wide, dots in (("page", 1380), ("column", 660)):
+    # 6.3 in · 200 = 1260, 3.0 in · 200 = 600: the width stands in bytes 16 to 19 (PNG, IHDR)
+    for wide, dots in (("page", 1260), ("column", 600)):
         assert int.from_bytes(draw("orders", 2, format="png", width=wide)[16:20], "big") == dots
 
 
