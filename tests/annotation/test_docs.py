@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command, get_commands
 from pytest import raises
 
+from tests.commands import program
 from workers.domain.rate_limit import START
 from workers.models import Endpoint
 
@@ -42,24 +41,22 @@ def test_an_update_leaves_what_is_not_named(db):
     assert Endpoint.objects.get().options == {}
 
 
-def manage(*arguments: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, ROOT / "manage.py", *arguments], capture_output=True, text=True)
-
-
-def test_wrong_arguments_are_refused_as_anything_else_is(db):
+@pytest.mark.once
+def test_wrong_arguments_are_refused_as_anything_else_is(db, tmp_path):
     told = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert "or with 1 and one clear sentence where it refuses or its arguments are wrong" in told
     with raises(CommandError) as refused:
         call_command("agreement", "--project", "none")
     assert refused.value.returncode == 1
-    process = manage("agreement", "--no-such")
     sentence = "The following arguments are required: --project; --help says what can be given."
-    assert (process.returncode, process.stdout, process.stderr) == (1, "", f"CommandError: {sentence}\n")
+    with program(tmp_path) as run:
+        process = run("agreement", "--no-such")
+        assert (process.returncode, process.stdout, process.stderr) == (1, "", f"CommandError: {sentence}\n")
+        process = run("agreement", "--help")
+        assert process.returncode == 0 and process.stdout.startswith("usage: manage.py agreement")
     with raises(CommandError) as refused:
         call_command("agreement")
     assert str(refused.value) == sentence
-    process = manage("agreement", "--help")
-    assert process.returncode == 0 and process.stdout.startswith("usage: manage.py agreement")
 
 
 @pytest.mark.parametrize("name", OURS)

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import os
 import stat
-import subprocess
-import sys
 
 import pytest
 
 from config import environment
+from tests.commands import program
 
 
 @pytest.fixture
@@ -45,23 +43,13 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_only(monkeypatch,
     assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
 
 
-def _check(command: str = "check", **values: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "manage.py", command], env={**os.environ, **values}, capture_output=True, text=True
-    )
-
-
-@pytest.mark.parametrize("command", ["check", "prepare"])
-def test_misconfiguration_is_a_system_check_with_a_sentence(command, tmp_path):
-    result = _check(
-        command,
-        CREDENCE_VAR=str(tmp_path),
-        SITE_URL="credence.example",
-        INVITATION_DAYS="soon",
-        DATABASE_URL="nonsense",
-    )
-    assert result.returncode == 1
-    assert "Traceback" not in result.stderr
-    assert "SITE_URL is 'credence.example'; expected an http or https address." in result.stderr
-    assert "INVITATION_DAYS is 'soon'; expected a whole number from 1 to 365." in result.stderr
-    assert "DATABASE_URL could not be read" in result.stderr
+def test_misconfiguration_is_a_system_check_with_a_sentence(tmp_path):
+    wrong = {"SITE_URL": "credence.example", "INVITATION_DAYS": "soon", "DATABASE_URL": "nonsense"}
+    with program(tmp_path, **wrong) as run:
+        for command in ("check", "prepare"):
+            result = run(command)
+            assert result.returncode == 1
+            assert "Traceback" not in result.stderr
+            assert "SITE_URL is 'credence.example'; expected an http or https address." in result.stderr
+            assert "INVITATION_DAYS is 'soon'; expected a whole number from 1 to 365." in result.stderr
+            assert "DATABASE_URL could not be read" in result.stderr
