@@ -16,6 +16,8 @@ def collected(settings, tmp_path) -> Path:
     own.mkdir()
     (own / "one.css").write_text("a { color: red }")
     settings.STATIC_ROOT, settings.STATICFILES_DIRS = str(tmp_path / "static"), [own]
+    # Of all apps' files it takes seconds: tests/config/test_loading.py prepares them.
+    settings.STATICFILES_FINDERS = ["django.contrib.staticfiles.finders.FileSystemFinder"]
     settings.STORAGES = settings.STORAGES | {"staticfiles": {"BACKEND": "config.static_files.HashedFiles"}}
     prepare.collect_static()
     return tmp_path / "static"
