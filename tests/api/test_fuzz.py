@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
+from schemathesis.specs.openapi.checks import ignored_auth
 
 from annotation.models import Proposition
 from config.wsgi import application
@@ -101,23 +102,37 @@ def described(tokens, one_connection, place):
     return schemathesis.openapi.from_wsgi(address, application, config=config, headers=tokens["charlie"])
 
 
+def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
+    """The status of an answer that passed all checks; `guarded` holds the operations that were shown to answer nobody without a token.
+
+    That is the one check which makes requests of its own, and what it finds does not depend on whom it takes the token from.
+    """
+    operation = case.operation.label
+    with transaction.atomic():
+        try:
+            known = [ignored_auth] if operation in guarded else None
+            status = case.call_and_validate(headers=token, excluded_checks=known).status_code
+        finally:
+            transaction.set_rollback(True)
+    if status in (200, 201):
+        guarded.add(operation)
+    return status
+
+
 @pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
 def test_no_answer_breaks_the_description(described, tokens, mode):
     """Valid and invalid requests, each as every role; all checks of schemathesis."""
     operations = [result.ok() for result in described.get_all_operations()]
     assert len(operations) == 21
     met: dict[str, set[int]] = {name: set() for name in tokens}
+    guarded: set[str] = set()
     for operation in operations:
 
         @BOUNDED
         @given(case=operation.as_strategy(generation_mode=mode))
         def check(case) -> None:
             for name, token in tokens.items():
-                with transaction.atomic():
-                    try:
-                        met[name].add(case.call_and_validate(headers=token).status_code)
-                    finally:
-                        transaction.set_rollback(True)
+                met[name].add(answer_to(case, token, guarded))
 
         try:
             check()
