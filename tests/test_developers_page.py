@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("developers page")  # all code is read once
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (
     "config",

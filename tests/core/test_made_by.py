@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import shutil
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def _file(name: str) -> Path | None:
     return next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)
 
 
+@cache
 def _imported(path: Path) -> set[str]:
     """Names of modules, and of what may be one: `from a import b` is both a and a.b; inside functions too."""
     found = set()
