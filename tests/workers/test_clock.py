@@ -135,10 +135,13 @@ def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     [
         "by patching",
         pytest.param(
-            "by libfaketime",
-            marks=pytest.mark.skipif(
-                not LIBRARIES and os.environ.get("CI") != "true", reason="libfaketime is not installed"
-            ),
+            "by libfaketime",  # which changes the clock of SQLite alone, that runs in the process
+            marks=[
+                pytest.mark.once,
+                pytest.mark.skipif(
+                    not LIBRARIES and os.environ.get("CI") != "true", reason="libfaketime is not installed"
+                ),
+            ],
         ),
     ],
 )

@@ -54,6 +54,7 @@ def test_it_works_everything_off_and_ends(make_endpoint, start, work):
     assert set(Worker.objects.values_list("state", flat=True)) == {WorkerState.GONE}
 
 
+@pytest.mark.once  # what the process makes of a signal
 @pytest.mark.parametrize(("name", "by_job"), [("SIGTERM", False), ("SIGINT", True)], ids=["all work", "one job"])
 def test_a_signal_lets_what_is_in_flight_come_to_its_end(make_endpoint, start, work, name, by_job):
     endpoint = make_endpoint(options={"delay": 1.5}, max_concurrency=4)
@@ -75,6 +76,7 @@ def test_a_signal_lets_what_is_in_flight_come_to_its_end(make_endpoint, start, w
     assert Worker.objects.get().state == WorkerState.GONE
 
 
+@pytest.mark.once
 def test_a_second_signal_ends_it_at_once(make_endpoint, start, work):
     start(make_endpoint(options={"delay": 60}), ["a"])
     process = work()
