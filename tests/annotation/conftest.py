@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
+from annotation.domain.anchoring.randomisation import randomisation_p
 from annotation.models import Proposition
 from tests.annotation.prefilling import suggest
 from workers.models import Endpoint, EndpointRateLimit
@@ -27,3 +30,9 @@ def suggested(cast, make_story, seat):
         return story, seat(story)
 
     return make
+
+
+@pytest.fixture
+def few_draws(monkeypatch) -> None:
+    """Reports of anchoring draw the arms anew 1,999 times: more make a p-value finer, and change its level in nothing."""
+    monkeypatch.setattr("annotation.domain.anchoring.report.randomisation_p", partial(randomisation_p, draws=1_999))

@@ -18,6 +18,7 @@ from annotation.services.arms import draw_for
 from annotation.services.votes import save_votes
 from tests.annotation.prefilling import CELLS, change, first_labels, label_all, shares
 
+pytestmark = pytest.mark.usefixtures("few_draws")
 PAGE = "/p/minds/prefill/effect/"
 
 

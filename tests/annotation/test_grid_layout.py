@@ -16,9 +16,9 @@ from tests.browser.waiting import wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chromium() -> Iterator:
-    """A browser of one test's own: while it runs, no test of asynchronous code could start another event loop."""
+    """A browser of this file's own: while it runs, no test of asynchronous code could start another event loop."""
     if not os.path.exists(CHROMIUM):
         pytest.skip("Chromium is not installed; set CHROMIUM to its path")
     from playwright.sync_api import sync_playwright
@@ -36,16 +36,20 @@ def open_grid(cast, chromium, live_server, client):
     cast.project.save()
     client.force_login(cast.bob)
     cookie = {"name": settings.SESSION_COOKIE_NAME, "value": client.cookies[settings.SESSION_COOKIE_NAME].value}
+    contexts = []
 
     def make(story, **viewport):
         context = chromium.new_context(base_url=live_server.url, viewport=viewport, reduced_motion="reduce")
+        contexts.append(context)
         context.add_cookies([cookie | {"url": live_server.url}])
         page = context.new_page()
         page.goto(f"/p/minds/work/{story.uid}/")
         page.wait_for_selector("html[data-grid-ready]", state="attached")
         return page
 
-    return make
+    yield make
+    for context in contexts:
+        context.close()
 
 
 def cell(row: int, dimension: str) -> str:

@@ -298,11 +298,11 @@ def test_the_one_who_takes_every_suggestion_is_found():
     assert low < 0 < high
 
 
-def test_independent_voters_show_no_effect_at_the_nominal_rate():
+def test_independent_voters_show_no_effect_at_the_nominal_rate(few_draws):
     none_found = 0
     for seed in range(100):
         votes = replace(_simulated(seed), dimensions=(), annotators=(), sources=())
-        none_found += anchoring_report(votes, seed=seed, resamples=400)["overall"]["effect"] is False
+        none_found += anchoring_report(votes, seed=seed, resamples=40)["overall"]["effect"] is False
     # 95 expected; 88 is 3.2 binomial standard errors (√(0.95 · 0.05 · 100) = 2.18) below
     assert 88 <= none_found <= 100
 
@@ -319,7 +319,7 @@ def test_a_shift_that_is_not_there_is_announced_in_one_data_set_of_twenty(storie
     assert alarms <= 27
 
 
-def test_a_shift_that_is_there_is_found_and_its_size_covered():
+def test_a_shift_that_is_there_is_found_and_its_size_covered(few_draws):
     found = held = 0
     for seed in range(60):
         votes = simulated(np.random.default_rng(seed), stories=21, unit="cell", shift=0.1)
