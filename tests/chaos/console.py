@@ -1,6 +1,6 @@
-"""The one process of a chaos site that nobody kills: starts jobs and reads the ledger.
+"""The one process of a chaos site that nobody kills: makes the tables, starts jobs and reads the ledger.
 
-Reads one JSON object a line, {"do": "start", …}, {"do": "running"} or {"do": "report"}, and answers with one.
+Reads one JSON object a line, {"do": "prepare"}, {"do": "start", …}, {"do": "running"} or {"do": "report"}, and answers with one.
 """
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ from __future__ import annotations
 import json
 import sys
 import time
+from pathlib import Path
 
 import django
 
 django.setup()
 
+from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
 from django.db import InterfaceError, OperationalError, connections  # noqa: E402
 from django.db.models import Count, Q  # noqa: E402
 from django.utils import timezone  # noqa: E402
@@ -34,6 +37,12 @@ from workers.models import (  # noqa: E402
 )
 from workers.services.endpoints import save_endpoint  # noqa: E402
 from workers.services.jobs import start_job  # noqa: E402
+
+
+def prepare() -> None:
+    call_command("migrate", run_syncdb=True, verbosity=0)
+    if not Path(settings.STATIC_ROOT).is_dir():  # collected for other tests already
+        call_command("collectstatic", interactive=False, verbosity=0)
 
 
 def start(*, url: str, calls: int, batch: bool) -> str:
@@ -75,7 +84,7 @@ def report() -> dict:
 
 def answer(asked: dict) -> object:
     """Wait a while for a database that is away."""
-    do = {"start": start, "running": running, "report": report}[asked.pop("do")]
+    do = {"prepare": prepare, "start": start, "running": running, "report": report}[asked.pop("do")]
     end = time.monotonic() + PATIENCE
     while True:
         try:

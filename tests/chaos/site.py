@@ -16,8 +16,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.patience import PATIENCE
-
 ROOT = Path(__file__).resolve().parents[2]
 LEASE = 4
 """Seconds after which a silent worker counts as lost."""
@@ -52,11 +50,10 @@ class Site:
 
     def __enter__(self) -> Site:
         try:
-            self._manage("migrate", "--run-syncdb", "-v", "0")
-            self._manage("collectstatic", "--noinput", "-v", "0")
+            self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], stdin=subprocess.PIPE)
+            self.ask("prepare")
             for name in sorted(self.commands, key=lambda name: name != "redis"):
                 self.start(name)
-            self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], stdin=subprocess.PIPE)
         except BaseException:
             self.__exit__()
             raise
@@ -65,12 +62,6 @@ class Site:
     def __exit__(self, *_: object) -> None:
         for name in list(self.running):
             self._end(name)
-
-    def _manage(self, *arguments: str) -> None:
-        command = [sys.executable, "manage.py", *arguments]
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
-        if done.returncode:
-            raise RuntimeError(done.stderr)
 
     # --- processes ---------------------------------------------------------------------------------------------------
 
