@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Generator
 from functools import partial
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
-from tests.prepared import copy_prepared
+from tests.prepared import copy_prepared, keep_migrated
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
 
@@ -46,11 +47,27 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory) -> Callable[[Path], Path]:
-    """Makes the data folder of an empty installation on SQLite: `prepared(tmp_path / "var")`."""
+def folder_of_all(tmp_path_factory) -> Path:
+    """A folder of all processes of this run."""
     own = tmp_path_factory.getbasetemp()
-    shared = own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own  # the folder of all processes of this run
-    return lambda var: copy_prepared(var, shared)
+    return own.parent if os.environ.get("PYTEST_XDIST_WORKER") else own
+
+
+@pytest.fixture(scope="session")
+def prepared(folder_of_all) -> Callable[[Path], Path]:
+    """Makes the data folder of an empty installation on SQLite: `prepared(tmp_path / "var")`."""
+    return lambda var: copy_prepared(var, folder_of_all)
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker, folder_of_all) -> None:
+    """Has the migrations run from nothing, as pytest-django does, and keeps what they leave for `prepared`."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        with django_db_blocker.unblock():
+            connection.ensure_connection()
+            keep_migrated(connection.connection, folder_of_all)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -79,8 +96,11 @@ def only_filled_tables_are_emptied(django_test_environment) -> None:
     TransactionTestCase._fixture_teardown = empty_what_is_filled
 
 
+NUMBERS = itertools.count()
+
+
 @pytest.fixture(autouse=True)
-def quick_and_local(settings, tmp_path, monkeypatch) -> None:
+def quick_and_local(settings, tmp_path_factory, monkeypatch) -> None:
     """Fast password hashing, plain static files, no shared cache and no files outside the test."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
@@ -92,7 +112,7 @@ def quick_and_local(settings, tmp_path, monkeypatch) -> None:
     settings.SECURE_SSL_REDIRECT = False
     # Thousands of requests a minute, of few people.
     monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
-    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.MEDIA_ROOT = tmp_path_factory.getbasetemp() / f"media-{next(NUMBERS)}"  # few tests make it
 
 
 @pytest.fixture
