@@ -191,6 +191,7 @@ def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_
     assert set(states(job).values()) == {"held"} and Call.objects.filter(attempts_made__gt=0).count() <= 8
 
 
+@pytest.mark.once  # a rule of the rate limit
 def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
     script = [{"when": "bad", "fail": "throttled"}, {"delay": 0.05}]
