@@ -1,9 +1,10 @@
-"""How fast calls are made and kept: `python bench/calling.py [--only latency|compare|memory|limit] [--database-url postgres://…]`.
+"""How fast calls are made and kept: `python bench/calling.py [--only latency|cold|compare|memory|limit] [--database-url postgres://…]`.
 
 A local server that speaks OpenAI's protocol (tests/servers) answers after a set latency; the product makes the calls exactly as in
 production: planned, reserved and sent in the ledger, answered, parsed by a job handler, every row durable. Prints one JSON object a measurement:
 
 - latency: 895 calls at 64 in flight and 1 s latency, against the physical limit of ⌈895/64⌉ seconds
+- cold: the same, the endpoint's first calls in a process that has called no model yet
 - compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has inspect_ai and openai),
   each answer read by a scorer there and by a job handler here
 - memory: 20,000 calls, resident memory at the start, in the middle and at the end
@@ -45,7 +46,7 @@ print(time.time() - began, time.process_time() - cpu)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=["latency", "compare", "memory", "limit"])
+    parser.add_argument("--only", choices=list(MEASUREMENTS))
     parser.add_argument("--database-url", default="")
     parser.add_argument("--inspect", default="", metavar="PYTHON")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -63,7 +64,7 @@ def main() -> None:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
-        for name in [options.only] if options.only else ["latency", "compare", "memory", "limit"]:
+        for name in [options.only] if options.only else MEASUREMENTS:
             result = {"measured": name, "database": "postgresql" if options.database_url else "sqlite"}
             print(json.dumps(result | MEASUREMENTS[name](options)), flush=True)
 
@@ -130,11 +131,20 @@ def _warm(server):
 
 
 def latency(options) -> dict:
+    return _of_a_second(_warm, before=WARM_UP)
+
+
+def cold(options) -> dict:
+    return _of_a_second(lambda server: _job(_endpoint(server, "tiny"), CALLS), before=0)
+
+
+def _of_a_second(made, before: int) -> dict:
+    """Time the job that `made` makes for a server, which had `before` calls by then."""
     from tests.servers.process import ModelServer
 
     with ModelServer(latency=1.0) as server:
-        took, cpu = _timed_run(_warm(server))
-        paid = len(server.paid()) - WARM_UP
+        took, cpu = _timed_run(made(server))
+        paid = len(server.paid()) - before
     limit = math.ceil(CALLS / IN_FLIGHT)
     return {
         "calls": CALLS,
@@ -235,7 +245,7 @@ def _work() -> None:
     Runner().run()
 
 
-MEASUREMENTS = {"latency": latency, "compare": compare, "memory": memory, "limit": limit}
+MEASUREMENTS = {"latency": latency, "cold": cold, "compare": compare, "memory": memory, "limit": limit}
 
 if __name__ == "__main__":
     main()
