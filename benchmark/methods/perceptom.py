@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
-from benchmark.methods.perceptions import perceived_by, perceptions_of
+from benchmark.methods.perceptions import Perceived, perceived_by, perceptions_of
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
 from workers.providers.contract import Message
@@ -40,13 +40,18 @@ def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
     return put.messages(asked_perceptions(put))
 
 
-def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    perceptions = perceptions_of(earlier[PERCEIVE])
+def perceptions_in(answer: str) -> Perceived:
+    """Return what a model said of who perceives what. Raises NothingToAsk where it cannot be read."""
+    perceptions = perceptions_of(answer)
     if perceptions is None:
         raise NothingToAsk(
             "The answer on who perceives what is not an array of objects, so that the question could not be asked."
         )
-    return put.messages(about_perceived(put, perceived_by(perceptions, put.people)))
+    return perceptions
+
+
+def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
+    return put.messages(about_perceived(put, perceived_by(perceptions_in(earlier[PERCEIVE]), put.people)))
 
 
 def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:

@@ -10,7 +10,7 @@ from annotation.models import Project, Story
 from benchmark.models import RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_of, settings_of
 from benchmark.services.evaluating import answers_of
-from benchmark.suites.contract import ItemView, Question
+from benchmark.suites.contract import Beside, ItemView, Question
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from core.texts import storable
@@ -61,20 +61,42 @@ def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
 
 
-def readings_shown(item: RunItem | SharedItem) -> dict[str, Any]:
+def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and readings. `place.call` has
-    the answer. {"failed"}, a sentence, where the suite could not make it."""
+    the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a sentence, where the suite could not make it."""
     run = item.entrant.run
     suite, answers = suite_named(run.suite), answers_of([item])[item.pk]
     resources = DatasetResources(run.dataset)
     sample = sample_of(item.sample)
     question = Question(sample, item.stage, settings_of(run), resources, answers, item.repetition)
     answer = item.call.answer if item.call else None
-    view = ItemView(question, answer, item.official, item.repaired, item.unusable)
+    view = ItemView(question, answer, item.official, item.repaired, item.unusable, _beside(item, closed))
     try:
         return suite.item(view) if suite.item else _plain(view)
     except SuiteFailed as error:
         return {"failed": str(error)}
+
+
+def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
+    """The items of the same set, in the order of the dataset."""
+    if not item.sample.group:
+        return []
+    set_items = (
+        item.among()
+        .without(closed)
+        .filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition, sample__group=item.sample.group)
+    )
+    return [
+        Beside(
+            one.pk,
+            sample_of(one.sample),
+            one.call.answer if one.call else None,
+            one.official,
+            one.repaired,
+            one.unusable,
+        )
+        for one in set_items.select_related("sample", "call").order_by("sample__number")
+    ]
 
 
 def _plain(view: ItemView) -> dict[str, Any]:

@@ -195,12 +195,27 @@ Measured = tuple[Figures, BySample]
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """An item of the same set as the one that a page shows, by the same model at the same step, that one among them: `item` is its number, by which the page
+    links to it, `answer` the raw answer, None without one; readings are as `ItemView` has them."""
+
+    item: int
+    sample: Sample
+    answer: str | None
+    official: Mapping[str, Any] | None
+    repaired: Mapping[str, Any] | None
+    unusable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ItemView:
     """One item as a page shows it: its question, whose `answers` are those that its own is read with, the raw answer, None without one, both
-    readings as they were kept, and why the repaired one has no estimate, empty where it has one. The question's resources have no prompts."""
+    readings as they were kept, and why the repaired one has no estimate, empty where it has one. The question's resources have no prompts. `beside` are the
+    items of its set (`Sample.group`) in the order of the dataset, none for a sample without one."""
 
     question: Question
     answer: str | None
     official: Mapping[str, Any] | None
     repaired: Mapping[str, Any] | None
     unusable: str = ""
+    beside: Sequence[Beside] = ()

@@ -12,6 +12,7 @@ from typing import Any
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.asked import (
     BadQuestion,
+    Beside,
     Entered,
     ItemView,
     Measured,
@@ -37,6 +38,7 @@ from workers.providers.contract import Request
 __all__ = [
     "BadImport",
     "BadQuestion",
+    "Beside",
     "Entered",
     "Imported",
     "ItemView",

@@ -13,7 +13,7 @@ from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
 from workers.providers.baseline.registered import register_baseline
 
-FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi")
+FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi", "percept_fantom")
 """Folders beside this file, each with a `suite.py` that holds `SUITE`."""
 
 _suites: dict[str, Suite] = {}

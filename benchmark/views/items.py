@@ -128,7 +128,7 @@ def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozen
         "call": call,
         "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
-        "shown": evidence.readings_shown(place),
+        "shown": evidence.readings_shown(place, closed),
         "stage": suite.step(place.stage),
         "suite": suite,
         "noun": suite.noun[0].capitalize(),

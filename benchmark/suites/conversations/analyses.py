@@ -46,15 +46,15 @@ def metrics_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
     """Return {metric: estimate} of the answers that count for a scenario."""
     free = _of(reads, DISTANCE)
     metrics = {
-        "all_star": estimate_of(_sets(reads), seed),
-        "all": estimate_of(_sets([read for read in reads if _kind(read) != DISTANCE]), seed),
+        "all_star": estimate_of(sets_of(reads), seed),
+        "all": estimate_of(sets_of([read for read in reads if _kind(read) != DISTANCE]), seed),
         "choice": _accuracy(_of(reads, CHOICE), seed),
         "distance": _accuracy(free, seed),
         "distance_f1": f1_of([read for read in free if read.right], seed),
     }
     for topic in TOPICS:
         rows = [read for read in reads if read.sample.content["topic"] == topic]
-        metrics[f"{topic} all"] = estimate_of(_sets(rows), seed)
+        metrics[f"{topic} all"] = estimate_of(sets_of(rows), seed)
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
         metrics[f"{topic} f1"] = weighted_f1([*_said(_of(rows, YES_NO))], seed=seed)
     metrics["characters"] = estimate_of(_characters(reads), seed)
@@ -73,7 +73,8 @@ def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
     )
 
 
-def _sets(reads: Sequence[Read]) -> list[Unit]:
+def sets_of(reads: Sequence[Read]) -> list[Unit]:
+    """Return the sets, right where all their answers are."""
     sets: dict[tuple[str, int], list[Read]] = {}
     for read in reads:
         sets.setdefault(read.set_key, []).append(read)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmark.suites.conversations.flattening import question_sets
 from benchmark.suites.conversations.records import BadFantom, SetRecord
-from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, QuestionSet
+from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, Sets
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.text import NotJson, json_of
 
@@ -27,10 +27,11 @@ COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class Fantom:
-    """A copy of the benchmark: sets by id, in the order of the file, and the SHA-256 of the file as 64 hexadecimal digits."""
+    """A copy of the benchmark: sets by id, in the order of the file, the SHA-256 of the file as 64 hexadecimal digits, and its records."""
 
-    sets: dict[str, QuestionSet]
+    sets: Sets
     digest: str
+    records: Sequence[SetRecord] = ()
 
 
 def read_fantom(path: Path) -> Fantom:
@@ -47,7 +48,7 @@ def read_fantom(path: Path) -> Fantom:
         raise BadFantom(f"{path.name}: it is {kind_of(value)}; expected a list of sets of questions.")
     records = [_record(path.name, number, entry) for number, entry in enumerate(value)]
     _check_ids(path.name, records)
-    return Fantom(question_sets(records), hashlib.sha256(raw).hexdigest())
+    return Fantom(question_sets(records), hashlib.sha256(raw).hexdigest(), records)
 
 
 def file_of(path: Path) -> Path:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.contract import ItemView, Sample
+from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
 
 _SAID = {1: "yes", 0: "no", -1: "neither yes nor no"}
+_LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
+"""Characters of a right text and of an answer in the table of a set."""
 
 
-def item_of(view: ItemView, step: str) -> dict[str, Any]:
-    """Return what the page of an item shows; `step` is the one at which questions are answered."""
+def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIOS) -> dict[str, Any]:
+    """Return what the page of an item shows; at `steps` questions are answered, and the others of the set stand in a
+    table. `scenarios` is what scenarios are called."""
     sample = view.question.sample
     content = sample.content
-    answered = view.answer is not None and view.question.step == step
+    answered = view.answer is not None and view.question.step in steps
     readings = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
     return {
         "conversation": content["conversation"],
@@ -24,13 +27,42 @@ def item_of(view: ItemView, step: str) -> dict[str, Any]:
         "about": _about(content),
         "options": [f"({letter}) {text}" for letter, text in zip("ab", content["options"], strict=False)],
         "type": sample.category,
-        "scenario": SCENARIOS.get(content["scenario"], ""),
+        "scenario": scenarios.get(content["scenario"], ""),
         "order": ORDERS.get(content["order"], ""),
         "right": _right(sample),
         "wrong": _wrong(sample),
         "readings": [_reading(name, sample, reading) for name, reading in readings.items()] if answered else [],
         "unread": view.unusable if answered else "",
+        "fact": f"{content['fact_question']} {content['fact_answer']}",
+        "questions": _questions(view, scenarios) if view.question.step in steps else [],
     }
+
+
+def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
+    """The questions of the set with their answers, that of the page among them; none where it is alone."""
+    here = view.question.sample.key
+    return [_row(one, one.sample.key == here, scenarios) for one in view.beside] if len(view.beside) > 1 else []
+
+
+def _row(one: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any]:
+    sample, answer = one.sample, one.answer
+    official = _reading("official", sample, one.official) if answer is not None else None
+    repaired = _reading("repaired", sample, None if one.unusable else one.repaired) if answer is not None else None
+    return {
+        "item": one.item,
+        "here": here,
+        "type": sample.category,
+        "question": sample.content["question"],
+        "scenario": scenarios.get(sample.content["scenario"], ""),
+        "right": _shortened(_right(sample), _LONGEST_IN_A_SET),
+        "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
+        "official": official,
+        "repaired": repaired and (repaired | {"verdict": "unread"} if one.unusable else repaired),
+    }
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most].rstrip()} …"
 
 
 def _about(content: Mapping[str, Any]) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.conversations.outcomes import Scored
+from benchmark.suites.conversations.released import all_right, by_order, list_answers, mean, weighted_f1
 from benchmark.suites.conversations.rows import (
     ANSWERABILITY,
     CHOICE,
@@ -14,7 +15,6 @@ from benchmark.suites.conversations.rows import (
     FACT,
     INFORMATION,
     LIST,
-    NOT_THERE,
     YES,
     YES_NO,
 )
@@ -28,11 +28,6 @@ GROUPINGS: Mapping[str, Callable[[Scored], str]] = {
 _REASONS = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
 
 
-def without_absent(answers: Iterable[Scored]) -> list[Scored]:
-    """Return the answers without those on characters who are not in the short conversation."""
-    return [answer for answer in answers if answer.row.right != (NOT_THERE,)]
-
-
 def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) -> dict[str, Any]:
     """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set" whatever it is; None stands for not a number.
 
@@ -43,62 +38,45 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) ->
     free = [answer for answer in rows if answer.row.kind == DISTANCE]
     choices = [answer for answer in rows if answer.row.kind == CHOICE]
     metrics: dict[str, Any] = {
-        f"{scenario}:set:ALL*": _all_right(rows, group),
-        f"{scenario}:set:ALL": _all_right([answer for answer in rows if answer.row.kind != DISTANCE], group),
+        f"{scenario}:set:ALL*": _per_cent_right(rows, group),
+        f"{scenario}:set:ALL": _per_cent_right([answer for answer in rows if answer.row.kind != DISTANCE], group),
         f"{scenario}:belief:multiple-choice": _share(choices),
         f"{scenario}:belief:distance": _share(free),
-        f"{scenario}:belief_true_word-f1": _per_cent(_mean([answer.f1 for answer in free if answer.right])),
+        f"{scenario}:belief_true_word-f1": _per_cent(mean([answer.f1 for answer in free if answer.right])),
     }
     for topic in (ANSWERABILITY, INFORMATION):
         metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}", grouping)
-    metrics["fact_word-f1"] = _per_cent(_mean([answer.f1 for answer in answers if answer.row.kind == FACT]))
+    metrics["fact_word-f1"] = _per_cent(mean([answer.f1 for answer in answers if answer.row.kind == FACT]))
     metrics |= {f"{scenario}:tom:{name}": counts for name, counts in _wrong_reasons(rows).items()}
-    metrics |= {f"{scenario}:{order}": share for order, share in _by_order(free).items()}
-    metrics[f"{scenario}:set:ALL_character"] = _per_cent(_mean(_all_of_characters(rows, group)))
-    metrics[f"{scenario}:set:character_answer_consistency"] = _per_cent(_mean(_consistency(rows, group)))
+    metrics |= {
+        f"{scenario}:{order}": share for order, answers_of in by_order(free).items() if (share := _share(answers_of))
+    }
+    metrics[f"{scenario}:set:ALL_character"] = _per_cent(mean(_all_of_characters(rows, group)))
+    metrics[f"{scenario}:set:character_answer_consistency"] = _per_cent(mean(_consistency(rows, group)))
     return metrics
 
 
 def _of_topic(rows: Sequence[Scored], name: str, grouping: str) -> dict[str, Any]:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
     return {
-        f"{name}:set:ALL": _all_right(rows, GROUPINGS[grouping]),
+        f"{name}:set:ALL": _per_cent_right(rows, GROUPINGS[grouping]),
         f"{name}:list": _share([answer for answer in rows if answer.row.kind == LIST]),
         f"{name}:binary-f1": _per_cent(
-            _weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
+            weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
         ),
     }
+
+
+def _per_cent_right(answers: Sequence[Scored], group: Callable[[Scored], str]) -> float | None:
+    return _per_cent(mean(all_right(answers, group)))
 
 
 def _per_cent(share: float | None) -> float | None:
     return None if share is None else round(share, 3) * 100
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
-
-
 def _share(answers: Sequence[Scored]) -> float | None:
-    return _per_cent(_mean([float(answer.right) for answer in answers]))
-
-
-def _all_right(answers: Sequence[Scored], group: Callable[[Scored], str]) -> float | None:
-    right: dict[str, bool] = {}
-    for answer in answers:
-        right[group(answer)] = right.get(group(answer), True) and answer.right
-    return _per_cent(_mean([float(value) for value in right.values()]))
-
-
-def _weighted_f1(pairs: Sequence[tuple[int, int]]) -> float | None:
-    """F1 of the labels, weighted by how often each is gold."""
-    if not pairs:
-        return None
-    gold, given, hits = (
-        Counter(g for g, _ in pairs),
-        Counter(p for _, p in pairs),
-        Counter(g for g, p in pairs if g == p),
-    )
-    return sum(count * 2 * hits[label] / (count + given[label]) for label, count in gold.items()) / len(pairs)
+    return _per_cent(mean([float(answer.right) for answer in answers]))
 
 
 def _wrong_reasons(rows: Sequence[Scored]) -> dict[str, dict[str, int]]:
@@ -118,20 +96,10 @@ def _list_reason(excluded: bool, included: bool) -> str:
     )
 
 
-def _by_order(free: Sequence[Scored]) -> dict[str, float | None]:
-    """Accuracy by order of belief, and by its kind; without an order of which nothing is right, as released code leaves it out."""
-    orders = sorted({answer.row.order for answer in free} | {answer.row.order.partition(":")[0] for answer in free})
-    shares = {
-        order: _share([answer for answer in free if order in (answer.row.order, answer.row.order.partition(":")[0])])
-        for order in orders
-    }
-    return {order: share for order, share in shares.items() if share}
-
-
 def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
     """For each group and character, 1 where everything about the character is right."""
     values: dict[tuple[str, str], bool] = {}
-    lists = _list_answers(rows, group)
+    lists = list_answers(rows, group)
     for answer in rows:
         if answer.row.kind == YES_NO:
             name = answer.row.character.lower()
@@ -151,18 +119,10 @@ def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -
 def _consistency(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
     """For each group and character, 1 where single answers and lists say the same of the character."""
     said: dict[tuple[str, str], set[int]] = {}
-    lists = _list_answers(rows, group)
+    lists = list_answers(rows, group)
     for answer in rows:
         if answer.row.kind == YES_NO:
             name = answer.row.character.lower()
             named = {int(name in text) for text in lists.get((group(answer), answer.row.topic), ())}
             said.setdefault((group(answer), name), set()).update({answer.said, *named})
     return [float(len(values) == 1) for values in said.values()]
-
-
-def _list_answers(rows: Sequence[Scored], group: Callable[[Scored], str]) -> dict[tuple[str, str], list[str]]:
-    found: dict[tuple[str, str], list[str]] = {}
-    for answer in rows:
-        if answer.row.kind == LIST:
-            found.setdefault((group(answer), answer.row.topic), []).append(answer.answer.lower())
-    return found

@@ -13,13 +13,14 @@ from benchmark.suites.conversations.data import file_of, read_fantom
 from benchmark.suites.conversations.flattening import in_full
 from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.outcomes import Scored
+from benchmark.suites.conversations.released import without_absent
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
 from benchmark.suites.conversations.units import Read
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
 from benchmark.suites.fantom.readings import readings_of
-from benchmark.suites.fantom.released_metrics import scenario_metrics, without_absent
+from benchmark.suites.fantom.released_metrics import scenario_metrics
 from benchmark.suites.fantom.samples import SHORT, samples_of
 
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))

@@ -8,12 +8,12 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS, TOPICS
+from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
+from benchmark.suites.conversations.tables import reasons_table, table_of
 from benchmark.suites.fantom.measure import QUESTIONS
-from benchmark.suites.showing.entrants import analyses_of, row_of
-from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (
@@ -36,18 +36,6 @@ _CHARACTERS = (
     "Share of characters of a set about whom everything is right (single answers, their place in both lists, beliefs charged to the one who believes), "
     "and of those of whom single answers and lists say the same."
 )
-_REASONS = {
-    "official": "Wrong answers by reason; lists are those on answerability alone, as in the released code.",
-    "repaired": "Wrong answers by reason, of both kinds of lists. What could not be read is not among them.",
-}
-_REASON_NAMES: Mapping[str, str] = {
-    EXCLUDED: "One who knows lacking",
-    INCLUDED: "One who does not know named",
-    BOTH: "Both",
-    "false_no": "False no",
-    "false_yes": "False yes",
-    "neither": "Neither",
-}
 
 
 def tables(results: ReadingResults) -> dict[str, ShownTable]:
@@ -114,16 +102,6 @@ def _free(key: str, header: str, embedders: Sequence[str], group: str) -> list[C
     return [estimated(f"{key} {name}", f"{header} ({name})", group=group, digits=1, best="high") for name in embedders]
 
 
-def _table(
-    entrants: Sequence[EntrantResults], title: str, columns: Sequence[Column], cells: Sequence[Any], *notes: str
-) -> Table:
-    rows = [row_of(entrant, QUESTIONS.key, values) for entrant, values in zip(entrants, cells, strict=True)]
-    lead = unlike_missing({QUESTIONS.key: entrants})
-    return Table(
-        title=title, columns=[Column(key="model", header="Model"), *columns], rows=rows, lead=lead, notes=[*notes]
-    )
-
-
 def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -> Table:
     embedders = _embedders(entrants, reading)
     columns = [
@@ -143,7 +121,7 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -
     cells = [_scenario_cells(_found(entrant, reading), scenario) for entrant in entrants]
     title = f"{SCENARIOS[scenario].capitalize()}, {reading} reading (%)"
     counted = () if scenario == INACCESSIBLE else (_WHOLE if reading == "repaired" else _FRAGMENTS,)
-    return _table(entrants, title, columns, cells, *counted, _ALL, _DISTANCE)
+    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE)
 
 
 def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
@@ -178,7 +156,9 @@ def _orders(entrants: Sequence[EntrantResults], reading: str) -> Table:
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, figures.get(DISTANCE))
             values |= estimate(f"{scenario} {order} {CHOICE}", figures.get(CHOICE))
         cells.append(values)
-    return _table(entrants, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS, _DISTANCE)
+    return table_of(
+        entrants, QUESTIONS.key, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS, _DISTANCE
+    )
 
 
 def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
@@ -201,29 +181,9 @@ def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
     ]
     embedders = ", ".join(_embedders(entrants, reading))
     note = f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders})."
-    return _table(entrants, f"Characters and consistency, {reading} reading (%)", columns, cells, note)
+    return table_of(entrants, QUESTIONS.key, f"Characters and consistency, {reading} reading (%)", columns, cells, note)
 
 
 def _reasons(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
-    columns = [
-        Column(
-            key=f"{scenario} {kind} {name}",
-            header=_REASON_NAMES[name],
-            group=f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
-            kind="count",
-        )
-        for scenario, title in SCENARIOS.items()
-        for kind, reasons in names.items()
-        for name in reasons
-    ]
-    cells = [
-        {
-            f"{scenario} {kind} {name}": _found(entrant, reading)["reasons"][scenario][kind].get(name, 0)
-            for scenario in SCENARIOS
-            for kind, reasons in names.items()
-            for name in reasons
-        }
-        for entrant in entrants
-    ]
-    return _table(entrants, f"Wrong answers by reason, {reading} reading", columns, cells, _REASONS[reading])
+    found = [_found(entrant, reading)["reasons"] for entrant in entrants]
+    return reasons_table(entrants, found, QUESTIONS.key, SCENARIOS, reading)

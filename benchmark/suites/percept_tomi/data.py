@@ -113,7 +113,7 @@ def _questions(text: str, name: str) -> Iterator[PerceptQuestion]:
             keys[question.key] = question.line
             yield question
     except csv.Error as error:
-        raise BadPerceptToMi(f"{name}, line {reader.line_num}: it cannot be read as CSV ({error}).") from error
+        raise BadPerceptToMi(f"{name}, line {reader.reader.line_num}: it cannot be read as CSV ({error}).") from error
 
 
 def _check_counts(questions: Sequence[PerceptQuestion], name: str) -> None:

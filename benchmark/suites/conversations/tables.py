@@ -1,0 +1,73 @@
+"""Tables of figures that are analyses of single questions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
+from benchmark.suites.showing.entrants import row_of
+from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.shown import EntrantResults
+
+_REASONS = {
+    "official": "Wrong answers by reason; lists are those on answerability alone, as in the released code.",
+    "repaired": "Wrong answers by reason, of both kinds of lists. What could not be read is not among them.",
+}
+_REASON_NAMES: Mapping[str, str] = {
+    EXCLUDED: "One who knows lacking",
+    INCLUDED: "One who does not know named",
+    BOTH: "Both",
+    "false_no": "False no",
+    "false_yes": "False yes",
+    "neither": "Neither",
+}
+
+
+def table_of(
+    entrants: Sequence[EntrantResults],
+    group: str,
+    title: str,
+    columns: Sequence[Column],
+    cells: Sequence[Any],
+    *notes: str,
+) -> Table:
+    """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
+    rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
+    lead = unlike_missing({group: entrants})
+    return Table(
+        title=title, columns=[Column(key="model", header="Model"), *columns], rows=rows, lead=lead, notes=[*notes]
+    )
+
+
+def reasons_table(
+    entrants: Sequence[EntrantResults],
+    found: Sequence[Mapping[str, Any]],
+    group: str,
+    scenarios: Mapping[str, str],
+    reading: str,
+) -> Table:
+    """Return the table of wrong answers by reason; `found` are the counts of each entrant, `scenarios` what these are called."""
+    names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
+    columns = [
+        Column(
+            key=f"{scenario} {kind} {name}",
+            header=_REASON_NAMES[name],
+            group=f"{title.capitalize()}, {'lists' if kind == 'lists' else 'yes or no'}",
+            kind="count",
+        )
+        for scenario, title in scenarios.items()
+        for kind, reasons in names.items()
+        for name in reasons
+    ]
+    cells = [
+        {
+            f"{scenario} {kind} {name}": counts[scenario][kind].get(name, 0)
+            for scenario in scenarios
+            for kind, reasons in names.items()
+            for name in reasons
+        }
+        for counts in found
+    ]
+    return table_of(entrants, group, f"Wrong answers by reason, {reading} reading", columns, cells, _REASONS[reading])

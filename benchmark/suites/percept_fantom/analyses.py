@@ -1,0 +1,43 @@
+"""What questions and perceptions come to in both scenarios, of one reading, with intervals over conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.suites.conversations.analyses import metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.conversations.question_types import SCENARIOS
+from benchmark.suites.conversations.rows import ACCESSIBLE
+from benchmark.suites.conversations.units import Read, Unit, estimate_of
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+
+_OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
+
+
+def questions_of(reads: Sequence[Read], reading: str, seed: int) -> dict[str, Any]:
+    """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons": {scenario: counts}} of the answers of a
+    reading. A set counts for true belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
+    parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
+    scenarios = {}
+    for scenario, part in parts.items():
+        metrics = metrics_of(part, seed)
+        if scenario == ACCESSIBLE and reading == "official":
+            metrics["all"] = metrics_of(of_scenario(part, scenario, "repaired"), seed)["all"]
+        scenarios[scenario] = {name: figure for name, figure in metrics.items() if name not in _OF_FREE_ANSWERS}
+    return {
+        "scenarios": scenarios,
+        "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
+        "reasons": {scenario: reasons_of(part, reading) for scenario, part in parts.items()},
+    }
+
+
+def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, Any]:
+    """Return {scenario: estimate} of a share of perceptions over sets; a set with beliefs of both scenarios is in both. `reads` has one of each set."""
+    return {
+        name: estimate_of([_unit(read, share) for read in reads if scenario in read.sample.content["scenarios"]], seed)
+        for scenario, name in SCENARIO_NAMES.items()
+    }
+
+
+def _unit(read: Read, share: str) -> Unit:
+    return Unit(read.sample.cluster, None if read.reading is None else read.reading.get(share))

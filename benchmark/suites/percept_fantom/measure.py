@@ -1,0 +1,211 @@
+"""What the answers of a model come to: sets that are right as a whole in both scenarios, by the true perceivers and by a method, single questions, and how
+well it infers who hears what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmark.suites.asked import Reading
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.conversations.analyses import of_scenario, sets_of
+from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
+from benchmark.suites.conversations.units import Read, estimate_of
+from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined
+from benchmark.suites.perceiving import shares as perceived
+from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS
+from benchmark.suites.perceiving.tables import tasks_of
+from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.percept_fantom.steps import ANSWER, STEPS
+from benchmark.suites.right_or_wrong import ACCURACY, scored_by
+from benchmark.suites.set_measuring import measured_sets
+from benchmark.suites.shares_of_answers import Shares, scored_shares
+
+ALL = "all"
+ANALYSES = "percept-fantom"
+"""Under which single questions have the figures of the paper's tables."""
+_BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
+_RESAMPLED = "A conversation’s questions are resampled together."
+_SET = "Figures are of sets, counted under their first question: a set is right where all its choices, lists and yes or no questions are. "
+_FALSE = "The set’s questions on what a character missed."
+_TRUE = "Sets all of whose questions are on what everybody heard."
+_GIVEN = " They are asked with the true perceivers of every utterance."
+
+
+def _sets_group(key: str, title: str, score: str, step: str, note: str) -> MetricGroup:
+    return MetricGroup(
+        key=key,
+        title=title,
+        noun="answering" if step == ANSWER else "perception-to-belief inference",
+        shares=(ALL,),
+        headers={ALL: "set:ALL"},
+        score=ALL,
+        score_title=score,
+        prompt=step,
+        rests_on=_BY_METHOD if step == ANSWER else (step,),
+        scored=step,
+        notes=(_SET + note, _RESAMPLED),
+    )
+
+
+FALSE_BELIEF = _sets_group("percept-fantom", "Sets, false belief", "set:ALL, false belief", ANSWER, _FALSE)
+TRUE_BELIEF = _sets_group("percept-fantom-true", "Sets, true belief", "set:ALL, true belief", ANSWER, _TRUE)
+QUESTIONS = MetricGroup(
+    key="percept-fantom-questions",
+    title="Single questions",
+    noun="answering",
+    shares=(ACCURACY,),
+    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of types"},
+    category_mean=ACCURACY,
+    score=ACCURACY,
+    score_title="Accuracy",
+    prompt=ANSWER,
+    rests_on=_BY_METHOD,
+    scored=ANSWER,
+    facets={"belief": "Scenario", "order": "Order of belief"},
+    notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
+)
+PERCEIVING = MetricGroup(
+    key="percept-fantom-perception",
+    title="Perception inference",
+    noun="perception inference",
+    shares=perceived.SHARES,
+    headers={
+        perceived.RECALL: "Recall",
+        perceived.ACCURACY: "Accuracy",
+        perceived.WHOLE: "Whole conversations",
+    },
+    score=perceived.RECALL,
+    score_title="Perception recall",
+    prompt=PERCEPTIONS,
+    rests_on=(PERCEPTIONS,),
+    scored=PERCEPTIONS,
+    notes=(
+        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the speaker aside. Accuracy, the benchmark’s own, is of the "
+        "utterances that the model wrote: leaving one out costs nothing there. Whole conversations: nothing wrong in what the model wrote (official), or in "
+        "all of the conversation (repaired).",
+        "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
+        + _RESAMPLED,
+    ),
+)
+GIVEN_FALSE = _sets_group(
+    "percept-fantom-belief",
+    "Perception to belief, false belief",
+    "set:ALL from perceptions, false belief",
+    BELIEF,
+    _FALSE + _GIVEN,
+)
+GIVEN_TRUE = _sets_group(
+    "percept-fantom-belief-true",
+    "Perception to belief, true belief",
+    "set:ALL from perceptions, true belief",
+    BELIEF,
+    _TRUE + _GIVEN,
+)
+GROUPS = (FALSE_BELIEF, TRUE_BELIEF, QUESTIONS, PERCEIVING, GIVEN_FALSE, GIVEN_TRUE)
+TASKS = tasks_of(PERCEPTIONS, BELIEF, ANSWER)
+"""The three tasks of the paper, by step."""
+
+
+def measure(entered: Entered) -> dict[str, Measured | None]:
+    """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are among the analyses of single
+    questions, under ANALYSES."""
+    return {
+        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, counts=in_false, of_all=True),
+        TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, counts=in_true, of_all=True),
+        QUESTIONS.key: _questions(entered),
+        PERCEIVING.key: measured_samples(entered, PERCEIVING, _Perceiving(entered)),
+        GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, counts=in_false, of_all=True),
+        GIVEN_TRUE.key: measured_sets(entered, GIVEN_TRUE, _rights, counts=in_true, of_all=True),
+    }
+
+
+def in_false(sample: Sample) -> bool:
+    """Whether a question counts for set:ALL of false belief."""
+    return bool(sample.content["scenario"] == INACCESSIBLE)
+
+
+def in_true(sample: Sample) -> bool:
+    """Whether a question counts for set:ALL of true belief."""
+    return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
+
+
+def _verdict(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
+    return bool(((outcome.official if reading == "official" else outcome.repaired) or {}).get("right"))
+
+
+_rights = scored_by(_verdict, ALL)
+_accuracy = scored_by(_verdict, ACCURACY)
+
+
+def _shares(outcome: Outcome, reading: Reading) -> Shares | None:
+    return outcome.official if reading == "official" else outcome.repaired
+
+
+class _Perceiving:
+    """The scoring of perceptions: a set has them under its first sample that was asked, its other samples have no figure."""
+
+    def __init__(self, entered: Entered) -> None:
+        self.firsts = _firsts(entered)
+        self.scored = scored_shares(perceived.SHARES, _shares)
+
+    def __call__(self, sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
+        if self.firsts[sample.group] != sample.key:
+            return undefined(sample, perceived.SHARES)
+        return self.scored(sample, outcomes)
+
+
+def _firsts(entered: Entered) -> dict[str, str]:
+    """By set the first sample whose perceptions were asked."""
+    firsts: dict[str, str] = {}
+    for sample in entered.samples:
+        if any(outcome.step == PERCEPTIONS for outcome in entered.outcomes.get(sample.key, ())):
+            firsts.setdefault(sample.group, sample.key)
+    return firsts
+
+
+def _questions(entered: Entered) -> Measured | None:
+    measured = measured_samples(entered, QUESTIONS, _accuracy)
+    if measured is None:
+        return None
+    analyses = measured[0]["analyses"]
+    readings: tuple[Reading, ...] = ("official", "repaired")
+    for reading in readings:
+        if analyses[reading] is not None:
+            analyses[reading] |= {ANALYSES: _analyses(entered, reading)}
+    return measured
+
+
+def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
+    """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks that were not asked."""
+    seed = int(entered.settings.get("seed", 1))
+    reads = _reads(entered, QUESTIONS, reading)
+    tasks: dict[str, Any] = {ANSWER: _sets(reads, seed)}
+    if given := _reads(entered, GIVEN_FALSE, reading):
+        tasks[BELIEF] = _sets(given, seed)
+    firsts = set(_firsts(entered).values())
+    if firsts:
+        told = [read for read in _reads(entered, PERCEIVING, reading) if read.sample.key in firsts]
+        if reading == "official":  # what cannot be read is left out
+            told = [read for read in told if read.reading]
+        tasks[PERCEPTIONS] = perceptions_of(told, perceived.RECALL, seed)
+    return questions_of(reads, reading, seed) | {"tasks": tasks}
+
+
+def _sets(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+    """set:ALL by scenario, true belief over sets all of whose questions are of it."""
+    return {
+        name: estimate_of(sets_of(of_scenario(reads, scenario, "repaired")), seed)
+        for scenario, name in SCENARIO_NAMES.items()
+    }
+
+
+def _reads(entered: Entered, group: MetricGroup, reading: Reading) -> list[Read]:
+    reads = []
+    for sample in entered.samples:
+        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
+            read = outcome.official if reading == "official" else outcome.repaired
+            known = not outcome.without and not (reading == "repaired" and outcome.unusable)
+            reads.append(Read(sample, outcome.repetition, read if known else None))
+    return reads

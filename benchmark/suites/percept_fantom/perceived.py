@@ -1,0 +1,108 @@
+"""Of how many utterances a model gave the right perceivers; the speaker is left out, who hears it anyway.
+
+The released code counts the utterances that the model wrote, so that leaving one out costs nothing; the recall counts those of the conversation.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+from benchmark.methods.perceptions import Perceived, perceptions_of
+from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, makes_a_set, names_in, same_names
+
+_SYMBOLS = str.maketrans("", "", string.punctuation + "’…")
+_EVERYBODY = ("Everyone", "All")
+Read = tuple[int | None, list[str] | None]
+"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are no names."""
+
+
+def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where the released code leaves it out, or fails at it."""
+    perceived = perceptions_of(answer)
+    if not perceived:
+        return None
+    bare = _bare(tuple(utterances))
+    told = [(str(key), names) for entry in perceived for key, names in entry.items() if makes_a_set(names)]
+    if not told:
+        return None
+    units = [(_containing(key, bare), names) for key, names in told]
+    right = [at for at, names in units if at is not None and _same(names, utterances[at], perceivers[at])]
+    return {
+        ACCURACY: len(right) / len(told),
+        RECALL: len({*right}) / len(utterances) if utterances else None,
+        WHOLE: float(len(right) == len(told)),
+    }
+
+
+def speakers_of(utterance: str, perceivers: Sequence[str]) -> set[str]:
+    """Return who speaks: of an utterance of everybody all perceivers, of several with a comma or an ampersand between them each."""
+    speaker = utterance.partition(": ")[0]
+    if speaker in _EVERYBODY:
+        return {*perceivers}
+    return {name for part in speaker.split(" & ") for name in part.split(", ")}
+
+
+@lru_cache(1024)
+def _bare(utterances: tuple[str, ...]) -> tuple[str, ...]:
+    """The utterances without symbols but for the colon after the speaker."""
+    return tuple(
+        f"{speaker}: {said.translate(_SYMBOLS)}" for speaker, _, said in (one.partition(": ") for one in utterances)
+    )
+
+
+def _containing(key: str, bare: Sequence[str]) -> int | None:
+    """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the first."""
+    said = key.partition(": ")[2].translate(_SYMBOLS)
+    return next((at for at, text in enumerate(bare) if said in text), None)
+
+
+def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
+    speakers = speakers_of(utterance, gold)
+    return {*names} - speakers == {*gold} - speakers
+
+
+def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None:
+    """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are taken in their order."""
+    perceived = perceptions_of(answer)
+    return None if perceived is None else list(_placed(perceived, [_plain(one) for one in utterances]))
+
+
+def _placed(perceived: Perceived, utterances: Sequence[str]) -> Iterator[Read]:
+    said = [text.partition(": ")[2] for text in utterances]
+    taken: set[int] = set()
+    for key, names in (pair for entry in perceived for pair in entry.items()):
+        text = _plain(str(key))
+        free = [at for at in range(len(utterances)) if at not in taken]
+        at = next((at for at in free if utterances[at] == text), None)
+        if at is None:  # without its speaker
+            at = next((at for at in free if said[at] == text), None)
+        if at is not None:
+            taken.add(at)
+        yield at, names_in(names)
+
+
+def _plain(utterance: str) -> str:
+    """An utterance in small letters without symbols, but for the colon after the speaker."""
+    speaker, colon, said = utterance.lower().partition(": ")
+    return colon.join(" ".join(part.translate(_SYMBOLS).split()) for part in ((speaker, said) if colon else (speaker,)))
+
+
+def repaired_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
+    """Return the shares of an answer; None where it cannot be read. An utterance that is left out has no perceivers that are right."""
+    scenes = repaired_scenes(answer, utterances)
+    if scenes is None:
+        return None
+    right = [at for at, names in scenes if at is not None and is_right(names, utterances[at], perceivers[at])]
+    return {
+        ACCURACY: len(right) / len(scenes) if scenes else None,
+        RECALL: len(right) / len(utterances) if utterances else None,
+        WHOLE: float(len(right) == len(utterances)),
+    }
+
+
+def is_right(names: Sequence[str] | None, utterance: str, gold: Sequence[str]) -> bool:
+    """Whether names are the perceivers of an utterance, its speakers there or not."""
+    speakers = speakers_of(utterance, gold)
+    return names is not None and same_names([*names, *speakers], [*gold, *speakers])

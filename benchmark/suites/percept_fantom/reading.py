@@ -1,0 +1,46 @@
+"""An answer to a question in both readings."""
+
+from __future__ import annotations
+
+from benchmark.suites.contract import Parsed, Sample
+from benchmark.suites.conversations.asking import score_of
+from benchmark.suites.conversations.official import after_marker
+from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
+from benchmark.suites.conversations.readings import Reading, official_reading, repaired_reading, unread
+from benchmark.suites.conversations.rows import LIST, Row
+from benchmark.suites.conversations.samples import row_of
+
+
+def listing_in(answer: str) -> str:
+    """Return the part of an answer that the released code takes for the list: from its only opening to its first closing bracket, without such a
+    pair all of it."""
+    if answer.count("[") != 1 or "]" not in answer:
+        return answer
+    return answer[answer.index("[") : answer.index("]") + 1]
+
+
+def scored_answer(row: Row, answer: str) -> Scored:
+    """Return a question with what its answer is officially read as."""
+    text = after_marker(answer)
+    return scored_choice_list_or_yes_no(row, text, listing_in(text) if row.kind == LIST else None)
+
+
+def readings_of(sample: Sample, answer: str) -> tuple[Reading, Reading | None]:
+    """Return the official reading of an answer and the repaired one, None where a person cannot read it."""
+    scored = scored_answer(row_of(sample), answer)
+    text = scored.listing or scored.answer
+    empty = scored.row.kind == LIST and "[" in text and not text.strip("[] \n")
+    repaired = repaired_reading(sample, "nobody" if empty else text)
+    return official_reading(sample, scored), repaired
+
+
+def parsed_answer(sample: Sample, answer: str) -> Parsed:
+    """Return both readings of an answer with their scores."""
+    official, repaired = readings_of(sample, answer)
+    return Parsed(
+        official=official,
+        repaired=repaired or {},
+        score=score_of(official),
+        repaired_score=None if repaired is None else score_of(repaired),
+        unusable="" if repaired is not None else unread(sample),
+    )

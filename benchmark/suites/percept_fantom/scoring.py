@@ -1,0 +1,145 @@
+"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from benchmark.methods.perceptions import array_in
+from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.conversations.data import file_of, read_fantom
+from benchmark.suites.conversations.outcomes import Scored
+from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
+from benchmark.suites.conversations.units import Read
+from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
+from benchmark.suites.percept_fantom.analyses import questions_of
+from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
+from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
+from benchmark.suites.percept_fantom.reading import readings_of, scored_answer
+from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
+from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
+
+
+def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[str, Any]:
+    """Return {"official", "repaired"} of answers, each with "answers" and "metrics".
+
+    By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0, they say who perceives what, and
+    are held against the annotation, which lies beside the file of FANToM or in the folder `perceivers`. Only what has an answer is scored. Raises ValueError.
+    """
+    file = file_of(data)
+    sets, texts = annotated_sets(read_fantom(file)), read_answers(answers)
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
+    if any("/" in name for name in texts):
+        return _questions(sets, texts, answers, data)
+    annotation = read_annotation(Path(perceivers) if perceivers else file.parent)
+    return _perceptions(sets, annotation.parts, texts, answers)
+
+
+def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) -> dict[str, Any]:
+    rows = {row.id: row for one in sets.values() for row in one.rows if row.kind in ASKED}
+    if foreign := [name for name in texts if name not in rows]:
+        raise BadAnswers(
+            f"{answers} answers {foreign[0][:60]!r}, which is not a question about an annotated conversation of {data.name}."
+        )
+    rated = [scored_answer(row, texts[name]) for name, row in rows.items() if name in texts]
+    samples = [sample for sample in samples_of(sets, {}) if sample.key in texts]
+    reads = [Read(sample, 0, readings_of(sample, texts[sample.key])[1]) for sample in samples]
+    found = questions_of(reads, "repaired", seed=1)
+    return {
+        "official": {
+            "answers": {answer.row.id: _parsed(answer) for answer in rated},
+            "metrics": {name: scenario_metrics(rated, scenario) for scenario, name in SCENARIOS.items()},
+        },
+        "repaired": {
+            "answers": {read.sample.key: read.reading for read in reads},
+            "metrics": {
+                SCENARIO_NAMES[scenario]: {name: figure["value"] for name, figure in figures.items()}
+                for scenario, figures in found["scenarios"].items()
+            },
+        },
+    }
+
+
+def _parsed(scored: Scored) -> dict[str, Any]:
+    """Plain data, with the names of the released code."""
+    if scored.row.kind == CHOICE:
+        return {"result": scored.right}
+    if scored.row.kind == LIST and scored.listed is not None:
+        return {
+            "result": scored.right,
+            "answer_span": scored.listing,
+            "excluded_aware_character": scored.listed.excluded_aware,
+            "included_unaware_character": scored.listed.included_unaware,
+        }
+    return {"result": scored.right, "binarized": scored.said}
+
+
+def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> dict[str, Any]:
+    told = {set_id: text for set_id in sets if (text := texts.get(set_id, texts.get(_part(set_id)))) is not None}
+    if foreign := [name for name in texts if name not in sets and name not in {_part(set_id) for set_id in sets}]:
+        raise BadAnswers(f"{answers} answers {foreign[0][:60]!r}, which is no annotated part or set of FANToM.")
+    if lacking := [set_id for set_id in told if _part(set_id) not in parts]:
+        raise BadAnswers(f"Set {lacking[0]} is about a conversation that the annotation lacks.")
+    official: dict[str, Shares] = {}
+    repaired: dict[str, Shares | None] = {}
+    for set_id, text in told.items():
+        utterances = [one.text for one in parts[_part(set_id)]]
+        perceivers = [one.perceivers for one in parts[_part(set_id)]]
+        if shares := official_shares(text, utterances, perceivers):
+            official[set_id] = shares
+        repaired[set_id] = repaired_shares(text, utterances, perceivers)
+    return {
+        "official": {
+            "answers": {set_id: array_in(text) or text for set_id, text in told.items()},
+            "metrics": {name: _released(official, members) for name, members in _by_scenario(sets, told).items()},
+            "accuracy_by_set": {set_id: shares[ACCURACY] for set_id, shares in official.items()},
+            "excluded_sets": [set_id for set_id in told if set_id not in official],
+        },
+        "repaired": {
+            "answers": repaired,
+            "metrics": {name: _means(repaired, members) for name, members in _by_scenario(sets, told).items()},
+        },
+    }
+
+
+def _part(set_id: str) -> str:
+    return set_id.rpartition("-")[0]
+
+
+def _by_scenario(sets: Sets, told: Iterable[str]) -> dict[str, list[str]]:
+    """The sets of each scenario; one with beliefs of both is in both."""
+    members = [sets[set_id] for set_id in told]
+    return {
+        "Overall": [one.set_id for one in members],
+        "True Belief": [one.set_id for one in members if _has(one, ACCESSIBLE)],
+        "False Belief": [one.set_id for one in members if _has(one, INACCESSIBLE)],
+    }
+
+
+def _has(question_set: QuestionSet, scenario: str) -> bool:
+    return any(row.scenario == scenario for row in question_set.rows)
+
+
+def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str, float | None]:
+    values = [value for set_id in members if set_id in shares and (value := shares[set_id][ACCURACY]) is not None]
+    whole = [float(value == 1) for value in values]
+    return {
+        "Utterance-level Acc. (Perc. Inf. Acc.)": float(np.round(fmean(values), 3)) if values else None,
+        "Context-level Acc.": float(np.round(fmean(whole), 3)) if whole else None,
+        "# Total Sets": float(len(members)),
+    }
+
+
+def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> dict[str, Any]:
+    read = [found for set_id in members if (found := shares[set_id])]
+    means: dict[str, Any] = {}
+    for name in SHARES:
+        values = [value for one in read if (value := one[name]) is not None]
+        means[name] = fmean(values) if values else None
+    return means | {"n": len(members), "unread": len(members) - len(read)}

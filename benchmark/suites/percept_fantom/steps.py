@@ -1,0 +1,126 @@
+"""The calls of Percept-FANToM: who hears what, the questions by the true perceivers, and the questions themselves by a method."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmark.methods.contract import Method, Put, Scene
+from benchmark.methods.cot import COT
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions
+from benchmark.methods.plain import PLAIN
+from benchmark.methods.program import method_named, program_of, request_by, steps_with
+from benchmark.methods.s2a import S2A
+from benchmark.methods.self_ask import SELF_ASK
+from benchmark.methods.simtom import SIMTOM
+from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.suites.conversations.asking import answer_in, put_of, right_answer
+from benchmark.suites.conversations.baselines import TELL, task_of
+from benchmark.suites.conversations.rows import LIST
+from benchmark.suites.perceiving.asking import (
+    BELIEF,
+    PERCEPTIONS,
+    UNREADABLE,
+    given_perceptions,
+    one_call,
+    program_with_precursors,
+)
+from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
+from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
+from benchmark.suites.perceiving.shares import RECALL
+from benchmark.suites.percept_fantom.listing import FOR_LISTS
+from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares
+from benchmark.suites.percept_fantom.reading import parsed_answer
+from benchmark.suites.percept_fantom.samples import utterances_of
+from workers.providers.contract import Request
+
+ANSWER = "answer"
+METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
+STEPS = (
+    Step(
+        PERCEPTIONS,
+        "Perception inference",
+        task=TELL_PERCEIVERS,
+        answers=("perceptions", "perceptions"),
+        score="recall",
+    ),
+    Step(BELIEF, "Perception-to-belief inference", task=TELL),
+    *steps_with(METHODS, Step(ANSWER, "Answering", task=TELL)),
+)
+program = program_with_precursors(program_of(METHODS, ANSWER))
+
+
+def annotated_put(sample: Sample) -> Put:
+    """Return the question as methods put it, with the utterances and who hears them."""
+    scenes = zip(utterances_of(sample), sample.gold["perceivers"], strict=True)
+    return replace(put_of(sample), scenes=tuple(Scene(text, tuple(names)) for text, names in scenes))
+
+
+def request(question: Question) -> Request | str:
+    """Return the request of one step."""
+    put = annotated_put(question.sample)
+    if question.step in (PERCEPTIONS, PERCEIVE):
+        return one_call(question, put, asked_perceptions(put), _perceptions_task(question))
+    if question.step == BELIEF:
+        return one_call(question, put, given_perceptions(put, "conversation"), task_of(question))
+    task = task_of(question) if question.step == ANSWER else {"kind": question.step}
+    return request_by(_method(question), question, put, task)
+
+
+def _method(question: Question) -> Method:
+    """The method of the run, in its own way for a list."""
+    method = method_named(METHODS, question.settings)
+    return FOR_LISTS.get(method.name, method) if question.sample.content["kind"] == LIST else method
+
+
+def _perceptions_task(question: Question) -> dict[str, Any]:
+    """Nothing in it is of one question alone: all questions about a conversation share the call."""
+    perceivers = question.sample.gold["perceivers"]
+    return {
+        "kind": TELL_PERCEIVERS,
+        "sentences": utterances_of(question.sample),
+        "names": sorted({name for names in perceivers for name in names}),
+        "usual": question.resources.derived("percept-fantom perceived", _mostly_perceived),
+    }
+
+
+def _mostly_perceived(samples: Sequence[Sample]) -> bool:
+    """Over conversations, of each of which some questions are."""
+    parts: Mapping[str, Any] = {sample.group.rpartition("-")[0]: sample.gold["perceivers"] for sample in samples}
+    return mostly_perceived(parts.values())
+
+
+def parse(question: Question, answer: str) -> Parsed:
+    """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as it is."""
+    if question.step == PERCEPTIONS:
+        return _parsed_perceptions(question.sample, answer)
+    if question.step == BELIEF:
+        return parsed_answer(question.sample, answer)
+    if question.step == ANSWER:
+        return parsed_answer(question.sample, answer_in(method_named(METHODS, question.settings), answer))
+    return Parsed(None, {"text": answer}, None, None)
+
+
+def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
+    utterances, perceivers = utterances_of(sample), sample.gold["perceivers"]
+    official, repaired = (shares(answer, utterances, perceivers) for shares in (official_shares, repaired_shares))
+    scenes = repaired_scenes(answer, utterances)
+    return Parsed(
+        official=official,
+        repaired=(repaired or {}) | {"scenes": scenes},
+        score=official[RECALL] if official else None,
+        repaired_score=repaired[RECALL] if repaired else None,
+        unusable="" if repaired else UNREADABLE.format(kind="utterance"),
+        empty=scenes == [],
+    )
+
+
+def expected(question: Question) -> str:
+    """Return what a perfect model would answer."""
+    sample = question.sample
+    if question.step in (PERCEPTIONS, PERCEIVE):
+        return array_of(utterances_of(sample), sample.gold["perceivers"])
+    if question.step in (BELIEF, ANSWER):
+        return right_answer(sample)
+    return str(sample.content["conversation"])

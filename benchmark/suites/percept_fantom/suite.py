@@ -1,0 +1,125 @@
+"""What Percept-FANToM says of itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.methods.contract import Put, Scene
+from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
+from benchmark.methods.program import method_setting, wording_digest
+from benchmark.suites.contract import Entered, ItemView, Option, Suite
+from benchmark.suites.conversations import baselines as telling
+from benchmark.suites.conversations.item_page import item_of
+from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
+from benchmark.suites.conversations.rows import DISTANCE, FACT
+from benchmark.suites.measuring import summary_of
+from benchmark.suites.perceiving import baselines as perceiving
+from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS, PRECURSORS, given_perceptions
+from benchmark.suites.percept_fantom.listing import FOR_LISTS
+from benchmark.suites.percept_fantom.measure import GROUPS, measure
+from benchmark.suites.percept_fantom.perceived import is_right
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
+from benchmark.suites.percept_fantom.scoring import score_answers
+from benchmark.suites.percept_fantom.steps import ANSWER, METHODS, STEPS, expected, parse, program, request
+from benchmark.suites.percept_fantom.tables import SECTIONS, pictures, tables
+from benchmark.suites.reported import Reported, Sections
+
+PROMPT_SET = "percept-fantom-1"
+METHOD = method_setting(METHODS)
+_NOT_ASKED = {name for (kind, _), name in TYPES.items() if kind in (FACT, DISTANCE)}
+
+
+def _summary(entered: Entered) -> dict[str, Any]:
+    return summary_of(measure(entered))
+
+
+def _item(view: ItemView) -> dict[str, Any]:
+    """The question with its set, and the utterances with the true perceivers and, of perception inference, those that were read."""
+    sample, step = view.question.sample, view.question.step
+    scenes = (view.repaired or {}).get("scenes") or () if step == PERCEPTIONS else ()
+    read: dict[int, Any] = {at: names for at, names in scenes if at is not None}
+    gold = sample.gold["perceivers"]
+    lines = [_line(text, gold[at], at in read, read.get(at)) for at, text in enumerate(utterances_of(sample))]
+    return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
+        "perceiving": step in (PERCEPTIONS, PERCEIVE),
+        "scored": step == PERCEPTIONS and bool(view.answer),
+        "unusable": view.unusable,
+        "lines": lines,
+    }
+
+
+def _line(text: str, gold: Sequence[str], is_read: bool, names: Sequence[str] | None) -> dict[str, Any]:
+    """An utterance, its perceivers and those that were read, None where none were."""
+    speaker, _, said = text.partition(": ")
+    return {
+        "speaker": speaker,
+        "said": said,
+        "gold": ", ".join(gold),
+        "read": (", ".join(names) or "nobody") if is_read and names is not None else None,
+        "right": is_read and is_right(names, text, gold),
+    }
+
+
+def _methods(reported: Reported) -> Sections:
+    method = METHOD.in_words(reported.settings["method"])
+    return [
+        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        (
+            "Scoring",
+            "A set, all choices, lists and yes or no questions on one piece of information, is right where all its answers are (set:ALL); of true belief count sets "
+            "all of whose questions are on what everybody heard. The official reading takes answers as the benchmark’s released code does, which looks for names and "
+            "words inside others, takes one right option beside another, and of a list what stands between brackets. The repaired reading takes whole words, one option "
+            "and an unambiguous yes or no alone; what it cannot read is missing, with bounds. Perceivers of an utterance are right where they are exactly the annotated "
+            "ones, the speaker aside. Official perception accuracy is over the utterances that a model wrote; models are ranked by the recall, which is over those of "
+            "the conversation. Intervals resample conversations with all their questions.",
+        ),
+    ]
+
+
+def _prompts() -> Mapping[str, str]:
+    """Digests of the wording of each step."""
+    put = Put("A: {story}", "{question}", "{how}", scenes=(Scene("A: {story}", ("A",)),), joined="\n", kind="utterance")
+    perceived = '[{"A: {story}": ["A"]}]'
+    lists = [method.answer(put, {PERCEIVE: perceived})[0].content for method in FOR_LISTS.values()]
+    own = _digest(asked_perceptions(put), given_perceptions(put, "conversation"))
+    of_methods = _digest(wording_digest(METHODS), *lists)
+    return {step.key: own if step.key in (PERCEPTIONS, BELIEF) else of_methods for step in STEPS}
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+SUITE = Suite(
+    name="percept-fantom",
+    title="Percept-FANToM",
+    steps=STEPS,
+    program=program,
+    groups=GROUPS,
+    request=request,
+    parse=parse,
+    measure=measure,
+    summary=_summary,
+    expected=expected,
+    score=score_answers,
+    options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
+    load=load,
+    noun=("question", "questions"),
+    cluster=("conversation", "conversations"),
+    settings=(METHOD, PRECURSORS),
+    max_tokens=2048,
+    prompts=_prompts(),
+    prompts_version=PROMPT_SET,
+    item=_item,
+    item_template="percept_fantom/item.html",
+    methods=_methods,
+    tables=tables,
+    pictures=pictures,
+    sections=SECTIONS,
+    categories={name: short for name, short in SHORT_TYPES.items() if name not in _NOT_ASKED},
+    category_noun="type",
+    dependent="questions of a conversation",
+    baselines=(*telling.BASELINES, *perceiving.BASELINES),
+)

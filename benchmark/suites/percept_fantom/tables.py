@@ -1,0 +1,143 @@
+"""The tables of the paper: the three tasks in both scenarios, and how they go together over models; and what the sets consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Table
+from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.conversations.analyses import TOPICS
+from benchmark.suites.conversations.question_types import ORDERS
+from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
+from benchmark.suites.conversations.tables import reasons_table, table_of
+from benchmark.suites.perceiving import tables as of_three
+from benchmark.suites.percept_fantom.measure import ANALYSES, QUESTIONS, TASKS
+from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.showing.entrants import analyses_of
+from benchmark.suites.shown import EntrantResults, ReadingResults, Section, ShownPicture, ShownTable
+
+SECTIONS = (
+    of_three.SCENARIOS_SECTION,
+    of_three.CORRELATIONS_SECTION,
+    Section("What the sets consist of", (), (INACCESSIBLE, ACCESSIBLE)),
+    Section("Order of belief and kinds of errors", (), ("orders", "reasons")),
+)
+_SCENARIOS = (
+    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: set:ALL of the questions asked with the true "
+    "perceivers; questions: set:ALL as the method puts them. A set is right where all its choices, lists and yes or no questions are; of true belief count "
+    "sets all of whose questions are. Brackets: 95 % intervals over conversations."
+)
+_ALL = (
+    "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By chance 50 % of choices and of yes or no "
+    "questions are right."
+)
+_CHARACTERS = (
+    "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged to the one who believes). Consistent: single "
+    "answers and lists say the same of one. The released code leaves single answers out of both."
+)
+_WHOLE = {
+    "official": "ALL is of sets all of whose questions are of the scenario, as in the released code; the other figures take what is accessible of any set.",
+    "repaired": "Only sets all of whose questions are of the scenario count.",
+}
+_ORDERS = "Choices alone. Cyclic: the belief leads back to the one who believes; acyclic: to a third person."
+Analysed = Sequence[tuple[EntrantResults, Mapping[str, Any]]]
+
+
+def tables(results: ReadingResults) -> dict[str, ShownTable]:
+    """Return the tables of a reading, none without figures."""
+    analysed, reading = _analysed(results), results.reading
+    if not analysed:
+        return {}
+    entrants, shown = _three(analysed), (QUESTIONS.key,)
+    found = {
+        "scenarios": partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, reading, _SCENARIOS),
+        INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, reading),
+        ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, reading),
+        "orders": partial(_orders, analysed, reading),
+        "reasons": partial(_reasons, analysed, reading),
+    }
+    models = of_three.complete(entrants, TASKS)
+    if len(models) > 1:
+        found["correlations"] = partial(of_three.correlations_table, models, TASKS, reading)
+    return {name: ShownTable(make, shown) for name, make in found.items()}
+
+
+def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+    """Return the picture of the three tasks by scenario."""
+    analysed = _analysed(results)
+    if not analysed:
+        return {}
+    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.reading)
+    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
+
+
+def _analysed(results: ReadingResults) -> Analysed:
+    """Models with their analyses."""
+    return [
+        (entrant, found)
+        for entrant in results.analysed.get(QUESTIONS.key, ())
+        if (found := analyses_of(entrant, results.reading).get(ANALYSES))
+    ]
+
+
+def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Figures]]:
+    return [(entrant, found["tasks"]) for entrant, found in analysed]
+
+
+def _scenario(scenario: str, analysed: Analysed, reading: str) -> Table:
+    columns = [estimated("all", "ALL", group="Sets", digits=1), estimated("choice", "Choice", group="Belief", digits=1)]
+    for topic in TOPICS:
+        group = "Answerability" if topic == ANSWERABILITY else "Information access"
+        columns += [
+            estimated(f"{topic} {name}", header, group=group, digits=1)
+            for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))
+        ]
+    columns += [
+        estimated("characters", "Of a character", group="Characters", digits=1),
+        estimated("consistency", "Consistent", group="Characters", digits=1),
+    ]
+    cells = [
+        {
+            key: value
+            for name, figure in found["scenarios"][scenario].items()
+            for key, value in estimate(name, figure).items()
+        }
+        for _, found in analysed
+    ]
+    title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {reading} reading (%)"
+    counted = (_WHOLE[reading],) if scenario == ACCESSIBLE else ()
+    return table_of(
+        [entrant for entrant, _ in analysed], QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS
+    )
+
+
+def _orders(analysed: Analysed, reading: str) -> Table:
+    there = [
+        (scenario, order)
+        for scenario in SCENARIO_NAMES
+        for order in ORDERS
+        if any(order in found["orders"][scenario] for _, found in analysed)
+    ]
+    columns = [
+        estimated(f"{scenario} {order}", ORDERS[order], group=SCENARIO_NAMES[scenario].capitalize(), digits=1)
+        for scenario, order in there
+    ]
+    cells = [
+        {
+            key: value
+            for scenario, order in there
+            for key, value in estimate(
+                f"{scenario} {order}", found["orders"][scenario].get(order, {}).get(CHOICE)
+            ).items()
+        }
+        for _, found in analysed
+    ]
+    entrants = [entrant for entrant, _ in analysed]
+    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS)
+
+
+def _reasons(analysed: Analysed, reading: str) -> Table:
+    entrants, counts = [entrant for entrant, _ in analysed], [found["reasons"] for _, found in analysed]
+    return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, reading)

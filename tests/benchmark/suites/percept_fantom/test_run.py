@@ -1,0 +1,203 @@
+"""Percept-FANToM from a copy to the report, on a small one of our own, with models whose figures are known beforehand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.estimates import estimate
+from benchmark.services.imports import import_benchmark
+from benchmark.services.plot_data import figures_of
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
+from benchmark.suites.contract import Question
+from benchmark.suites.conversations.baselines import TELL
+from benchmark.suites.conversations.rows import CHOICE, INACCESSIBLE
+from benchmark.suites.perceiving.baselines import array_of
+from benchmark.suites.percept_fantom.samples import load, utterances_of
+from benchmark.suites.percept_fantom.steps import annotated_put, expected
+from benchmark.suites.registry import suite_named
+from tests.benchmark.planning import planned
+from tests.benchmark.settled import make_endpoint, work_off, written
+from tests.benchmark.suites.percept_fantom import own
+from tests.servers import ModelServer
+from workers.providers.scripted.backend import FUNCTIONS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SETS = ("percept-fantom", "percept-fantom-true", "percept-fantom-belief", "percept-fantom-belief-true")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    own.released(monkeypatch, own.write(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def copy(cast, folder):
+    suite = suite_named("percept-fantom")
+    return import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
+
+
+def worked_off(cast, copy, models, **settings):
+    plan = planned(
+        copy, models, ["answer"], suite="percept-fantom", **({"method": "plain", "precursors": True} | settings)
+    )
+    return work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
+
+
+def right(sample) -> str:
+    return expected(Question(sample, "answer", {}, None))
+
+
+def omniscient(sample) -> str:
+    """As one who heard everything, and believes that everybody did."""
+    if sample.content["scenario"] != INACCESSIBLE or sample.content["kind"] != CHOICE:
+        return right(sample)
+    return lapsing(sample)
+
+
+def lapsing(sample) -> str:
+    """The other option of a choice."""
+    return f"({'ba'[sample.gold['key']]})" if sample.content["kind"] == CHOICE else right(sample)
+
+
+def answering(samples, answer, leaves_out=0, wrong=()):
+    """A model that answers each question by a rule, chooses wrongly in the sets `wrong`, and leaves out utterances."""
+    answers = {sample.key: lapsing(sample) if sample.group in wrong else answer(sample) for sample in samples}
+    perceivers = {tuple(utterances_of(sample)): sample.gold["perceivers"] for sample in samples}
+
+    def say(body) -> str:
+        task = body["task"]
+        if task["kind"] == TELL:
+            return answers[task["key"]]
+        told = json.loads(array_of(task["sentences"], perceivers[tuple(task["sentences"])]))
+        return json.dumps(told[leaves_out:])
+
+    return say
+
+
+def figures(run, model, group):
+    return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
+
+
+def wrong(model, stage):
+    items = RunItem.objects.filter(entrant__name=model, stage=stage).select_related("sample")
+    return {item.sample.key for item in items if not item.repaired["right"]}
+
+
+@pytest.fixture
+def run(cast, copy, folder, monkeypatch):
+    samples = load(folder).samples
+    for name, answer in (("oracle", right), ("omniscient", omniscient)):
+        monkeypatch.setitem(FUNCTIONS, name, answering(samples, answer))
+    models = [make_endpoint(name, model=name, options={"function": name}) for name in ("oracle", "omniscient")]
+    return worked_off(cast, copy, [*models, *(make_endpoint(name, provider="baseline", model=name) for name in ("random", "majority"))])  # fmt: skip
+
+
+def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, copy, cast, client):
+    assert wrong("oracle", "answer") == wrong("oracle", "belief") == set()
+    false_beliefs = {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}
+    assert wrong("omniscient", "answer") == wrong("omniscient", "belief") == false_beliefs
+    for reading in ("official", "repaired"):
+        for group in SETS:
+            assert float(figures(run, "oracle", group)[reading]["overall"]["all"]) == 1.0
+            value = 1.0 if group.endswith("true") else 0.0
+            assert float(figures(run, "omniscient", group)[reading]["overall"]["all"]) == value
+        assert (
+            float(figures(run, "oracle", "percept-fantom-perception")[reading]["overall"]["perception_recall"]) == 1.0
+        )
+    # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no set
+    assert figures(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
+    assert figures(run, "oracle", "percept-fantom-true")["repaired"]["overall"]["stories"] == 1
+    assert figures(run, "omniscient", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] == 26 / 28
+    # a conversation counts once for each of its sets
+    assert figures(run, "random", "percept-fantom-perception")["repaired"]["overall"]["stories"] == 3
+    assert 0 < figures(run, "random", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] < 1
+    # everybody is said to hear everything: wrong of the last two utterances of the garden
+    assert figures(run, "majority", "percept-fantom-perception")["repaired"]["overall"]["perception_recall"] == pytest.approx(2 / 3)  # fmt: skip
+    shows_tables(run)
+    shows_pages(run, cast, client)
+
+
+def shows_tables(run):
+    document = document_of(run)
+    made = tables_of(document)
+    for reading in ("official", "repaired"):
+        rows = {row["model"]: row for row in made[f"scenarios-{reading}"]().rows}
+        assert [rows["omniscient"][f"{task} {scenario}"] for scenario in ("true belief", "false belief") for task in ("perceptions", "belief", "answer")] == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]  # fmt: skip
+        parts = {row["model"]: row for row in made[f"inaccessible-{reading}"]().rows}["omniscient"]
+        assert (parts["all"], parts["choice"], parts["answerability all"], parts["consistency"]) == (0.0, 0.0, 1.0, 1.0)
+        whole = {row["model"]: row for row in made[f"accessible-{reading}"]().rows}["oracle"]
+        # officially the accessible choice of 1-1-0 counts among choices
+        assert (whole["all n"], whole["choice n"]) == (1, 2 if reading == "official" else 1)
+        assert made[f"orders-{reading}"]().rows and made[f"reasons-{reading}"]().rows
+        assert f"scenarios-{reading}" in figures_of(document)
+    assert "correlations-repaired" in made and made["correlations-repaired"]().rows[0]["n"] == 2
+
+
+def shows_pages(run, cast, client):
+    client.force_login(cast.alice)
+    page = written(client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])))
+    assert "Perception, belief from perception and questions by scenario" in page and "percept-fantom-1" in page
+    for stage, told in (("perceptions", "Ida, Ole"), ("belief", "All questions of the set"), ("answer", "All questions of the set")):  # fmt: skip
+        item = RunItem.objects.get(entrant__name="omniscient", stage=stage, sample__key="1-0-0/belief0/choice")
+        shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
+        assert told in shown and "The pears in my garden are ripe." in shown
+        beside = RunItem.objects.get(entrant__name="omniscient", stage=stage, sample__key="1-0-0/answerability/yn/Bea")
+        linked = reverse("benchmark:run_item", args=[cast.project.slug, run.uid, beside.pk])
+        assert (f'href="{linked}" dir="auto"' in shown) == (stage != "perceptions")
+        assert shown.count("this page") == (stage != "perceptions")
+
+
+def test_calls_on_perceptions_are_shared(copy):
+    model = make_endpoint("random", provider="baseline", model="random")
+    plan = planned(copy, [model], ["answer"], suite="percept-fantom", method="plain", precursors=True)
+    # two conversations, of which one has two parts in the same words: 2 calls on perceptions; 28 on beliefs, 28 answers
+    assert estimate(plan).total["calls"] == 2 + 28 + 28
+
+
+def test_five_models_have_correlations(cast, copy, folder, monkeypatch):
+    samples = load(folder).samples
+    lapses = [((), 0), (("1-0-0",), 1), (("2-0-0",), 2), (("1-0-0", "1-1-0"), 1), (("1-1-0", "2-0-0"), 2)]
+    for number, (sets, leaves_out) in enumerate(lapses):
+        monkeypatch.setitem(FUNCTIONS, f"model-{number}", answering(samples, right, leaves_out, sets))
+    models = [make_endpoint(f"model-{at}", model=f"model-{at}", options={"function": f"model-{at}"}) for at in range(5)]
+    made = tables_of(document_of(worked_off(cast, copy, models)))["correlations-repaired"]()
+    assert [row["n"] for row in made.rows] == [5] * 6
+    perceiving = {(row["scenario"], row["pair"]): row for row in made.rows}["False belief", "Perception and questions"]
+    assert perceiving["interval"][0] < perceiving["r"] < perceiving["interval"][1] and 0 < perceiving["p"] < 1
+
+
+def rules(samples, answer) -> list[dict[str, str]]:
+    """What a server answers: to the question on perceivers the true ones, to every other question by a rule."""
+    said = [
+        {"when": annotated_put(sample).question + "\n", "mode": "say", "text": answer(sample)} for sample in samples
+    ]
+    heard = {
+        sample.content["conversation"]: array_of(utterances_of(sample), sample.gold["perceivers"]) for sample in samples
+    }
+    return [
+        *said,
+        *({"when": f"{text}\n\nWrite a JSON array", "mode": "say", "text": told} for text, told in heard.items()),
+    ]
+
+
+@pytest.mark.once
+def test_perceptom_asks_over_http(cast, copy, folder):
+    samples = load(folder).samples
+    with ModelServer() as server:
+        for name, answer in (("oracle", right), ("omniscient", omniscient)):
+            server.control(rules=rules(samples, answer))
+            asked = make_endpoint(name, provider="openai", model=name, base_url=f"{server.url}/v1", max_concurrency=8)
+            run = worked_off(cast, copy, [asked], method="perceptom")
+            value = 1.0 if name == "oracle" else 0.0
+            for reading in ("official", "repaired"):
+                assert float(figures(run, name, "percept-fantom")[reading]["overall"]["all"]) == value
+                assert float(figures(run, name, "percept-fantom-true")[reading]["overall"]["all"]) == 1.0
+        assert wrong("omniscient", "answer") == {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}
