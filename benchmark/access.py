@@ -186,6 +186,12 @@ def leaderboard_for(
     return leaderboard | {"withheld": len(closed)}
 
 
+def waiting_for(access: ProjectAccess, stories: withheld.Numbers) -> str:
+    """Return why figures that part these stories wait, as a sentence; empty for who has no open work on any of them."""
+    closed = closed_to(access) & stories
+    return withheld.sentence(len(closed), len(stories)) if closed else ""
+
+
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     closed = closed_to(access, group_suite(comparison["stage"]))

@@ -36,6 +36,8 @@ from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
 
 __all__ = [
+    "ANSWERS",
+    "STRUCTURE",
     "BadImport",
     "BadQuestion",
     "Beside",
@@ -55,6 +57,9 @@ __all__ = [
     "Step",
     "Suite",
 ]
+
+STRUCTURE, ANSWERS = "structure", "answers"
+"""What a metric group may tell of a story."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,8 @@ class MetricGroup:
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS` where its score says whether a question
+    about a story was answered right: the two are held against each other over stories with the same text; empty where it is neither.
     """
 
     key: str
@@ -115,6 +122,7 @@ class MetricGroup:
     called: str = ""
     measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    tells: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +138,7 @@ class Suite:
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
     `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
 
-    What it is about: `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; without it the suite
+    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; without it the suite
     works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
     empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
     empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
@@ -165,6 +173,7 @@ class Suite:
     parsers: Mapping[str, Parser] = field(default_factory=dict)
     exchange: Callable[[Exchanged], Files] | None = None
     options: tuple[Option, ...] = ()
+    story: str = ""
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
     noun: tuple[str, str] = ("sample", "samples")

@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from benchmark.views import compare, differences, downloads, figures, items, leaderboard, reports, run_results
+from benchmark.views import (
+    compare,
+    differences,
+    downloads,
+    figures,
+    items,
+    leaderboard,
+    reports,
+    run_results,
+    structure,
+)
 
 urlpatterns = [
     path("runs/<str:uid>/results/", run_results.run_results, name="run_results"),
@@ -18,6 +28,10 @@ urlpatterns = [
     path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
     path("results/differences/", differences.differences, name="differences"),
     path("results/differences/<slug:table>.<slug:data>", differences.differences_table, name="differences_table"),
+    path("results/structure/", structure.structure, name="structure"),
+    path("results/structure/<int:number>/", structure.structure_story, name="structure_story"),
+    path("results/structure/tables/<slug:table>.<slug:data>", structure.structure_table, name="structure_table"),
+    path("results/structure/figures/<slug:figure>.<slug:picture>", structure.structure_figure, name="structure_figure"),
     path("results/compare/", compare.compare, name="compare"),
     path("results/compare/share/", compare.share_comparison, name="share_comparison"),
     path("results/compare/tables/<slug:table>.<slug:data>", downloads.comparison_table, name="comparison_table"),

@@ -30,7 +30,7 @@ def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: 
     access = run_access(request.user, slug, uid)
     document = run_document(access)
     check_shown(pictures := figures_of(document), figure, document.get("withheld", 0))
-    return _figure(request, pictures, figure, picture, f"{slug}-{uid}-{figure}")
+    return figure_response(request, pictures, figure, picture, f"{slug}-{uid}-{figure}")
 
 
 def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
@@ -38,13 +38,13 @@ def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, pic
     compared = document["kind"] == "comparison"
     pictures = {"two-models": comparison_picture(document["comparison"])} if compared else figures_of(document)
     check_shown(pictures, figure, document.get("withheld", 0))
-    return _figure(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
+    return figure_response(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
 
 
 def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
     document = board_of(request, slug)
     check_shown(pictures := figures_of(document), figure, document["withheld"])
-    return _figure(request, pictures, figure, picture, f"{slug}-leaderboard-{figure}")
+    return figure_response(request, pictures, figure, picture, f"{slug}-leaderboard-{figure}")
 
 
 def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
@@ -54,10 +54,13 @@ def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
     pictures = {"two-models": comparison_picture(comparison)}
-    return _figure(request, pictures, figure, picture, f"{slug}-comparison-{figure}")
+    return figure_response(request, pictures, figure, picture, f"{slug}-comparison-{figure}")
 
 
-def _figure(request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str) -> HttpResponse:
+def figure_response(
+    request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
+) -> HttpResponse:
+    """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for. Raises Http404 for others."""
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
         raise Http404("There is no such figure, or not in this format.")

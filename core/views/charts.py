@@ -78,13 +78,14 @@ def dot_chart(
     zero: bool = False,
     notation: Notation = POINTS,
     heads: Sequence[str] = ("Value",),
+    noun: str = "reading",
     aside: str = "",
 ) -> dict[str, Any]:
     """Lay out a chart of dots.
 
     Rows are {"label", "first", "second", "bounds", "out", "aside", "href", "n"}: figures {value, interval[, reason]} as fractions, `second`
     as a hollow mark, `bounds` [low, high] as a band, `out` the share that is missing, `n` in words what the row rests on. The scale holds
-    all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are over the numbers, `aside` over the last column.
+    all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are over the numbers, `noun` is what they are of, `aside` stands over the last column.
     """
     edges = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
     edges += [float(end) for row in rows for end in row.get("bounds") or ()]
@@ -94,6 +95,7 @@ def dot_chart(
     return {
         "title": title,
         "unit": unit,
+        "noun": noun,
         "heads": columns,
         "ticks": [{"x": axis.place(tick), "label": notation.tick(tick)} for tick in axis.ticks()],
         "zero": axis.place(0) if zero else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmark.suites.contract import MetricGroup, Option, Suite
+from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.exchange import exchange
 from benchmark.suites.omnitom.item_filters import ROWS
@@ -42,6 +42,7 @@ EXTRACTION = MetricGroup(
     notes=(
         "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall.",
     ),
+    tells=STRUCTURE,
 )
 LABELLING = MetricGroup(
     key="stage2",
@@ -60,6 +61,7 @@ LABELLING = MetricGroup(
     rests_on=(LABEL,),
     scored=LABEL,
     measured_in={f"acc_{COLUMNS[dimension]}": {"dimension": dimension} for dimension in DIMENSIONS},
+    tells=STRUCTURE,
 )
 
 
@@ -73,6 +75,7 @@ SUITE = Suite(
     measure=measure,
     summary=scores,
     expected=expected,
+    story="story",
     unfit=unfit,
     noun=("story", "stories"),
     people=LABELLING.key,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import ANSWERS, Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
@@ -29,6 +29,7 @@ GROUP = MetricGroup(
     notes=(
         "A question counts as right where the majority of its tries choose the right option; a tie goes to the option chosen first.",
     ),
+    tells=ANSWERS,
 )
 
 

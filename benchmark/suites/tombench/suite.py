@@ -103,6 +103,7 @@ SUITE = Suite(
     measure=measure,
     summary=_summary,
     expected=expected,
+    story="story",
     load=load,
     load_options=(LANGUAGES,),
     noun=("question", "questions"),

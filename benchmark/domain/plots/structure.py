@@ -1,0 +1,46 @@
+"""Right answers where the structure is right, and where it is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
+from benchmark.domain.plots.values import Metric, percent, told
+
+
+class AnswersRow(TypedDict):
+    """The shares of right answers of a model given a right and a wrong structure, and their difference in words."""
+
+    model: str
+    right: Metric
+    wrong: Metric
+    difference: str
+
+
+@plot
+def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "", look: Look) -> Drawing:
+    """Both shares of each model with intervals, and the difference between them; `cut` says from which score on a structure is right."""
+    title = "Right answers given right and wrong structure"
+    if not rows:
+        return Drawing(title, "No model has structures and answers of the same stories.")
+    figures = [{side: percent(row[side]) for side in ("right", "wrong")} for row in rows]
+    series = (
+        Series(key="right", label="Structure right"),
+        Series(key="wrong", label="Structure wrong", marker="D", colour="second", filled=False),
+    )
+    canvas = dot_plot(
+        [row["model"] for row in rows],
+        [Panel("", figures)],
+        series,
+        unit="Right answers (%)",
+        look=look,
+        note="; ".join(filter(None, [f"right: {cut}", note])),
+        asides=[Aside("Difference", [row["difference"] for row in rows])],
+    )
+    lines = [
+        told(row["model"], ("structure right", "structure wrong"), figure.values())
+        for row, figure in zip(rows, figures, strict=True)
+    ]
+    return Drawing(title, canvas, lines)

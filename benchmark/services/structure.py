@@ -1,0 +1,198 @@
+"""Structure against answers: what the models of a project come to, as chosen, kept until a score changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.core.cache import cache
+
+from benchmark.domain.association import (
+    Beyond,
+    Crossing,
+    Observation,
+    beyond_category,
+    correlation,
+    crossed,
+    median_structure,
+    of_whole_stories,
+)
+from benchmark.domain.tables.categories import in_order
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.structure_joins import Joined, Joining, Pair
+from benchmark.services.structure_sides import Measure, Sides
+from benchmark.suites.asked import Reading
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.showing.entrants import short_names_of
+from core.made_by import made_by
+from core.statistics import Estimate, method
+
+QUESTIONS, STORIES = "questions", "stories"
+"""What is counted: each question, or each story, whose answer is right where all of its questions are answered right."""
+ALL = "All models"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is held against what. `cut` is the score from which a structure is right, None for the median; `models` those that are
+    compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
+
+    measure: Measure
+    answers: MetricGroup
+    models: tuple[str, ...]
+    reading: Reading = "repaired"
+    cut: float | None = None
+    counted: str = QUESTIONS
+    structure_run: str = ""
+    answers_run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A correlation of structure and answers: of one model or of all, over one category or all, in one measure."""
+
+    model: str
+    part: str
+    estimate: Estimate
+    section: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """The table of all models and of each, the mixed model, and correlations by category and by measure, those of all models first."""
+
+    tables: Mapping[str, Crossing]
+    beyond: Beyond
+    categories: Sequence[Related]
+    measures: Sequence[Related]
+
+
+@dataclass(slots=True)
+class Association:
+    """What a choice comes to. `joined` has who has observations, `absent` who has none, with the reason; `datasets` are those of the runs, by id."""
+
+    choice: Choice
+    cut: float
+    joined: list[Joined]
+    absent: list[dict[str, str]]
+    figures: Figures | None
+    method: str
+    datasets: list[int]
+
+    @property
+    def stories(self) -> frozenset[int]:
+        """The numbers of the stories behind the figures."""
+        return frozenset(place.story for joined in self.joined for place in joined.places)
+
+
+def association_of(sides: Sides, choice: Choice) -> Association:
+    """Return what the choice comes to; without `figures` where no model has structures and answers of a common story."""
+    pairs, absent = _pairs(sides, choice, choice.measure)
+    other_pairs = {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
+    listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]
+    joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.reading)
+    joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
+    absent += [{"model": of.pair.model, "why": of.why or "no story in common"} for of in joined if not of.observations]
+    joined = [of for of in joined if of.observations]
+    observations = [seen for of in joined for seen in of.observations]
+    median = median_structure(observations)
+    cut = choice.cut if choice.cut is not None else median if median is not None else 0.5
+
+    def compute() -> Figures:
+        others = {
+            of.key: [joining.joined(pair, of, choice.answers) for pair in other_pairs[of.key]] for of in sides.measures
+        }
+        return _figures(observations, choice, cut, sides.measures, others)
+
+    figures = _kept(compute, listed, choice, cut) if observations else None
+    return Association(choice, cut, joined, absent, figures, method(seed=SEED, unit="stories"), joining.datasets)
+
+
+def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], list[dict[str, str]]]:
+    """Return the pair of each chosen model in a measure, and the models that lack one of the two."""
+    pairs, absent = [], []
+    for model in choice.models:
+        run = choice.structure_run if measure.group is choice.measure.group else ""
+        structure = sides.entrant(measure.group.key, model, run)
+        answers = sides.entrant(choice.answers.key, model, choice.answers_run)
+        if structure and answers:
+            pairs.append(Pair(model, structure, answers))
+        else:
+            lacks = choice.answers.noun if structure else measure.group.noun
+            absent.append({"model": model, "why": f"no {lacks} in the chosen run"})
+    return pairs, absent
+
+
+def _kept(compute: Callable[[], Figures], pairs: Sequence[Pair], choice: Choice, cut: float) -> Figures:
+    """Return what `compute` makes, computed once for the same scores and choice."""
+    compared = [
+        made_by(),
+        sorted({(pair.model, pair.structure["scores"], pair.answers["scores"]) for pair in pairs}),
+        [choice.measure.key, choice.answers.key, choice.reading, cut, choice.counted, choice.models],
+    ]
+    key = "structure:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    figures: Figures | None = cache.get(key)
+    if figures is None:
+        figures = compute()
+        cache.set(key, figures, KEPT_SECONDS)
+    return figures
+
+
+def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:
+    """Return what is counted: the questions, or whole stories."""
+    return of_whole_stories(observations) if choice.counted == STORIES else list(observations)
+
+
+def _figures(
+    observations: Sequence[Observation],
+    choice: Choice,
+    cut: float,
+    measures: Sequence[Measure],
+    joined: Mapping[str, Sequence[Joined]],
+) -> Figures:
+    counted = counted_of(observations, choice)
+    by_measure = [
+        (of, counted_of([seen for one in joined[of.key] for seen in one.observations], choice)) for of in measures
+    ]
+    return Figures(
+        tables={model: crossed(_of(model, counted), cut, seed=SEED) for model in _models(choice, counted)},
+        beyond=beyond_category(counted, seed=SEED),
+        categories=_by_category(counted, choice),
+        measures=[
+            Related(model, of.label, _correlation(_of(model, seen)), of.group.title)
+            for of, seen in by_measure
+            for model in _models(choice, seen)
+        ],
+    )
+
+
+def _models(choice: Choice, observations: Sequence[Observation]) -> list[str]:
+    """All models together, where there are several, then each."""
+    present = {seen.model for seen in observations}
+    models = [model for model in choice.models if model in present]
+    return [ALL, *models] if len(models) > 1 else models
+
+
+def _of(model: str, observations: Sequence[Observation]) -> list[Observation]:
+    return [seen for seen in observations if model in (ALL, seen.model)]
+
+
+def _by_category(observations: Sequence[Observation], choice: Choice) -> list[Related]:
+    names = in_order({seen.category for seen in observations}, short_names_of(choice.measure.group.key))
+    return [
+        Related(model, name, _correlation([seen for seen in _of(model, observations) if seen.category == name]))
+        for name in names
+        for model in _models(choice, [seen for seen in observations if seen.category == name])
+    ]
+
+
+def _correlation(observations: Sequence[Observation]) -> Estimate:
+    return correlation(
+        [seen.structure.answered for seen in observations],
+        [seen.answer.answered for seen in observations],
+        [seen.story for seen in observations],
+        [seen.model for seen in observations],
+        seed=SEED,
+    )

@@ -1,0 +1,127 @@
+"""Structures and answers of the same stories: what of two runs is about the same text, model by model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from benchmark.domain.association import Observation
+from benchmark.models import DatasetSample, Run, StoryScores
+from benchmark.services.structure_sides import Measure
+from benchmark.suites.asked import Columns, Reading
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import suite_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import cases_by_story, categories_of
+
+Texts = Mapping[int, str]
+"""The text of the story of each sample of a dataset, by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One model's structures and answers, each an entrant of a run."""
+
+    model: str
+    structure: EntrantResults
+    answers: EntrantResults
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an observation comes from: the numbers of the story's sample and of the question's."""
+
+    story: int
+    question: int
+
+
+@dataclass(slots=True)
+class Links:
+    """The questions of one run about stories of another, in their order; `without_story` counts questions about a story that the other has not,
+    `without_question` stories that no question is about."""
+
+    places: list[Place] = field(default_factory=list)
+    without_story: int = 0
+    without_question: int = 0
+
+
+@dataclass(slots=True)
+class Joined:
+    """The observations of one model, each with its place, and the links that they come from. `undefined` counts questions one of whose figures is
+    not defined; `why` says why there are none at all."""
+
+    pair: Pair
+    observations: list[Observation] = field(default_factory=list)
+    places: list[Place] = field(default_factory=list)
+    links: Links = field(default_factory=Links)
+    undefined: int = 0
+    why: str = ""
+
+
+class Joining:
+    """Joins the pairs of models in one reading; scores and texts are read once for all of them."""
+
+    def __init__(self, entrants: Sequence[EntrantResults], reading: Reading) -> None:
+        scores = StoryScores.objects.filter(pk__in={entrant["scores"] for entrant in entrants})
+        self.figures = dict(scores.values_list("pk", "figures"))
+        runs = Run.objects.filter(uid__in={entrant["run"] for entrant in entrants})
+        self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
+        self.texts = {key: _texts(*key) for key in set(self.runs.values())}
+        self.reading = reading
+        self._links: dict[tuple[int, int], Links] = {}
+
+    @property
+    def datasets(self) -> list[int]:
+        """The ids of the datasets of all runs."""
+        return sorted({dataset for dataset, _ in self.runs.values()})
+
+    def joined(self, pair: Pair, measure: Measure, answers: MetricGroup) -> Joined:
+        """Return the observations of a pair in one measure of structure, and in the score of answers."""
+        columns = {}
+        for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
+            columns[group.key] = (self.figures[side["scores"]][group.key] or {}).get(self.reading)
+            if not columns[group.key]:
+                return Joined(pair, why=f"no {self.reading} figures of {group.noun}")
+        structures, questions = columns[measure.group.key], columns[answers.key]
+        built, answered = cases_by_story(structures, measure.share), cases_by_story(questions, answers.score)
+        categories = categories_of(structures)
+        joined = Joined(pair, links=self._linked(pair, structures, questions))
+        for place in joined.links.places:
+            structure, answer = built[place.story], answered[place.question]
+            if structure is None or answer is None:
+                joined.undefined += 1
+                continue
+            category = categories[place.story]
+            joined.observations.append(Observation(pair.model, place.story, category, structure, answer))
+            joined.places.append(place)
+        return joined
+
+    def _linked(self, pair: Pair, structures: Columns, questions: Columns) -> Links:
+        key = pair.structure["scores"], pair.answers["scores"]
+        if key not in self._links:
+            texts = [self.texts[self.runs[side["run"]]] for side in (pair.structure, pair.answers)]
+            self._links[key] = _links(texts, categories_of(structures), categories_of(questions))
+        return self._links[key]
+
+
+def _links(texts: Sequence[Texts], stories: Mapping[int, str], questions: Mapping[int, str]) -> Links:
+    """Link each question to the story of its very text; of several with one text to that of its category, else to the first."""
+    by_text: dict[str, list[int]] = {}
+    for number in stories:
+        if text := texts[0].get(number):
+            by_text.setdefault(text, []).append(number)
+    links = Links()
+    for question, category in questions.items():
+        numbers = by_text.get(texts[1].get(question, ""))
+        if not numbers:
+            links.without_story += 1
+            continue
+        story = next((number for number in numbers if stories[number] == category), numbers[0])
+        links.places.append(Place(story, question))
+    links.without_question = len(stories.keys() - {place.story for place in links.places})
+    return links
+
+
+def _texts(dataset: int, suite: str) -> Texts:
+    rows = DatasetSample.objects.filter(dataset=dataset).values_list("number", f"content__{suite_named(suite).story}")
+    return {number: text for number, text in rows if isinstance(text, str)}

@@ -1,0 +1,95 @@
+"""Stories on which structure and answer fall apart, and one of them with both side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.domain.association import RIGHT, Observation, is_right
+from benchmark.models import DatasetSample, RunItem
+from benchmark.services.evidence import readings_shown
+from benchmark.services.structure import Association
+from benchmark.services.structure_joins import Joined, Place
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import suite_named
+
+ANSWER, STRUCTURE = "answer", "structure"
+APART = {ANSWER: "Answer right, structure wrong", STRUCTURE: "Structure right, answer wrong"}
+"""The two ways, by which of the two is right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """A question to one model of which one of the two is right."""
+
+    seen: Observation
+    place: Place
+
+
+def apart_of(association: Association, right: str) -> list[Apart]:
+    """Return the questions of which `right` alone is right, the farthest from the cut first."""
+    found = [
+        Apart(seen, place)
+        for joined in association.joined
+        for seen, place in zip(joined.observations, joined.places, strict=True)
+        if seen.known
+        and is_right(seen.answer, RIGHT) is (right == ANSWER)
+        and is_right(seen.structure, association.cut) is (right == STRUCTURE)
+    ]
+    return sorted(found, key=lambda apart: _order(apart, association.cut))
+
+
+def _order(apart: Apart, cut: float) -> tuple[Any, ...]:
+    return -abs((apart.seen.structure.answered or 0.0) - cut), apart.place.story, apart.place.question, apart.seen.model
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """An item of one of the two runs, as its suite shows it; `place` is None where the model was not asked."""
+
+    title: str
+    run: str
+    place: RunItem | None
+    shown: dict[str, Any]
+    stage: Any = None
+    suite: Any = None
+
+
+def sides_shown(joined: Joined, group: MetricGroup, answers: MetricGroup, place: Place) -> list[Side]:
+    """Return the structure that the model built of a story and its answer to a question about it."""
+    pair = joined.pair
+    return [
+        _side("Structure", pair.structure, group, place.story),
+        _side("Answer", pair.answers, answers, place.question),
+    ]
+
+
+def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
+    items = RunItem.objects.filter(
+        entrant=entrant["entrant"], sample__number=number, stage__in=[group.scored, group.prompt]
+    )
+    items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
+    held = sorted(items, key=lambda item: (item.stage != group.scored, item.repetition))
+    answered = [item for item in held if item.call_id] or held
+    if not answered:
+        return Side(title, entrant["run"], None, {})
+    item = answered[0]
+    suite = suite_named(item.entrant.run.suite)
+    return Side(title, entrant["run"], item, readings_shown(item), suite.step(item.stage), suite)
+
+
+def place_of(association: Association, model: str, question: int) -> tuple[Joined, Apart] | None:
+    """Return the observation of a model about a question; None where it has none."""
+    for joined in association.joined:
+        if joined.pair.model == model:
+            for seen, place in zip(joined.observations, joined.places, strict=True):
+                if place.question == question:
+                    return joined, Apart(seen, place)
+    return None
+
+
+def questions_told(datasets: Sequence[int], numbers: Sequence[int]) -> dict[int, str]:
+    """Return what is asked in each sample, where its content says it under `question`."""
+    rows = DatasetSample.objects.filter(dataset__in=datasets, number__in=numbers)
+    return {number: text for number, text in rows.values_list("number", "content__question") if isinstance(text, str)}

@@ -1,0 +1,299 @@
+"""Structure against answers as tables and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
+from benchmark.domain.tables import Column, Table
+from benchmark.services.plot_data import Picture, plots
+from benchmark.services.structure import ALL, QUESTIONS, Association, Related
+from core.statistics import Estimate
+
+PICTURE = "right-answers"
+TABLES = ("two-by-two", "association", "categories", "measures", "observations")
+WITHIN = "Difference of all models: within models, as one that is better at both makes no association."
+
+
+def cut_told(association: Association) -> str:
+    """Return from which score on a structure is right, in words."""
+    whence = "" if association.choice.cut is not None else ", the median"
+    return f"{association.choice.measure.label} of at least {100 * association.cut:g} %{whence}"
+
+
+def counted_told(association: Association) -> str:
+    """Return what is counted, in words."""
+    if association.choice.counted == QUESTIONS:
+        return "Each question counts; stories are resampled whole."
+    return "Each story counts once: its answer is right where all of its questions are answered right."
+
+
+def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
+    """Return the tables by name, made when they are asked for; none without figures."""
+    makers = (crossing_table, association_table, category_table, measure_table, observation_table)
+    if association.figures is None:
+        return {}
+    return {name: _making(make, association) for name, make in zip(TABLES, makers, strict=True)}
+
+
+def _making(make: Callable[[Association], Table], association: Association) -> Callable[[], Table]:
+    return lambda: make(association)
+
+
+def _rows(association: Association) -> Iterator[tuple[str, Crossing]]:
+    if association.figures:
+        yield from association.figures.tables.items()
+
+
+def crossing_table(association: Association) -> Table:
+    """Return the two-by-two table of each model, with what is missing."""
+    cells = ("both", "structure", "answer", "neither")
+    heads = (
+        ("Right", "Structure right"),
+        ("Wrong", "Structure right"),
+        ("Right", "Structure wrong"),
+        ("Wrong", "Structure wrong"),
+    )
+    missing = (("no_answer", "Answer"), ("no_structure", "Structure"), ("no_score", "Both"))
+    columns = [
+        Column(key="model", header="Model"),
+        *(Column(key=key, header=f"{head} answers", group=group, kind="count") for key, (head, group) in zip(cells, heads, strict=True)),
+        *(Column(key=key, header=head, group="Missing", kind="count") for key, head in missing),
+        Column(key="stories", header="Stories", kind="count"),
+    ]  # fmt: skip
+    rows = [
+        {"model": model, "stories": table.stories}
+        | dict(zip(cells, table.cells, strict=True))
+        | {key: getattr(table, key) for key, _ in missing}
+        for model, table in _rows(association)
+    ]
+    return Table(
+        title="Structure right or wrong, answer right or wrong",
+        columns=columns,
+        rows=rows,
+        absent=association.absent,
+        notes=[f"Right structure: {cut_told(association)}.", counted_told(association), *_unlinked(association)],
+    )
+
+
+def _unlinked(association: Association) -> list[str]:
+    """Say what of the runs has no part in it; nothing where all has."""
+    links = [joined.links for joined in association.joined]
+    notes = []
+    if most := max((of.without_story for of in links), default=0):
+        notes.append(f"Up to {most:,} questions of a model are about stories without a structure; they are left out.")
+    if most := max((of.without_question for of in links), default=0):
+        notes.append(f"Up to {most:,} stories of a model have no question; they are left out.")
+    if most := max((joined.undefined for joined in association.joined), default=0):
+        notes.append(f"Up to {most:,} questions of a model have no figure by definition; they are left out.")
+    return notes
+
+
+def association_table(association: Association) -> Table:
+    """Return the shares of right answers given right and wrong structure, their difference, odds ratio and phi of each model."""
+    columns = [
+        Column(key="model", header="Model"),
+        _column("given_right", "Right", unit="%", kind="share", group="Right answers given structure"),
+        _column("given_wrong", "Wrong", unit="%", kind="share", group="Right answers given structure"),
+        _column("difference", "Difference", unit="points", kind="share", bounds="bounds"),
+        Column(key="bounds_text", header="Bounds (points)"),
+        _column("within", "Within categories", unit="points", kind="share"),
+        _column("odds", "Odds ratio", kind="number"),
+        _column("phi", "Phi", kind="number", digits=3),
+    ]
+    names = ("given_right", "given_wrong", "difference", "within", "odds", "phi")
+    rows = [
+        {"model": model, "bounds": table.bounds, "bounds_text": _bounds_told(model, table)}
+        | {key: value for name in names for key, value in _cell(name, getattr(table, name)).items()}
+        for model, table in _rows(association)
+    ]
+    reasons = {
+        of["reason"]
+        for _, table in _rows(association)
+        for of in (table.difference, table.given_wrong)
+        if of["value"] is None
+    }
+    notes = [
+        f"Right structure: {cut_told(association)}.",
+        "Bounds: where the difference can be, whatever the missing answers and structures are.",
+        *all_told(association),
+        *(f"No figure: {why}." for why in sorted(reasons)),
+        _method(association),
+    ]
+    return Table(title="Right answers given right and wrong structure", columns=columns, rows=rows, absent=association.absent, notes=notes)  # fmt: skip
+
+
+def _bounds_told(model: str, table: Crossing) -> str | None:
+    if table.bounds is None:
+        return None
+    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in table.bounds)
+    return "nothing is missing" if low == high else f"{low} to {high}"
+
+
+def _column(key: str, header: str, **more: Any) -> Column:
+    return Column(key=key, header=header, interval=f"{key}_interval", **more)
+
+
+def _cell(key: str, estimate: Estimate) -> dict[str, Any]:
+    return {
+        key: estimate["value"],
+        f"{key}_interval": estimate["interval"],
+        f"{key}_interval_reason": estimate.get("reason"),
+    }
+
+
+def _method(association: Association) -> str:
+    return f"{association.method[:1].upper()}{association.method[1:]}."
+
+
+def category_table(association: Association) -> Table:
+    """Return the correlation of structure and answers in each category."""
+    related = association.figures.categories if association.figures else ()
+    return _related_table("Correlation of structure and answers by category", "Category", related, association)
+
+
+def measure_table(association: Association) -> Table:
+    """Return the correlation of answers with each figure of structures: by dimension, where structures are labelled."""
+    related = association.figures.measures if association.figures else ()
+    return _related_table("Correlation of answers with each figure of structures", "Figure", related, association)
+
+
+def _related_table(title: str, part: str, related: Sequence[Related], association: Association) -> Table:
+    columns = [
+        Column(key="part", header=part),
+        Column(key="model", header="Model"),
+        _column("r", "r", kind="number", digits=3),
+        Column(key="n", header=_counted(association), kind="count"),
+        Column(key="stories", header="Stories", kind="count"),
+    ]
+    rows = [
+        {"part": of.part, "model": of.model, "n": of.estimate["n"], "stories": of.estimate.get("clusters")}
+        | _cell("r", of.estimate)
+        for of in related
+    ]
+    reasons = {of.estimate["reason"] for of in related if of.estimate["value"] is None}
+    notes = [
+        "Pearson’s r of the structure’s score and right answers.",
+        *(["All models: around the mean of each model."] if any(of.model == ALL for of in related) else []),
+        *(f"No figure: {why}." for why in sorted(reasons)),
+        _method(association),
+    ]
+    return Table(title=title, columns=columns, rows=rows, absent=association.absent, notes=notes)
+
+
+def _counted(association: Association) -> str:
+    return association.choice.counted.capitalize()
+
+
+def observation_table(association: Association) -> Table:
+    """Return every question to every model in a row of its own: the long form of all that is counted."""
+    shares = (("structure", "Structure"), ("answer", "Answer"))
+    columns = [
+        Column(key="model", header="model"),
+        Column(key="story", header="story"),
+        Column(key="category", header="category"),
+        Column(key="question", header="question"),
+        *(
+            Column(key=f"{key}{end}", header=f"{head.lower()}{end}", kind="number", digits=6)
+            for key, head in shares
+            for end in ("", " worst", " best")
+        ),
+        Column(key="structure_right", header="structure right"),
+        Column(key="answer_right", header="answer right"),
+    ]
+    rows = [
+        {"model": seen.model, "story": place.story, "category": seen.category, "question": place.question}
+        | _case("structure", seen) | _case("answer", seen)
+        | {"structure_right": _yes(is_right(seen.structure, association.cut)), "answer_right": _yes(is_right(seen.answer, RIGHT))}
+        for joined in association.joined
+        for seen, place in zip(joined.observations, joined.places, strict=True)
+    ]  # fmt: skip
+    return Table(
+        title=f"Structure and answers, question by question; right: {cut_told(association)}", columns=columns, rows=rows
+    )
+
+
+def _case(side: str, seen: Observation) -> dict[str, Any]:
+    case = getattr(seen, side)
+    return {side: case.answered, f"{side} worst": case.worst, f"{side} best": case.best}
+
+
+def _yes(right: bool | None) -> str:
+    return "missing" if right is None else "yes" if right else "no"
+
+
+def picture_of(association: Association) -> Picture:
+    """Return the picture of right answers given right and wrong structure."""
+    return Picture(
+        "Right answers given right and wrong structure",
+        lambda: plots().structure_and_answers,
+        lambda: {
+            "positional": [answer_rows(association)],
+            "cut": cut_told(association),
+            "note": "; ".join(sentence.rstrip(".") for sentence in all_told(association)),
+        },
+        tuple(association.absent),
+    )
+
+
+def all_told(association: Association) -> list[str]:
+    """Say what the difference of all models is, where there are several."""
+    return [WITHIN] if association.figures and ALL in association.figures.tables else []
+
+
+def answer_rows(association: Association) -> list[dict[str, Any]]:
+    """Return {model, right, wrong, difference} of each model: what pictures show."""
+    return [
+        {"model": model, "right": dict(table.given_right), "wrong": dict(table.given_wrong), "difference": _points(table.difference["value"])}
+        for model, table in _rows(association)
+    ]  # fmt: skip
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:+.1f}".replace("-", "−")
+
+
+def verdict_of(association: Association) -> dict[str, str]:
+    """Return {"finding", "how"}: what the mixed model comes to in a sentence, and what it is of."""
+    if association.figures is None:
+        return {}
+    beyond = association.figures.beyond
+    slope = beyond.slope
+    label = _within_a_sentence(association.choice.measure.label)
+    if slope["value"] is None:
+        finding = f"Beyond category, nothing can be said: {slope.get('reason')}."
+    else:
+        ends = slope["interval"]
+        interval = (
+            f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}" if ends else f"no interval: {slope.get('reason')}"
+        )
+        shown = "is not shown to predict" if not ends or ends[0] <= 0 <= ends[1] else "predicts"
+        finding = f"Beyond category, structure {shown} answers: 10 points more of {label} come with {_tenth(slope['value'])} points of right answers ({interval})."
+    return {"finding": finding, "how": _fit_told(association)}
+
+
+def _within_a_sentence(label: str) -> str:
+    """The label without its capital, unless that is one of an abbreviation."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
+def _tenth(value: float) -> str:
+    """A slope as points for ten points."""
+    return f"{10 * value:+.1f}".replace("-", "−")
+
+
+def _fit_told(association: Association) -> str:
+    beyond = association.figures.beyond if association.figures else None
+    if beyond is None:
+        return ""
+    models = (
+        f"{beyond.models} models as random effect"
+        + (f" with a standard deviation of {100 * beyond.spread:.1f} points" if beyond.spread is not None else "")
+        if beyond.models > 1
+        else "one model, so without a random effect"
+    )
+    return (
+        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about {beyond.stories:,} stories with both scores; category fixed "
+        f"({beyond.categories}), {models}. The structure’s score counts as it lies around the mean of its model; stories are resampled."
+    )

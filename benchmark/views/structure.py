@@ -1,0 +1,308 @@
+"""Structure against answers: do right answers come with a right belief structure?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from annotation.access import ProjectAccess
+from benchmark.access import results_access, waiting_for
+from benchmark.domain.tables import Table
+from benchmark.services.downloads import TABLE_TYPES, table_file
+from benchmark.services.structure import ALL, QUESTIONS, STORIES, Association, Choice, Related, association_of
+from benchmark.services.structure_sides import Measure, Sides, sides_of
+from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_told, sides_shown
+from benchmark.services.structure_tables import (
+    PICTURE,
+    all_told,
+    answer_rows,
+    cut_told,
+    picture_of,
+    tables_of,
+    verdict_of,
+)
+from benchmark.suites.contract import ANSWERS, STRUCTURE
+from benchmark.suites.story_scores import READINGS
+from benchmark.views.figures import figure_response
+from benchmark.views.sections import files_of
+from benchmark.views.tables import table_context
+from core.views.charts import PLAIN, dot_chart
+
+APART_A_PAGE = 25
+MOST_MODELS = 4
+"""Of more models, tables on the page have the rows of all together; the files have each one's."""
+COUNTED = {QUESTIONS: "Questions", STORIES: "Whole stories"}
+CHOICES = ("measure", "answers", "counted", "reading", "structure", "run", "model")
+
+
+def structure(request: HttpRequest, slug: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    sides = sides_of(access.project)
+    if lacking := _lacking(sides):
+        return render(request, "benchmark/results/structure.html", access.context | {"lacking": lacking})
+    choice, problems = _choice(request.GET, sides)
+    association = association_of(sides, choice)
+    query = _query(request.GET, choice)
+    context = {
+        "sides": _offered(sides, choice),
+        "choice": choice,
+        "problems": problems,
+        "cut": request.GET.get("cut", "") if problems else "" if choice.cut is None else f"{100 * choice.cut:g}",
+        "median": f"{100 * association.cut:g}",
+        "cut_told": cut_told(association),
+        "query": query,
+        "others": [(name, value) for name, value in parse_qsl(query) if name != "model"],
+        "every": len(choice.models) == len(sides.models(choice.measure.group.key, choice.answers.key)),
+        "waiting": waiting_for(access, association.stories),
+        "absent": association.absent,
+    }
+    if association.figures is not None and not context["waiting"]:
+        context |= _parts(slug, association, query) | _apart(request, slug, association, query)
+    return render(request, "benchmark/results/structure.html", access.context | context)
+
+
+def _lacking(sides: Sides) -> str:
+    """Say what a project still needs; empty where some model has both."""
+    structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
+    if any(sides.models(one.key, other.key) for one in structures for other in answers):
+        return ""
+    if structures and answers:
+        return (
+            "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
+        )
+    if structures:
+        return "There is a run of belief tables. Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
+    if answers:
+        return "There is a run of questions. Now freeze gold belief tables of the same stories, and run the same models on them."
+    return "It needs two finished runs of the same models: one on gold belief tables, one on questions about the same stories, such as those of ToMBench."
+
+
+def _choice(params: QueryDict, sides: Sides) -> tuple[Choice, list[str]]:
+    """Return what the address asks for, and what of it cannot be, a sentence each; what it leaves open or names wrongly is the first there is."""
+    answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
+    fitting = [of for of in sides.measures if sides.models(of.group.key, answers.key)] or sides.measures
+    measure = _named(fitting, params.get("measure", ""))
+    models = sides.models(measure.group.key, answers.key)
+    chosen = tuple(model for model in models if model in params.getlist("model")) or tuple(models)
+    cut, problem = _cut(params.get("cut", ""))
+    run, structure_run = params.get("run", ""), params.get("structure", "")
+    return Choice(
+        measure=measure,
+        answers=answers,
+        models=chosen,
+        reading="official" if params.get("reading") == "official" else "repaired",
+        cut=cut,
+        counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
+        structure_run=structure_run if structure_run in sides.runs(measure.group.key) else "",
+        answers_run=run if run in sides.runs(answers.key) else "",
+    ), [problem] if problem else []
+
+
+def _named(among: Sequence[Any], key: str) -> Any:
+    return next((of for of in among if of.key == key), among[0])
+
+
+def _cut(text: str) -> tuple[float | None, str]:
+    """Return the cut that was written, in per cent, and what is wrong with it; None for none."""
+    written = text.strip().removesuffix("%").strip().replace(",", ".")
+    if not written:
+        return None, ""
+    try:
+        value = float(written)
+    except ValueError:
+        value = -1.0
+    if 0 <= value <= 100:
+        return value / 100, ""
+    return None, f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken."
+
+
+def _query(params: QueryDict, choice: Choice) -> str:
+    """Return the address of the choice, without the page and what is listed."""
+    pairs = [(name, value) for name in CHOICES for value in params.getlist(name) if value]
+    return urlencode(pairs + ([("cut", f"{100 * choice.cut:g}")] if choice.cut is not None else []))
+
+
+def _offered(sides: Sides, choice: Choice) -> dict[str, Any]:
+    measures: dict[str, list[Measure]] = {}
+    for measure in sides.measures:
+        measures.setdefault(measure.group.title, []).append(measure)
+    models = sides.models(choice.measure.group.key, choice.answers.key)
+    return {
+        "measures": measures,
+        "answers": sides.groups(ANSWERS),
+        "structure_runs": sides.runs(choice.measure.group.key),
+        "answer_runs": sides.runs(choice.answers.key),
+        "models": [(model, model in choice.models) for model in models],
+        "readings": list(reversed(READINGS)),
+        "counted": COUNTED,
+    }
+
+
+def _parts(slug: str, association: Association, query: str) -> dict[str, Any]:
+    """Return the charts and tables of the page with their files."""
+
+    def address(kind: str, name: str, suffix: str) -> str:
+        return f"{reverse(f'benchmark:structure_{kind}', args=[slug, name, suffix])}?{query}"
+
+    assert association.figures is not None
+    tables = {
+        name: table_context(name, _short(make())) | {"files": files_of("table", name, address)}
+        for name, make in tables_of(association).items()
+        if name != "observations"
+    }
+    files = [file for file in files_of("table", "observations", address) if file["label"] != "LaTeX"]
+    return {
+        "verdict": verdict_of(association),
+        "chart": _answers_chart(association),
+        "chart_files": files_of("figure", PICTURE, address),
+        "by_category": _related_chart("By category", association.figures.categories),
+        "by_measure": _related_chart("By figure of the structure", association.figures.measures),
+        "tables": tables,
+        "long_files": files,
+        "counts": len(association.figures.tables) - (ALL in association.figures.tables),
+    }
+
+
+def _short(table: Table) -> Table:
+    """Return the table with the rows of all models together, where it has a row for each of many in every part."""
+    models = {row["model"] for row in table.rows}
+    if "part" not in {column.key for column in table.columns} or len(models) <= MOST_MODELS + 1:
+        return table
+    note = "Here all models together; the files have a row for each."
+    return replace(table, rows=[row for row in table.rows if row["model"] == ALL], notes=[note, *table.notes])
+
+
+def _answers_chart(association: Association) -> dict[str, Any]:
+    rows = [
+        {"label": row["model"], "first": row["right"], "second": row["wrong"], "aside": row["difference"]}
+        for row in answer_rows(association)
+    ]
+    chart = dot_chart(
+        "Right answers given right and wrong structure",
+        rows,
+        unit="Right answers (%), lines are 95 % intervals over stories",
+        heads=("Right", "Wrong"),
+        noun="structure",
+        aside="Difference",
+    )
+    return chart | {"lead": all_told(association)}
+
+
+def _related_chart(title: str, related: Sequence[Related]) -> dict[str, Any]:
+    """Draw the correlations of all models together, or of the only one."""
+    model = next((of.model for of in related), "")
+    rows = [
+        {"label": of.part, "first": dict(of.estimate), "n": f"{of.estimate['n']:,} answers"}
+        for of in related
+        if of.model == model
+    ]
+    unit = "Correlation of structure and answers, lines are 95 % intervals over stories"
+    return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))
+
+
+def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> dict[str, Any]:
+    """Return one page of the questions of which one of the two is right."""
+    right = request.GET["show"] if request.GET.get("show") in APART else ANSWER
+    listed = {key: apart_of(association, key) for key in APART}
+    page = Paginator(listed[right], APART_A_PAGE).get_page(request.GET.get("page"))
+    asked = questions_told(association.datasets, [apart.place.question for apart in page])
+    return {
+        "apart": [
+            {"key": key, "title": title, "count": len(listed[key]), "here": key == right}
+            for key, title in APART.items()
+        ],
+        "page": page,
+        "apart_query": f"{query}&show={right}".strip("&"),
+        "rows": [_row(slug, apart, query, asked) for apart in page],
+    }
+
+
+def _row(slug: str, apart: Apart, query: str, asked: Mapping[int, str]) -> dict[str, Any]:
+    where = urlencode({"of": apart.seen.model, "question": apart.place.question})
+    page = reverse("benchmark:structure_story", args=[slug, apart.place.story])
+    return {
+        "seen": apart.seen,
+        "story": apart.place.story,
+        "structure": f"{100 * (apart.seen.structure.answered or 0):.1f}",
+        "question": asked.get(apart.place.question, f"Question {apart.place.question}"),
+        "href": f"{page}?{where}&{query}".strip("&"),
+    }
+
+
+def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
+    """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says. Raises PermissionDenied where its reader
+    has open work on one of its stories."""
+    sides = sides_of(access.project)
+    if _lacking(sides):
+        return None
+    choice, problems = _choice(request.GET, sides)
+    association = association_of(sides, choice)
+    if waiting := waiting_for(access, association.stories):
+        raise PermissionDenied(waiting)
+    return None if problems or association.figures is None else association
+
+
+def _saying_why(request: HttpRequest, slug: str) -> HttpResponse:
+    return redirect(f"{reverse('benchmark:structure', args=[slug])}?{request.GET.urlencode()}")
+
+
+def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
+    association = _chosen(request, results_access(request.user, slug))
+    if association is None:
+        return _saying_why(request, slug)
+    tables = tables_of(association)
+    if table not in tables or data not in TABLE_TYPES:
+        raise Http404("There is no such table, or not in this format.")
+    content = table_file(tables[table](), data)
+    response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
+    return response
+
+
+def structure_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+    association = _chosen(request, results_access(request.user, slug))
+    if association is None:
+        return _saying_why(request, slug)
+    return figure_response(request, {PICTURE: picture_of(association)}, figure, picture, f"{slug}-structure-{figure}")
+
+
+def structure_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """One story: gold beside the structure that a model built, and its answer to a question."""
+    access = results_access(request.user, slug)
+    association = _chosen(request, access)
+    if association is None:
+        return _saying_why(request, slug)
+    question = request.GET.get("question", "")
+    found = place_of(association, request.GET.get("of", ""), int(question)) if question.isdecimal() else None
+    if found is None or found[1].place.story != number:
+        raise Http404("This model has no such question about this story.")
+    joined, apart = found
+    choice = association.choice
+    context = {
+        "number": number,
+        "seen": apart.seen,
+        "cut_told": cut_told(association),
+        "measure": choice.measure,
+        "sides": sides_shown(joined, choice.measure.group, choice.answers, apart.place),
+        "query": _query(request.GET, choice),
+        "told": _told(apart, association.cut),
+    }
+    return render(request, "benchmark/results/structure_story.html", access.context | context)
+
+
+def _told(apart: Apart, cut: float) -> str:
+    """Say which of the two is right."""
+    words = []
+    for name, case, least in (("Structure", apart.seen.structure, cut), ("answer", apart.seen.answer, 0.5)):
+        state = "missing" if case.answered is None else "right" if case.answered >= least else "wrong"
+        score = "" if case.answered is None or name == "answer" else f" ({100 * case.answered:.1f} %)"
+        words.append(f"{name} {state}{score}")
+    return ", ".join(words)

@@ -1,0 +1,169 @@
+"""Structure against answers: what is joined, what a page shows of it, and who may see it."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Assignment
+from benchmark.models import Audience, Run
+from benchmark.services.structure import ALL, STORIES, Choice, association_of
+from benchmark.services.structure_sides import sides_of
+from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
+from tests.benchmark.results_world import HOSTILE, results_world
+from tests.benchmark.results_world import STORIES as NINE
+from tests.benchmark.structure_world import structure_world
+
+pytestmark = [pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def world(tmp_path):
+    return structure_world(tmp_path)
+
+
+@pytest.fixture
+def page(world, client):
+    """Opens the page as Alice: `page("cut=40")`."""
+    client.force_login(world.alice)
+    return lambda query="", place="": client.get(f"{world.base}/results/structure/{place}?{query}")
+
+
+def choice_of(world, **chosen) -> tuple:
+    sides = sides_of(world.dataset.project)
+    measure = next(of for of in sides.measures if of.key == chosen.pop("measure", "stage2.overall_accuracy"))
+    answers = sides.groups("answers")[0]
+    models = tuple(sides.models(measure.group.key, answers.key))
+    return sides, Choice(measure, answers, chosen.pop("models", models), **chosen)
+
+
+def test_models_of_both_runs_are_joined_over_stories_of_the_same_text(world):
+    sides, choice = choice_of(world)
+    assert choice.models == tuple(sorted(["majority", "random", HOSTILE], key=str))  # omniscient answered no question
+    association = association_of(sides, choice)
+    by_model = {joined.pair.model: joined for joined in association.joined}
+    joined = by_model["random"]
+    assert len(joined.observations) == 2 * NINE and joined.links.without_story == 1
+    assert joined.links.without_question == 0
+    # the questions 1 and 2 are about the first story
+    assert [(place.story, place.question) for place in joined.places[:3]] == [(1, 1), (1, 2), (2, 3)]
+    assert association.stories == frozenset(range(1, NINE + 1))
+    assert list(association.figures.tables) == [ALL, *choice.models]
+    assert {of.part for of in association.figures.categories} == {row.category for row in world.dataset.samples.all()}
+
+
+def test_the_table_counts_what_the_reports_have(world):
+    sides, choice = choice_of(world, cut=0.5, models=("random",))
+    table = association_of(sides, choice).figures.tables["random"]
+    right = world.answers.entrants.get(name="random").items.filter(repaired_score=1.0, sample__number__lte=2 * NINE)
+    assert table.cells[0] + table.cells[2] == right.count()
+    assert sum(table.cells) == 2 * NINE == table.asked
+
+
+def test_what_nobody_can_read_is_missing_with_bounds(world):
+    sides, choice = choice_of(world, cut=0.5, models=(HOSTILE,))
+    table = association_of(sides, choice).figures.tables[HOSTILE]
+    assert sum(table.cells) == 0 and table.no_score == 2 * NINE and table.asked == 2 * NINE
+    assert table.bounds == (-1.0, 1.0) and table.difference["value"] is None
+
+
+def test_whole_stories_count_once(world):
+    sides, choice = choice_of(world, counted=STORIES, models=("random",))
+    assert association_of(sides, choice).figures.tables["random"].asked == NINE
+
+
+def test_the_stories_that_fall_apart_are_those_of_the_table(world):
+    sides, choice = choice_of(world, models=("random",))
+    association = association_of(sides, choice)
+    cells = association.figures.tables["random"].cells
+    assert [len(apart_of(association, right)) for right in (STRUCTURE, ANSWER)] == [cells[1], cells[2]]
+    assert sum(cells[1:3]) > 0
+
+
+def test_the_page_keeps_its_choice_when_the_cut_moves(page):
+    text = page("cut=40&measure=stage2.acc_order&model=random&counted=stories").content.decode()
+    assert 'value="40"' in text and 'value="stage2.acc_order" selected' in " ".join(text.split())
+    assert "of at least 40 %" in text and "1 of 3 models" in text
+    assert "cut=40" in text and "model=random" in text  # in the addresses of files and stories
+    assert "the median" in page().content.decode()
+    wrong = page("cut=much&reading=loud&measure=none").content.decode()
+    assert "&#x27;much&#x27; is not a number from 0 to 100" in wrong
+
+
+def test_a_hostile_name_is_shown_as_a_text(page):
+    text = page().content.decode()
+    assert "<script>alert(1)" not in text and "Beyond category" in text
+
+
+def test_a_story_is_read_side_by_side(world, page):
+    sides, choice = choice_of(world, models=("random",))
+    apart = apart_of(association_of(sides, choice), STRUCTURE)[0]
+    found = page("model=random&measure=stage2.overall_accuracy&show=structure").content.decode()
+    address = f"{world.base}/results/structure/{apart.place.story}/?of=random&amp;question={apart.place.question}"
+    assert address in found
+    story = page(f"of=random&question={apart.place.question}&measure=stage2.overall_accuracy", f"{apart.place.story}/")
+    text = story.content.decode()
+    sample = world.dataset.samples.get(number=apart.place.story)
+    for shown in (
+        sample.text[:40],
+        sample.beliefs[0]["belief"][:20],
+        f"first person think? ({apart.place.question})",
+        "It is there",
+    ):
+        assert shown in text
+    assert page("of=random&question=1", "2/").status_code == 404  # the question is about another story
+    assert page("of=nobody&question=1", "1/").status_code == 404
+
+
+def test_files_have_every_model_and_question(page):
+    long = list(
+        csv.DictReader(io.StringIO(page("measure=stage2.overall_accuracy", "tables/observations.csv").content.decode()))
+    )
+    assert len(long) == 3 * 2 * NINE and {row["structure right"] for row in long} == {"yes", "no", "missing"}
+    for name in ("two-by-two", "association", "categories", "measures"):
+        assert page("", f"tables/{name}.json").status_code == 200
+        assert r"\begin{table" in page("", f"tables/{name}.tex").content.decode()
+    assert (
+        page("", "figures/right-answers.svg").content.startswith(b"<?xml")
+        or b"<svg" in page("", "figures/right-answers.svg").content
+    )
+    assert page("", "tables/none.csv").status_code == 404 and page("", "figures/none.svg").status_code == 404
+    assert page("cut=much", "tables/two-by-two.csv").status_code == 302  # to the page, which says why
+
+
+def test_an_archived_run_has_no_part_in_it(world, page):
+    assert "majority" in page().content.decode()
+    Run.objects.filter(pk=world.answers.pk).update(archived_at=world.answers.created_at)
+    assert "Now import a benchmark with questions" in page().content.decode()
+
+
+def test_open_work_on_a_story_makes_all_of_it_wait(world, client):
+    world.show_to(Audience.EVERYONE)
+    client.force_login(world.bob)
+    base = f"{world.base}/results/structure/"
+    assert client.get(base).status_code == 200 and "Beyond category" in client.get(base).content.decode()
+    story = world.dataset.project.stories.get(number=8)
+    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=world.dataset.project.overlap)
+    text = client.get(base).content.decode()
+    assert "you still have work to do on 1 of them" in text and "Beyond category" not in text
+    files = (
+        "tables/observations.csv",
+        "tables/two-by-two.json",
+        "figures/right-answers.svg",
+        "1/?of=random&question=1",
+    )
+    assert [client.get(base + file).status_code for file in files] == [403] * 4
+
+
+def test_a_project_without_questions_says_what_is_needed(tmp_path, client):
+    world = results_world(tmp_path)
+    client.force_login(world.alice)
+    page = client.get(reverse("benchmark:structure", args=[world.dataset.project.slug]))
+    assert (
+        page.status_code == 200
+        and "Now import a benchmark with questions about the same stories" in page.content.decode()
+    )
+    assert client.get(f"{world.base}/results/structure/tables/two-by-two.csv").status_code == 302
