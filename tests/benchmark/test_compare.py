@@ -11,7 +11,7 @@ from benchmark.services.comparisons import NotComparable, compare, pair_of
 from benchmark.services.reports import scores_of
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

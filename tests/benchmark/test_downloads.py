@@ -6,13 +6,14 @@ import io
 import json
 import re
 import zipfile
+from itertools import cycle
 from xml.etree import ElementTree
 
 import pytest
 
 from benchmark.models import Audience, Form, RunItem
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.downloads import output_files
+from benchmark.services.downloads import output_files, table_file
 from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom.layout import JUDGE_COLUMNS
@@ -92,13 +93,16 @@ def test_every_table_in_every_format(world, client, base):
             for reading in ("official", "repaired")
         ),
     } <= set(names)
-    for name in names:
-        for suffix, kind in (("csv", "text/csv"), ("json", "application/json"), ("tex", "application/x-tex")):
-            response = client.get(f"{base}/tables/{name}.{suffix}")
-            assert response.status_code == 200 and response["Content-Type"].startswith(kind), name
-            assert f"{name}.{suffix}" in response["Content-Disposition"]
+    kinds = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
+    for (name, table), asked in zip(names.items(), cycle(kinds)):
+        response = client.get(f"{base}/tables/{name}.{asked}")  # one format of each, the next of the next
+        assert response.status_code == 200 and response["Content-Type"].startswith(kinds[asked]), name
+        assert f"{name}.{asked}" in response["Content-Disposition"]
+        files = {suffix: table_file(table(), suffix) for suffix in kinds}
+        assert all(files.values()) and response.content == files[asked], name
 
 
+@pytest.mark.once
 def test_a_table_s_numbers_are_those_of_score_outputs(world, client, base):
     """Official figures as their six decimals times 100, so 0.268000 is 26.8."""
     client.force_login(world.alice)
@@ -113,6 +117,7 @@ def test_a_table_s_numbers_are_those_of_score_outputs(world, client, base):
     )
 
 
+@pytest.mark.once
 def test_formulas_are_defused(world, client, base):
     client.force_login(world.alice)
     assert "'" + HOSTILE in [row["Model"] for row in rows_of(client.get(f"{base}/tables/stage2.csv"))]
@@ -124,6 +129,7 @@ def test_formulas_are_defused(world, client, base):
     }
 
 
+@pytest.mark.once
 def test_latex_holds_no_command_of_a_name(world, client, base):
     client.force_login(world.alice)
     text = client.get(f"{base}/tables/stage2.tex").content.decode()
@@ -135,11 +141,13 @@ def test_latex_holds_no_command_of_a_name(world, client, base):
 @pytest.mark.usefixtures("small_fonts")
 def test_every_figure_in_every_format(world, client, base):
     client.force_login(world.alice)
-    starts = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}
+    starts, drawn = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}, set()
     for name in figures_of(document_of(world.run)):
         if name.startswith("confusion") and "-order-" not in name:
             continue  # drawn alike
-        again = name.endswith("-official")  # drawn as in the repaired reading, of other numbers
+        kind = name.partition("-")[0]
+        again = kind in drawn  # by the same function, of other numbers
+        drawn.add(kind)
         for suffix, start in [("svg", starts["svg"])] if again else starts.items():
             response = client.get(f"{base}/figures/{name}.{suffix}")
             assert response.status_code == 200 and response.content.startswith(start), (name, suffix)
@@ -150,6 +158,7 @@ def test_every_figure_in_every_format(world, client, base):
     assert dark["Content-Disposition"].startswith("inline")
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "path",
     [
@@ -191,6 +200,7 @@ def output(world, client, base, name: str) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(b"".join(response)))
 
 
+@pytest.mark.once
 def test_the_official_folder(world, client, base):
     """Manifest, raw and csv folders of each stage, and metrics that are the official figures to the last digit."""
     client.force_login(world.alice)
@@ -218,6 +228,7 @@ def test_the_official_folder(world, client, base):
     assert judged.count("\r\n") == int(stories[0]["pred_total"]) + 1
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("judge_level", "shots", "with_story", "fewshots"), [(4, 2, True, 2), (2, 3, True, 0), (4, 0, False, 0)]
 )
@@ -238,6 +249,7 @@ def test_the_manifest_says_what_was_sent(world, judge_level, shots, with_story, 
     assert held["dataset_path"] in files and held["judge_model"] == "reader"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("provider", "sets", "named"), [("openai", True, "openai"), ("anthropic", False, "anthropic")])
 def test_the_manifest_names_the_provider_and_no_temperature_that_was_not_sent(world, provider, sets, named):
     model = Endpoint.objects.filter(name=f"a-{provider}").first()
@@ -272,6 +284,7 @@ def test_another_run_s_model_is_not_found(world, client, base):
     assert client.get(f"{base}/output/{other.entrants.get().pk}.zip").status_code == 404
 
 
+@pytest.mark.once
 def test_who_may_download(world, client, base):
     entrant = world.run.entrants.first().pk
     paths = ("tables/stage2.csv", "figures/dimensions-repaired.svg", "scores.csv", f"output/{entrant}.zip")

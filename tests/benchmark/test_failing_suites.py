@@ -139,6 +139,7 @@ def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, c
         call_command("benchmark_run", "reread", run.uid, stdout=StringIO())
 
 
+@pytest.mark.once
 def test_an_item_that_cannot_be_shown_keeps_its_page(breaking, dataset, admin, cast):
     run = launched(cast, dataset)
     breaking("item")
@@ -148,6 +149,7 @@ def test_an_item_that_cannot_be_shown_keeps_its_page(breaking, dataset, admin, c
     assert "could not show" not in shown(admin, run, "run_item", at(run, "sum", number=1).pk)
 
 
+@pytest.mark.once
 def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
     breaking, monkeypatch, dataset, admin, cast
 ):
@@ -166,6 +168,7 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
     assert [one["tiny"] is None for one in report_of(run)["entrants"]] == [False, False]
 
 
+@pytest.mark.once
 def test_a_run_of_which_nobody_can_be_scored_has_its_pages(breaking, dataset, admin, cast):
     breaking("measure", lambda entered: True)
     run = launched(cast, dataset)
@@ -177,6 +180,7 @@ def test_a_run_of_which_nobody_can_be_scored_has_its_pages(breaking, dataset, ad
     )
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("name", "told"),
     [("request", "could not make the question of Repeating"), ("expected", "could not say what answers Repeating")],

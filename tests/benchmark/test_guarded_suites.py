@@ -131,6 +131,7 @@ def page(admin, run: Run, name: str, *more: Any, status: int = 200) -> str:
 LOG = "(KeyError); the log of the program says where."
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("functions", "told"),
@@ -159,6 +160,7 @@ def test_a_part_of_a_page_says_that_it_failed_and_the_rest_is_there(run, monkeyp
         assert told in shown and "Right sums by category" in shown and "adder" in shown, name
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_methods_section_has_the_paragraphs_that_every_suite_has(run, monkeypatch, admin):
     breaks(monkeypatch, methods=_raises)
@@ -166,6 +168,7 @@ def test_a_methods_section_has_the_paragraphs_that_every_suite_has(run, monkeypa
     assert f"Tiny sums could not write its part of the methods section {LOG}" in shown and "sign-flip test" in shown
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch, admin):
     breaks(
@@ -183,6 +186,7 @@ def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch
     assert drawn in " ".join(inline.content.decode().replace('</tspan><tspan x="8" dy="20">', " ").split(">"))
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_folder_that_cannot_be_made_whole_says_so_in_a_file(run, monkeypatch, admin):
     def exchange(exchanged):
@@ -198,6 +202,7 @@ def test_a_folder_that_cannot_be_made_whole_says_so_in_a_file(run, monkeypatch, 
     assert told == f"Tiny sums could not make the files of its released code {LOG}\n"
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_gold_that_cannot_be_looked_at_is_refused(run, monkeypatch, cast):
     breaks(monkeypatch, unfit=_raises)
@@ -206,6 +211,7 @@ def test_gold_that_cannot_be_looked_at_is_refused(run, monkeypatch, cast):
         start_run(by=cast.alice, plan=plan, now=timezone.now())
 
 
+@pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_a_command_ends_with_the_sentence(run, monkeypatch, tmp_path):
     breaks(monkeypatch, score=_raises)

@@ -90,6 +90,7 @@ def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omn
         assert kinds[kind]["n"] / 2 < kinds[kind]["right"] < kinds[kind]["n"]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("says", "expected"),
     [
@@ -119,6 +120,7 @@ def test_a_judge_that_answers_nothing_readable_is_not_silent(dataset, omniscient
     assert "unanswered" in summary["told"] and {one["rate"] for one in summary["kinds"]} == {None}
 
 
+@pytest.mark.once
 def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tmp_path):
     made_up = frozen(write_records(tmp_path / "made-up.jsonl", generated(4)), slug="om")  # whose verbs no rule denies
     run = seen_through(launched(made_up, [omniscient], endpoint("mute", options={"default": "I would rather not."})))
@@ -232,6 +234,7 @@ def test_a_judge_that_changed_since_is_not_tested_for_old_rows(dataset, omniscie
         start_test(by=None, run=run, now=timezone.now())
 
 
+@pytest.mark.once
 def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscient):
     run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline")))
     document = document_of(Run.objects.get(pk=run.pk))
@@ -248,6 +251,7 @@ def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscie
     assert document["stages"]["stage1"][0]["judge_test"]["kinds"][0]["n"] > 0
 
 
+@pytest.mark.once
 def test_not_tested_is_a_value(dataset, omniscient):
     run = seen_through(launched(dataset, [omniscient], endpoint("lexical-judge", "baseline"), self_test=False))
     document = document_of(Run.objects.get(pk=run.pk))

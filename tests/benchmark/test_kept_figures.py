@@ -9,7 +9,7 @@ from benchmark.services import comparisons, leaderboards, reports
 from benchmark.views import figures
 from tests.benchmark.results_world import ResultsWorld, results_world
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

@@ -75,6 +75,7 @@ def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_sto
     assert "No model is registered" in written(alice.get("/p/minds/runs/new/"))
 
 
+@pytest.mark.once
 def test_the_form_offers_what_each_endpoint_can_do(alice, gold, models):
     make_endpoint("small", json_schema=False)
     make_endpoint("off", active=False)
@@ -113,6 +114,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("chosen", "field", "sentence"), REFUSED)
 def test_a_refusal_stands_beside_its_field_and_makes_nothing(alice, gold, models, chosen, field, sentence):
     make_endpoint("plain", provider="openai", base_url="http://127.0.0.1:1/v1", json_schema=False)
@@ -142,6 +144,7 @@ def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
 
 
 # --- the estimate ----------------------------------------------------------------------------------------------------------------
+@pytest.mark.once
 @pytest.mark.parametrize("form", Form.values)
 @pytest.mark.parametrize("level", [1, 4])
 def test_sizes_are_those_of_the_requests(gold, models, form, level):
@@ -156,6 +159,7 @@ def test_sizes_are_those_of_the_requests(gold, models, form, level):
             assert sizes[stage][story.pk].question == whole, (stage, story)
 
 
+@pytest.mark.once
 def test_money_is_counted_by_hand(gold):
     """Four stories labelled at 2 dollars in and 10 out a million tokens."""
     model = make_endpoint("paid", price_input=Decimal(2), price_output=Decimal(10))
@@ -211,6 +215,7 @@ def test_a_model_whose_key_is_elsewhere_is_looked_up_too(gold, monkeypatch):
     assert known(plan) == {(model.pk, "label"): set()}
 
 
+@pytest.mark.once
 def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
     assert "Tick at least one model." in written(alice.get(ESTIMATE, ASKED))
     told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": ""}))
@@ -227,6 +232,7 @@ def test_a_budget_that_may_not_suffice_is_said(alice, gold, models):
     assert "The budget may not suffice" not in written(alice.get(ESTIMATE, asked | {"budget": "10"}))
 
 
+@pytest.mark.once
 def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, models):
     settle(cast.project.stories.get(number=1), context="Deceptive")  # else every story would give the same difference
     gold, _ = freeze(by=cast.alice, project=cast.project)
@@ -271,6 +277,7 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
     assert found.total["calls"] == 20 * 3 * 895
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")])  # fmt: skip
 def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
     make_endpoint("reader")
@@ -280,6 +287,7 @@ def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage
     assert "Tick at least one model" in written(alice.get("/p/minds/runs/new/preview/", ASKED))
 
 
+@pytest.mark.once
 def test_no_prompt_is_shown_for_a_judge_that_reads_none(alice, gold, models):
     asked = ASKED | {"endpoints": ["omniscient"], "shown": "judge"}
     told = written(alice.get("/p/minds/runs/new/preview/", asked))

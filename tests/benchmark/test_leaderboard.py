@@ -29,6 +29,7 @@ def by_model(entries) -> dict:
     return {one["model"]: one for one in entries}
 
 
+@pytest.mark.once
 def test_the_figures_are_those_of_score_outputs(world):
     """To the last digit, in both readings, as `run_benchmark --wait` prints them."""
     expected = scores_of(world.run)
@@ -46,6 +47,7 @@ def test_the_figures_are_those_of_score_outputs(world):
             assert shown[name]["readings"]["repaired"]["overall"] == expected[name]["repaired"][stage]["overall"]
 
 
+@pytest.mark.once
 def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
     shown = by_model(leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0])[HOSTILE]
     row = next(row for row in stage_table([shown], "stage2").rows)
@@ -94,6 +96,7 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
     assert len({one["model"] for one in every}) == len(every) == 7
 
 
+@pytest.mark.once
 def test_structured_and_free_text_are_never_in_one_table(world, client):
     structured = world.another("majority", "random", form=Form.STRUCTURED, stages=("label",))
     client.force_login(world.alice)
@@ -128,6 +131,7 @@ def test_runs_on_other_gold_are_named_as_stale(world, client):
     assert "These results" not in told and "stale" not in told  # gold is as it was, though version 2 is newer
 
 
+@pytest.mark.once
 def test_sorting_and_filtering(world, client):
     client.force_login(world.alice)
 
@@ -159,6 +163,7 @@ def test_every_figure_opens_the_items_behind_it(world, client):
     assert items.status_code == 200
 
 
+@pytest.mark.once
 def test_hostile_names_are_text(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/").content.decode()
@@ -202,6 +207,7 @@ def test_figures_follow_the_items(world):
     assert by_model(before)["majority"]["readings"]["repaired"]["overall"]["stories"] == STORIES
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("audience", list(Audience))
 def test_who_may_see_results(world, client, audience):
     """The link is there for every member; who may not see results learns who can, and why."""

@@ -26,8 +26,9 @@ from workers.services.progress import progress_of
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ACCURACY = dict(zip(DIMENSIONS, (0.95, 0.6, 0.7, 0.9, 0.5, 0.8, 0.85), strict=True))
+STORIES = 24
 SKILLS = {
-    "model": {"recall": 0.8, "invented": 0.15, "accuracy": ACCURACY, "spread": 0.04, "unusable": 0.05},
+    "model": {"recall": 0.8, "invented": 0.15, "accuracy": ACCURACY, "spread": 0.04, "unusable": 0.15},
     "weak": {"recall": 0.35, "invented": 0.5, "accuracy": dict.fromkeys(DIMENSIONS, 0.4), "seed": 5},
     "judge": {"misjudged": 0.02},
 }
@@ -41,7 +42,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def world(tmp_path, server):
-    return OracleWorld(tmp_path, generated(60), server, SKILLS)
+    return OracleWorld(tmp_path, generated(STORIES), server, SKILLS)
 
 
 def by_hand(served: dict[str, dict[int, dict]]) -> dict:
@@ -77,14 +78,15 @@ def equals_what_was_served(world: OracleWorld, run, *, stories: int, model: str 
 
 def test_official_scores_are_what_was_served_to_the_last_digit(world):
     run = world.run()
-    equals_what_was_served(world, run, stories=60)
-    # 60 stories at three stages of one model: 180 calls, each made once and paid once
+    equals_what_was_served(world, run, stories=STORIES)
+    # 24 stories at three stages of one model: 72 calls, each made once and paid once
     done = progress_of(run.job)
-    assert (done.made, done.reused, done.done + done.unusable) == (180, 0, 180)
-    assert world.paid == 180
+    assert (done.made, done.reused, done.done + done.unusable) == (72, 0, 72)
+    assert world.paid == 72
     assert run.job.state == "finished"
 
 
+@pytest.mark.once
 def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
     run = world.run()
     scores, served = scores_of(run), world.served("model")
@@ -94,7 +96,7 @@ def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
     assert silent["extract"] and silent["label"]
     for stage, name in (("stage1", "extract"), ("stage2", "label")):
         repaired = scores["repaired"][stage]
-        assert repaired["overall"]["stories"] == 60 - len(silent[name])
+        assert repaired["overall"]["stories"] == STORIES - len(silent[name])
         assert {row["story_id"] for row in repaired["stories"] if row["unusable"]} == silent[name]
     # the repaired mean is that of the stories with an answer, from the oracle's own counts
     rest = [one["counts"] for story, one in served["label"].items() if story not in silent["label"]]
@@ -102,6 +104,7 @@ def test_unusable_answers_are_zeros_officially_and_missing_when_repaired(world):
     assert scores["repaired"]["stage2"]["overall"]["acc_order"] == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.once
 def test_structured_output_is_scored_as_served(world):
     run = world.run(form="structured")
     scores, served = scores_of(run), world.served("model")
@@ -120,7 +123,7 @@ def test_a_second_run_and_a_run_again_make_no_call(world):
     before = world.paid
     for second in (world.run(), worked_off(run_again(by=None, run=first, now=timezone.now()))):
         done = progress_of(second.job)
-        assert (done.made, done.reused, world.paid) == (0, 180, before)
+        assert (done.made, done.reused, world.paid) == (0, 72, before)
         assert scores_of(second) == scores_of(first)
 
 
@@ -136,7 +139,7 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
             source=first,
         )
     )
-    assert (progress_of(again.job).reused, world.paid) == (60, before)  # the same judge: its answers are there
+    assert (progress_of(again.job).reused, world.paid) == (24, before)  # the same judge: its answers are there
     assert scores_of(again) == scores_of(first)
     other = worked_off(
         started(
@@ -147,8 +150,8 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
             source=first,
         )
     )
-    assert (progress_of(other.job).made, world.paid - before) == (60, 60)
-    assert Call.objects.filter(endpoint=world.models["model"]).count() == 60  # the extractions, untouched
+    assert (progress_of(other.job).made, world.paid - before) == (24, 24)
+    assert Call.objects.filter(endpoint=world.models["model"]).count() == 24  # the extractions, untouched
     held = RunItem.objects.filter(entrant__run=other, stage=EXTRACT)
     assert set(held.values_list("call", flat=True)) == set(
         RunItem.objects.filter(entrant__run=first, stage=EXTRACT).values_list("call", flat=True)
@@ -156,23 +159,24 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
 
 
 def test_an_extended_run_makes_only_what_is_new(world):
-    run = world.run(limit=20)
-    assert world.paid == 60
-    more = list(world.dataset.samples.selected()[:35])
+    run = world.run(limit=8)
+    assert world.paid == 24
+    more = list(world.dataset.samples.selected()[:14])
     assert (
-        extend_run(by=None, run=run, stories=more, now=timezone.now()) == 30
-    )  # 15 stories, two stages; judging follows
+        extend_run(by=None, run=run, stories=more, now=timezone.now()) == 12
+    )  # 6 stories, two stages; judging follows
     worked_off(run)
-    assert world.paid == 105
-    equals_what_was_served(world, run, stories=35)
+    assert world.paid == 42
+    equals_what_was_served(world, run, stories=14)
     extend_run(by=None, run=run, endpoints=[world.models["weak"]], now=timezone.now())
     worked_off(run)
-    assert world.paid == 210
+    assert world.paid == 84
     assert set(scores_of(run)) == {"model", "weak"}
     again = worked_off(run_again(by=None, run=run, now=timezone.now()))
     assert (progress_of(again.job).made, scores_of(again)) == (0, scores_of(run))
 
 
+@pytest.mark.once
 def test_two_models_side_by_side(world):
     run = world.run("model", "weak", stages=("label",))
     scores = scores_of(run)
@@ -188,7 +192,7 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     run = world.run(work=False)
     process = start_process(MANAGE, "work", folder=tmp_path)
     try:
-        until(lambda: world.paid >= 60)
+        until(lambda: world.paid >= 24)
     finally:
         process.kill()
         process.communicate()
@@ -197,15 +201,15 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     assert left > 0
     Worker.objects.update(heartbeat_at=timezone.now() - timedelta(hours=1))  # its lease has run out
     worked_off(run)
-    equals_what_was_served(world, run, stories=60)
+    equals_what_was_served(world, run, stories=STORIES)
     done = progress_of(run.job)
-    assert (done.done + done.unusable, done.failed) == (180, 0)
+    assert (done.done + done.unusable, done.failed) == (72, 0)
     # what it had sent and not written down when it died may have been paid, and is paid once more: at most 16 calls at each of
     # two endpoints on their way, and as many whose answers had just come
     unknown = Attempt.objects.filter(outcome="unknown").count()
-    assert 180 <= world.paid <= 180 + unknown <= 180 + 2 * 2 * 16
+    assert 72 <= world.paid <= 72 + unknown <= 72 + 2 * 2 * 16
     twice = Counter(one["sha"] for one in world.server.paid()[-world.paid :])
-    assert len(twice) == 180 and max(twice.values()) <= 2
+    assert len(twice) == 72 and max(twice.values()) <= 2
 
 
 def until(condition, *, seconds: float = PATIENCE) -> None:
@@ -218,8 +222,8 @@ def until(condition, *, seconds: float = PATIENCE) -> None:
 @pytest.mark.once
 @pytest.mark.slow
 def test_real_stories(tmp_path, server, shared):
-    """Every fifth of its 895 stories; bench/benchmarking.py has them all."""
-    stories = list(corpus(shared / "data" / "ToMBench"))[::5]
+    """Every fifteenth of its 895 stories; bench/benchmarking.py has them all."""
+    stories = list(corpus(shared / "data" / "ToMBench"))[::15]
     world = OracleWorld(tmp_path, stories, server, SKILLS)
     run = world.run()
     equals_what_was_served(world, run, stories=len(stories))

@@ -43,6 +43,7 @@ def test_a_set_is_loaded_listed_and_shown(alice, cast):
     assert "has no prompt judge-level4" in written(alice.get(f"{ADDRESS}ours/", {"stage": "judge", "level": 4}))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("stage", ["extract", "judge", "label"])
 @pytest.mark.parametrize("level", [1, 2, 3, 4])
 @pytest.mark.parametrize("form", ["text", "structured"])
@@ -64,6 +65,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("files", "field", "sentence"), REFUSED)
 def test_what_is_wrong_stands_beside_the_files(alice, files, field, sentence):
     response = load(alice, "ours", files)
@@ -122,6 +124,7 @@ def test_a_set_of_another_project_is_not_there(alice, cast):
     assert "theirs" not in alice.get(ADDRESS).content.decode()
 
 
+@pytest.mark.once
 def test_hostile_wording_is_shown_as_text(alice):
     load(alice, "ours", {"label-level3.txt": "<script>alert(1)</script>{story}{belief_table}"})
     assert "<script>alert(1)" not in alice.get(f"{ADDRESS}ours/").content.decode()

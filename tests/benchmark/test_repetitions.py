@@ -77,6 +77,7 @@ def test_each_repetition_is_a_call_of_its_own(run):
     assert set(label.values_list("call__sample", flat=True)) == set(range(TURNS))
 
 
+@pytest.mark.once
 def test_figures_are_means_over_repetitions_with_their_spread(run):
     rows = {row["name"]: row for row in report_of(run)["entrants"]}
     by_turn = scores(run, "random", "label")
@@ -94,6 +95,7 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     assert judged["repaired"]["overall"]["f1"] == pytest.approx(mean(means))
 
 
+@pytest.mark.once
 def test_pages_tables_and_files_say_it(run, client, cast):
     client.force_login(cast.alice)
     page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
@@ -144,6 +146,7 @@ def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside
     assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)
 
 
+@pytest.mark.once
 def test_how_often_has_bounds(run, cast):
     for count in (0, 101):
         with pytest.raises(RunRefused, match="expected 1 to 100"):
@@ -152,6 +155,7 @@ def test_how_often_has_bounds(run, cast):
         check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
 
 
+@pytest.mark.once
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
     def split(*runs: Run, stage: str = "label", model: str = "random") -> dict:
         told = io.StringIO()

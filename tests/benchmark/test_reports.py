@@ -102,6 +102,7 @@ def test_sharing_is_recorded_and_listed(world, client):
     assert "For the paper" in told(client.get(f"{world.base}/results/reports/"))
 
 
+@pytest.mark.once
 def test_who_may_share_and_who_may_open(world, client, live):
     client.force_login(world.alice)
     report = share(client, world)
@@ -140,6 +141,7 @@ def test_a_report_belongs_to_its_project(world, client):
     assert client.get(f"/p/other/results/reports/{report.uid}/tables/stage2.csv").status_code == 404
 
 
+@pytest.mark.once
 def test_a_shared_report_holds_no_user_name(world, client):
     from benchmark.suites.omnitom.labels import DIMENSIONS
 
@@ -152,6 +154,7 @@ def test_a_shared_report_holds_no_user_name(world, client):
     assert "bob" not in str(report.figures) and "Annotator 1" in str(report.figures)
 
 
+@pytest.mark.once
 def test_hostile_names_and_titles_are_text(world, client, live):
     client.force_login(world.alice)
     client.post(f"{world.base}/runs/{world.run.uid}/report/share/", {"title": f"{HOSTILE} {'x' * 400}"})

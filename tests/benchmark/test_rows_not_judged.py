@@ -20,7 +20,7 @@ from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
 from tests.benchmark.test_missing_answers import words
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 NAMES = ("omniscient", "plain")
 TABLE = "Actor | Belief | Order\nworld | It rains. | 0\nworld | It is late. | 0"
 DIFFER = "Rows not judged differ: 0 to "

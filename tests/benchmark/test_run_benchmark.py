@@ -88,6 +88,7 @@ def test_labelling_has_its_own_columns_and_a_second_run_makes_no_call(dataset):
     assert second["scores"] == first["scores"] and second["run"] != first["run"]
 
 
+@pytest.mark.once
 def test_without_json_people_read_a_table(dataset):
     out, err = StringIO(), StringIO()
     arguments = ("--stage", "label", "--endpoint", "majority", "--endpoint", "random", "--wait")
@@ -128,6 +129,7 @@ def test_a_judge_that_was_named_judges(dataset):
     assert told["items"]["done"] == 4
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -153,6 +155,7 @@ def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
     assert refused(*arguments) == sentence
 
 
+@pytest.mark.once
 def test_a_split_and_a_project_that_are_not_there(dataset):
     assert "'final'" in refused("--stage", "label", "--endpoint", "majority", "--split", "final")
     with pytest.raises(CommandError, match="nowhere"):
@@ -161,6 +164,7 @@ def test_a_split_and_a_project_that_are_not_there(dataset):
         )
 
 
+@pytest.mark.once
 def test_the_sample_project(db):
     load_sample()
     for name in ("majority", "omniscient", "lexical-judge"):
@@ -179,6 +183,7 @@ def test_the_sample_project(db):
     assert told["scores"]["omniscient"]["official"]["stage2"] is None
 
 
+@pytest.mark.once
 def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
     for arguments, said in (
         (("--suite", "foo"), "Argument --suite: invalid choice: 'foo'"),
@@ -270,6 +275,7 @@ def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
         assert str(caught.value) == sentence
 
 
+@pytest.mark.once
 def test_what_may_cost_something_is_said_before(dataset):
     endpoint("paid", price_output="10")
     err = StringIO()

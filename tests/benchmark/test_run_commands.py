@@ -147,6 +147,7 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
 
 
 # --- what each takes ------------------------------------------------------------------------------------------------------------
+@pytest.mark.once
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_option_of_another_action_is_refused(labelled, action):
     option = ("--output", "x.csv") if action != "download" else ("--judge", "x")
@@ -193,6 +194,7 @@ def test_scores_and_the_official_folder_are_written(extracted, labelled, tmp_pat
     assert "metrics/stage1_overall.csv" in zipfile.ZipFile(folder).namelist()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suffix):
     path = tmp_path / f"table.{suffix}"
@@ -200,6 +202,7 @@ def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suff
     assert "majority" in path.read_text()
 
 
+@pytest.mark.once
 def test_a_figure_is_written(labelled, tmp_path):
     path = tmp_path / "figure.svg"
     told(
@@ -216,6 +219,7 @@ def test_a_figure_is_written(labelled, tmp_path):
     assert "<svg" in path.read_text()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(("options", "dots"), [((), 1260), (("--width", "column"), 600)])
 def test_a_figure_is_as_wide_as_the_text_or_a_column_of_a_paper(labelled, tmp_path, options, dots):
     # 6.3 in and 3.0 in, of 200 dots each
@@ -225,6 +229,7 @@ def test_a_figure_is_as_wide_as_the_text_or_a_column_of_a_paper(labelled, tmp_pa
     assert int.from_bytes(path.read_bytes()[16:20], "big") == dots
 
 
+@pytest.mark.once
 def test_a_width_is_of_a_figure(labelled, tmp_path):
     ask = ("benchmark_run", "download", labelled.uid, "--width", "column")
     assert refused(*ask, "--output", str(tmp_path / "x.csv")) == "--width is for figure, not for scores."
@@ -232,6 +237,7 @@ def test_a_width_is_of_a_figure(labelled, tmp_path):
     assert refused(*ask, *table) == "--width is for figure, not for table."
 
 
+@pytest.mark.once
 def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     both = worked_off(
         started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"], limit=2)

@@ -30,6 +30,7 @@ def percent(value) -> str:
     return f"{100 * float(value):.2f}"
 
 
+@pytest.mark.once
 def test_the_page_shows_the_figures_of_score_outputs(world, client, address):
     client.force_login(world.alice)
     page = client.get(address).content.decode()
@@ -45,6 +46,7 @@ def test_the_page_shows_the_figures_of_score_outputs(world, client, address):
     assert f"[{100 * low:.1f}, {100 * high:.1f}]" in page
 
 
+@pytest.mark.once
 def test_every_table_holds_what_the_domain_counts(world):
     tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
     rows = {name: {row["model"]: row for row in table.rows if "model" in row} for name, table in tables.items()}
@@ -89,6 +91,7 @@ def test_every_table_holds_what_the_domain_counts(world):
     assert rows["unusable-official"][HOSTILE]["stage1_unusable"] == STORIES
 
 
+@pytest.mark.once
 def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
     """Whatever has a value and rests on rows of all nine stories has an interval around it, in both readings."""
     tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
@@ -107,6 +110,7 @@ def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
     assert row["0 f1 interval"] and row["0 f1 n"] == row["0 recall n"] > 0
 
 
+@pytest.mark.once
 def test_the_paper_s_table_3_has_both_averages_and_one_reading_each(world):
     tables = tables_of(document_of(world.run))
     official, repaired = tables["main-official"](), tables["main-repaired"]()
@@ -128,6 +132,7 @@ def test_categories_open_their_own_items(world, client, address):
     assert items.status_code == 200
 
 
+@pytest.mark.once
 def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
@@ -143,6 +148,7 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
         assert client.get(address, nonsense).status_code == 200
 
 
+@pytest.mark.once
 def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
     for reading in ("repaired", "official"):
@@ -269,6 +275,7 @@ def test_people_are_rows_with_a_caution_and_without_their_names(world, client, a
     assert person["readings"]["official"] is None  # three stories of nine
 
 
+@pytest.mark.once
 def test_structured_output_has_no_official_columns(world, client):
     run = world.another("majority", form=Form.STRUCTURED, stages=("label",))
     client.force_login(world.alice)
@@ -285,6 +292,7 @@ def test_a_run_without_answers_says_so(world, client):
     assert "not finished" in page and f"{STORIES}" in page
 
 
+@pytest.mark.once
 def test_hostile_names_are_text(world, client, address):
     client.force_login(world.alice)
     page = client.get(address).content.decode()
@@ -302,6 +310,7 @@ def test_reading_figures_takes_few_questions(world, client, address):
     assert RunReport.objects.count() == 1
 
 
+@pytest.mark.once
 def test_who_may_see_them(world, client, address):
     for audience, allowed in (
         (Audience.ADMINS, {"alice"}),

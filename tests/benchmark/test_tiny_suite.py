@@ -146,6 +146,7 @@ def test_several_files_are_one_copy(tiny, cast, tmp_path):
         call_command("import_suite", "tiny", tmp_path / "no", project=cast.project.slug)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("samples", "told"),
     [
@@ -189,6 +190,7 @@ def test_a_run_asks_every_step_of_every_repetition(run):
     assert len(set(places.values_list("call", flat=True))) == places.count()  # a repetition is a call of its own
 
 
+@pytest.mark.once
 def test_every_page_of_results_shows_it(run, admin, cast):
     slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, stage="sum").first()
     pages = {
@@ -284,6 +286,7 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     assert len(scores.splitlines()) == 1 + RunItem.objects.filter(entrant__run=run).count()
 
 
+@pytest.mark.once
 def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, cast):
     slug = cast.project.slug
     for page in ("run_results", "run_report"):
@@ -308,6 +311,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
         assert admin.get(address).status_code == 200
 
 
+@pytest.mark.once
 def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_and_dark(run, admin, cast):
     assert len(Path(plots.__file__).read_text().splitlines()) <= 30
     where = [cast.project.slug, run.uid]
@@ -336,6 +340,7 @@ def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
     assert set(figures_of(document | {"withheld": 1})) == open_to_all
 
 
+@pytest.mark.once
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
     late = {"model": "late", "why": "all 24 calls failed"}
@@ -402,6 +407,7 @@ def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monk
     }  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("setting", "told", "shown"),
     [
@@ -445,6 +451,7 @@ def test_a_choice_of_no_samples_is_refused_in_the_words_of_the_suite(run, cast):
         check(replace(plan, limit=-1))
 
 
+@pytest.mark.once
 def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny, admin, cast):
     imported(admin, cast)
     adder, held = make_endpoint("adder", provider="baseline", model="adder"), Dataset.objects.get()
@@ -470,6 +477,7 @@ def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny,
         assert str(caught.value) == sentence
 
 
+@pytest.mark.once
 def test_the_leaderboard_of_a_copy_is_headed_with_its_title(run, cast):
     told = io.StringIO()
     call_command("leaderboard", project=cast.project.slug, stdout=told)
@@ -486,6 +494,7 @@ def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
     assert Run.objects.get().stages == ["repeat"]
 
 
+@pytest.mark.once
 def test_a_run_that_lacks_an_answer_has_its_pages(tiny, admin, cast):
     imported(admin, cast)
     plan = Plan(

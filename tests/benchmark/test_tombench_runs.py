@@ -75,6 +75,7 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
     assert held["majority"]["analyses"]["repaired"]["repetitions"]["agreement"] == 1.0  # the order does not move it
 
 
+@pytest.mark.once
 def test_its_pages_are_read_in_the_browser(cast, copy, client):
     run = asked(cast, copy, "random", "majority")
     client.force_login(cast.alice)
@@ -87,6 +88,7 @@ def test_its_pages_are_read_in_the_browser(cast, copy, client):
     assert "Accuracy by ability" in report and "Single repetitions" in report and "tombench-1" in report
 
 
+@pytest.mark.once
 def test_what_cannot_be_is_refused_in_one_sentence(cast, copy, tmp_path):
     endpoint = make_endpoint("random", provider="baseline", model="random")
     held = {"dataset": copy, "endpoints": [endpoint]}

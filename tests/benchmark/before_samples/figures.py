@@ -166,20 +166,29 @@ def _shared(report: SharedReport, client: Client) -> dict[str, Any]:
     return {
         "kept": report.figures,
         "document": document,
-        "tables": {
-            name: _cells(client.get(f"{address}tables/{name}.csv").content)
-            for name in (tables_of(document) if document["kind"] == "run" else ("differences", "stories"))
-        },
+        "tables": _shared_tables(document, client, address),
         "places": [_place(one) | {"state": one.state, "problem": one.problem} for one in report.items.order_by("id")],
         "items": [
             _items(client, f"{address}items/?model={one}")
             for one in report.items.order_by("entrant").values_list("entrant", flat=True).distinct()
         ],
-        "answers": [
-            client.get(f"{address}items/{one.pk}/answer/").content.decode()
-            for one in report.items.filter(call__isnull=False).order_by("id")
-        ],
+        "answers": _answers(report, client, address),
     }
+
+
+def _shared_tables(document: Any, client: Client, address: str) -> dict[str, Any]:
+    """The tables of a run as those of `_run`, the last of them as the page sends it."""
+    makers = tables_of(document) if document["kind"] == "run" else {}
+    sent = [*makers][-1:] or ["differences", "stories"]
+    made = {name: _cells(table_file(make(), "csv")) for name, make in makers.items() if name not in sent}
+    return made | {name: _cells(client.get(f"{address}tables/{name}.csv").content) for name in sent}
+
+
+def _answers(report: SharedReport, client: Client, address: str) -> list[str]:
+    """What the copied places answer, the last of them as the page sends it."""
+    held = list(report.items.filter(call__isnull=False).select_related("call").order_by("id"))
+    sent = [client.get(f"{address}items/{one.pk}/answer/").content.decode() for one in held[-1:]]
+    return [one.call.answer for one in held[:-1]] + sent
 
 
 def _items(client: Client, address: str) -> list[list[Any]]:

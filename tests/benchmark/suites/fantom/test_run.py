@@ -27,7 +27,7 @@ from tests.benchmark.settled import make_endpoint, started, work_off, written
 from workers.providers.baseline.provider import Baseline
 from workers.providers.baseline.registered import register_baseline
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 def _oracle(sample) -> str:

@@ -20,7 +20,7 @@ from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.opentom.small import small, truths
 from workers.providers.scripted.backend import FUNCTIONS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 PERSPECTIVE = "simtom-perspective"
 GOLD = {
     f"{key}/{name.removesuffix('.json')}/{index}": question["answer"]

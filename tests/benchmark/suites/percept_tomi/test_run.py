@@ -23,7 +23,7 @@ from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.percept_tomi import own
 from workers.providers.scripted.backend import FUNCTIONS
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 GROUPS = ("percept-tomi", "percept-tomi-perception", "percept-tomi-belief")
 
 
