@@ -55,9 +55,9 @@ def sees_results(access: ProjectAccess) -> bool:
     return invited and (not visibility.once_frozen or gold_is_frozen(access.project))
 
 
-def results_access(user: User, slug: str) -> ProjectAccess:
-    """The project for a page with results. Raises Http404 for strangers, PermissionDenied for members who may not see them."""
-    access = project_access(user, slug)
+def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
+    """The project for a page with results. Raises Http404 for strangers, PermissionDenied below `role` and for members who may not see them."""
+    access = project_access(user, slug, role=role)
     if not sees_results(access):
         raise PermissionDenied(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
     return access
@@ -65,8 +65,7 @@ def results_access(user: User, slug: str) -> ProjectAccess:
 
 def run_access(user: User, slug: str, uid: str, *, role: Role = Role.ANNOTATOR) -> RunAccess:
     """A run whose results the user may see, `role` at least where something is to be changed."""
-    project_access(user, slug, role=role)
-    access = results_access(user, slug)
+    access = results_access(user, slug, role=role)
     runs = Run.objects.select_related("dataset", "judge", "job", "project")
     return RunAccess(access, get_object_or_404(runs, project=access.project, uid=uid))
 

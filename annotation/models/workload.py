@@ -20,7 +20,7 @@ FEWEST = 5
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     """Return for each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
-    assignments = (
+    assignments = list(
         Assignment.objects.active()
         .filter(story__project=project, annotator=annotator)
         .select_related("story__category")
@@ -28,6 +28,8 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
         .annotate(propositions=Count("story__tables__propositions", filter=LIVE), begins=Substr("story__text", 1, 120))
         .order_by("story__number")
     )
+    if not assignments:
+        return []
     cast = dict(
         Vote.objects.cast()
         .filter(

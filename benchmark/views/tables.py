@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from functools import cache, partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
@@ -22,7 +23,15 @@ KINDS = {"baseline": "baseline", "person": "person"}
 
 def items_url(slug: str, run: str, **query: Any) -> str:
     """The items of a run, filtered."""
-    return f"{reverse('benchmark:run_items', args=[slug, run])}?{urlencode({name: value for name, value in query.items() if value})}"
+    return _filtered(_items_of_run(slug, run), query)
+
+
+def _items_of_run(slug: str, run: str) -> str:
+    return reverse("benchmark:run_items", args=[slug, run])
+
+
+def _filtered(address: str, query: Mapping[str, Any]) -> str:
+    return f"{address}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 def person_url(slug: str, source: Source, category: str, split: str) -> str:
@@ -34,8 +43,9 @@ def person_url(slug: str, source: Source, category: str, split: str) -> str:
 
 def evidence(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
+    address = cache(partial(_items_of_run, slug))  # a page has hundreds of links to the items of a run
     return _evidence(
-        lambda run, **query: items_url(slug, run, **query),
+        lambda run, **query: _filtered(address(run), query),
         lambda source, category: person_url(slug, source, category, split),
         split,
     )
@@ -43,12 +53,12 @@ def evidence(slug: str, split: str = "") -> Href:
 
 def frozen_evidence(slug: str, report: str) -> Href:
     """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
-    return _evidence(lambda run, **query: frozen_items_url(slug, report, **query), lambda source, category: "")
+    address = reverse("benchmark:shared_items", args=[slug, report])
+    return _evidence(lambda run, **query: _filtered(address, query), lambda source, category: "")
 
 
 def frozen_items_url(slug: str, report: str, **query: Any) -> str:
-    filters = urlencode({name: value for name, value in query.items() if value})
-    return f"{reverse('benchmark:shared_items', args=[slug, report])}?{filters}"
+    return _filtered(reverse("benchmark:shared_items", args=[slug, report]), query)
 
 
 def _evidence(items: Callable[..., str], person: Callable[[Source, str], str], split: str = "") -> Href:

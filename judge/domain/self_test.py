@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any
 
 from judge.domain.contrast import ALIKE, NAMES, Kind
@@ -41,11 +42,17 @@ def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
 
 
 def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
+    ends = list(_exact(right, n)) if n else None
+    return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)
+
+
+@lru_cache(maxsize=4096)
+def _exact(right: int, n: int) -> tuple[float, float]:
+    """Return the ends of the exact interval of a share, which is searched for: 3 ms, and a leaderboard shows the same hundreds of times."""
     from scipy.stats import binomtest
 
-    interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="exact") if n else None
-    ends = [float(interval.low), float(interval.high)] if interval else None
-    return Rate(kind.value, NAMES[kind], kind in ALIKE, right, n, missing, right / n if n else None, ends)
+    interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="exact")
+    return float(interval.low), float(interval.high)
 
 
 def told(results: Sequence[dict[str, Any]]) -> str:
