@@ -18,6 +18,7 @@ from benchmark.access import results_access, waiting_for
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.structure import ALL, QUESTIONS, STORIES, Association, Choice, Related, association_of
+from benchmark.services.structure_choice import NAMES, choice_of, lacking
 from benchmark.services.structure_sides import Measure, Sides, sides_of
 from benchmark.services.structure_stories import ANSWER, APART, Apart, apart_of, place_of, questions_told, sides_shown
 from benchmark.services.structure_tables import (
@@ -29,7 +30,7 @@ from benchmark.services.structure_tables import (
     tables_of,
     verdict_of,
 )
-from benchmark.suites.contract import ANSWERS, STRUCTURE
+from benchmark.suites.contract import ANSWERS
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.figures import figure_response
 from benchmark.views.sections import files_of
@@ -40,15 +41,14 @@ APART_A_PAGE = 25
 MOST_MODELS = 4
 """Of more models, tables on the page have the rows of all together; the files have each one's."""
 COUNTED = {QUESTIONS: "Questions", STORIES: "Whole stories"}
-CHOICES = ("measure", "answers", "counted", "reading", "structure", "run", "model")
 
 
 def structure(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if lacking := _lacking(sides):
-        return render(request, "benchmark/results/structure.html", access.context | {"lacking": lacking})
-    choice, problems = _choice(request.GET, sides)
+    if why := lacking(sides):
+        return render(request, "benchmark/results/structure.html", access.context | {"lacking": why})
+    choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)
     query = _query(request.GET, choice)
     context = {
@@ -69,64 +69,9 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/structure.html", access.context | context)
 
 
-def _lacking(sides: Sides) -> str:
-    """Say what a project still needs; empty where some model has both."""
-    structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
-    if any(sides.models(one.key, other.key) for one in structures for other in answers):
-        return ""
-    if structures and answers:
-        return (
-            "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
-        )
-    if structures:
-        return "There is a run of belief tables. Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
-    if answers:
-        return "There is a run of questions. Now freeze gold belief tables of the same stories, and run the same models on them."
-    return "It needs two finished runs of the same models: one on gold belief tables, one on questions about the same stories, such as those of ToMBench."
-
-
-def _choice(params: QueryDict, sides: Sides) -> tuple[Choice, list[str]]:
-    """Return what the address asks for, and what of it cannot be, a sentence each; what it leaves open or names wrongly is the first there is."""
-    answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
-    fitting = [of for of in sides.measures if sides.models(of.group.key, answers.key)] or sides.measures
-    measure = _named(fitting, params.get("measure", ""))
-    models = sides.models(measure.group.key, answers.key)
-    chosen = tuple(model for model in models if model in params.getlist("model")) or tuple(models)
-    cut, problem = _cut(params.get("cut", ""))
-    run, structure_run = params.get("run", ""), params.get("structure", "")
-    return Choice(
-        measure=measure,
-        answers=answers,
-        models=chosen,
-        reading="official" if params.get("reading") == "official" else "repaired",
-        cut=cut,
-        counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
-        structure_run=structure_run if structure_run in sides.runs(measure.group.key) else "",
-        answers_run=run if run in sides.runs(answers.key) else "",
-    ), [problem] if problem else []
-
-
-def _named(among: Sequence[Any], key: str) -> Any:
-    return next((of for of in among if of.key == key), among[0])
-
-
-def _cut(text: str) -> tuple[float | None, str]:
-    """Return the cut that was written, in per cent, and what is wrong with it; None for none."""
-    written = text.strip().removesuffix("%").strip().replace(",", ".")
-    if not written:
-        return None, ""
-    try:
-        value = float(written)
-    except ValueError:
-        value = -1.0
-    if 0 <= value <= 100:
-        return value / 100, ""
-    return None, f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken."
-
-
 def _query(params: QueryDict, choice: Choice) -> str:
     """Return the address of the choice, without the page and what is listed."""
-    pairs = [(name, value) for name in CHOICES for value in params.getlist(name) if value]
+    pairs = [(name, value) for name in (*NAMES, "model") for value in params.getlist(name) if value and name != "cut"]
     return urlencode(pairs + ([("cut", f"{100 * choice.cut:g}")] if choice.cut is not None else []))
 
 
@@ -241,9 +186,9 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
     """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says. Raises PermissionDenied where its reader
     has open work on one of its stories."""
     sides = sides_of(access.project)
-    if _lacking(sides):
+    if lacking(sides):
         return None
-    choice, problems = _choice(request.GET, sides)
+    choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)
     if waiting := waiting_for(access, association.stories):
         raise PermissionDenied(waiting)
@@ -261,7 +206,7 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
     tables = tables_of(association)
     if table not in tables or data not in TABLE_TYPES:
         raise Http404("There is no such table, or not in this format.")
-    content = table_file(tables[table](), data)
+    content = table_file(tables[table](), data, f"structure-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
     return response

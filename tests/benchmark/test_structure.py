@@ -6,6 +6,7 @@ import csv
 import io
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment
@@ -167,3 +168,21 @@ def test_a_project_without_questions_says_what_is_needed(tmp_path, client):
         and "Now import a benchmark with questions about the same stories" in page.content.decode()
     )
     assert client.get(f"{world.base}/results/structure/tables/two-by-two.csv").status_code == 302
+
+
+def test_the_command_says_and_writes_the_same(world, tmp_path, capsys):
+    ask = ("structure_answers", "--project", world.dataset.project.slug, "--model", "random", "--cut", "50")
+    ask += ("--measure", "stage2.overall_accuracy")
+    call_command(*ask)
+    told = capsys.readouterr().out
+    assert "Beyond category" in told and "Accuracy of labelling of at least 50 %" in told and "random" in told
+    call_command(*ask, "--json", "--output", str(tmp_path / "long.csv"), "--name", "observations")
+    assert len((tmp_path / "long.csv").read_text().splitlines()) == 1 + 2 * NINE
+    for wrong, sentence in (
+        (("--measure", "stage9"), "there is none of that name"),
+        (("--model", "nobody"), "there are: "),
+        (("--cut", "much"), "is not a number from 0 to 100"),
+        (("--name", "two-by-two"), "say where, too"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            call_command(*ask, *wrong)

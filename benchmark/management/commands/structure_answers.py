@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from benchmark.management.commands._files import add_width, check_output, content_of, written
+from benchmark.services.structure import QUESTIONS, STORIES, Association, association_of
+from benchmark.services.structure_choice import choice_of, lacking
+from benchmark.services.structure_sides import Sides, sides_of
+from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
+from benchmark.suites.story_scores import READINGS
+
+
+class Command(JsonCommand):
+    help = (
+        "Holds the answers of a project's models to questions against the belief structures that they built of the same stories. With --output it writes a "
+        "table (csv, json, tex) or the figure (svg, pdf, png)."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--measure", metavar="NAME", help="the figure of the structure, such as stage1.f1")
+        parser.add_argument(
+            "--cut", metavar="PERCENT", help="from which score on a structure is right; the median if not given"
+        )
+        parser.add_argument("--counted", choices=[QUESTIONS, STORIES], help="questions if not given, or whole stories")
+        parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
+        parser.add_argument(
+            "--structures", metavar="RUN", help="the run of belief tables; the newest of each model if not given"
+        )
+        parser.add_argument(
+            "--answers", metavar="RUN", help="the run of questions; the newest of each model if not given"
+        )
+        parser.add_argument("--model", action="append", metavar="NAME", help="again for several; all if not given")
+        parser.add_argument(
+            "--name", choices=[*TABLES, PICTURE], help="what to write: two-by-two or the figure if not given"
+        )
+        parser.add_argument("--output", metavar="PATH", help="its ending says the format")
+        add_width(parser)
+
+    def work(self, **options) -> dict:
+        check_output(options)
+        project = Project.objects.filter(slug=options["project"]).first()
+        if project is None:
+            raise ValueError(f"There is no project {options['project']!r}.")
+        association = _association(sides_of(project), options)
+        result = {
+            "measure": association.choice.measure.key,
+            "right": cut_told(association),
+            **verdict_of(association),
+            "rows": [_row(model, table) for model, table in association.figures.tables.items()],
+            "absent": association.absent,
+        }
+        if not options["output"]:
+            return result
+        tables, figures = tables_of(association), {PICTURE: picture_of(association)}
+        name = options["name"] or (TABLES[0] if options["output"].endswith((".csv", ".json", ".tex")) else PICTURE)
+        return result | written(
+            options["output"], content_of(options["output"], name, tables, figures, width=options["width"])
+        )
+
+    def say(self, result: dict) -> None:
+        self.stdout.write(result["finding"])
+        self.stdout.write(result["how"])
+        self.stdout.write(f"Right structure: {result['right']}.")
+        self.stdout.write(
+            f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}{'points':>9}{'95 % interval':>18}"
+        )
+        for row in result["rows"]:
+            cells = "".join(
+                f"{count:>{width}}"
+                for count, width in zip((*row["cells"], row["missing"]), (7, 9, 8, 9, 9), strict=True)
+            )
+            self.stdout.write(f"{row['model'][:35]:36}{cells}{_points(row)}")
+        if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
+            self.stdout.write(f"No figure or interval [–]: {'; or '.join(reasons)}.")
+        for one in result["absent"]:
+            self.stdout.write(f"Not among them: {one['model']} ({one['why']}).")
+        if "path" in result:
+            self.stdout.write(f"path: {result['path']}")
+
+
+def _association(sides: Sides, options: dict[str, Any]) -> Association:
+    """Return what the options ask for. Raises ValueError."""
+    if why := lacking(sides):
+        raise ValueError(why)
+    params = {"structure": options["structures"], "run": options["answers"]}
+    params |= {name: options[name] for name in ("measure", "cut", "counted", "reading")}
+    choice, problems = choice_of(
+        sides, {name: value for name, value in params.items() if value}, options["model"] or ()
+    )
+    measures = [measure.key for measure in sides.measures]
+    _check("--measure", options["measure"], measures)
+    models = sides.models(choice.measure.group.key, choice.answers.key)
+    for model in options["model"] or ():
+        _check("--model", model, models)
+    _check("--structures", options["structures"], sides.runs(choice.measure.group.key))
+    _check("--answers", options["answers"], sides.runs(choice.answers.key))
+    if problems:
+        raise ValueError(problems[0].replace("; the median is taken", ""))
+    association = association_of(sides, choice)
+    if association.figures is None:
+        raise ValueError("The chosen runs and models have no story in common.")
+    return association
+
+
+def _check(option: str, value: str | None, among) -> None:
+    if value and value not in among:
+        raise ValueError(f"{option} {value}: there is none of that name; there are: {', '.join(among)}.")
+
+
+def _row(model: str, table) -> dict[str, Any]:
+    return {"model": model, "cells": table.cells, "missing": table.asked - sum(table.cells), "stories": table.stories, **table.difference, "bounds": table.bounds}  # fmt: skip
+
+
+def _points(row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return f"{'–':>9}{'[–]':>18}"
+    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
+    return f"{100 * row['value']:+9.1f}{ends:>18}"
