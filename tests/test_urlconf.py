@@ -147,6 +147,7 @@ PAGES = {
     "benchmark:structure_table": ADMIN,
     "benchmark:structure_figure": ADMIN,
     "benchmark:compare": ADMIN,
+    "benchmark:compare_story": ADMIN,
     "benchmark:share_comparison": ADMIN,
     "benchmark:share_leaderboard": ADMIN,
     "benchmark:comparison_table": ADMIN,

@@ -13,6 +13,7 @@ from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import Beside, ItemView, Question
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from benchmark.suites.side_by_side import ReadLine
 from core.texts import storable
 from workers.models import Call
 
@@ -64,13 +65,7 @@ def _text(content: Any) -> str:
 def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and readings. `place.call` has
     the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a sentence, where the suite could not make it."""
-    run = item.entrant.run
-    suite, answers = suite_named(run.suite), answers_of([item])[item.pk]
-    resources = DatasetResources(run.dataset)
-    sample = sample_of(item.sample)
-    question = Question(sample, item.stage, settings_of(run), resources, answers, item.repetition)
-    answer = item.call.answer if item.call else None
-    view = ItemView(question, answer, item.official, item.repaired, item.unusable, _beside(item, closed))
+    suite, view = suite_named(item.entrant.run.suite), _view_of(item, _beside(item, closed))
     try:
         return suite.item(view) if suite.item else _plain(view)
     except SuiteFailed as error:
@@ -97,6 +92,23 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
         )
         for one in set_items.select_related("sample", "call").order_by("sample__number")
     ]
+
+
+def lines_shown(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
+    """Return the lines by which an item is held against another model's, and a sentence where the suite could not make them."""
+    try:
+        return list(suite_named(item.entrant.run.suite).lines(_view_of(item))), ""
+    except SuiteFailed as error:
+        return [], str(error)
+
+
+def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
+    run, answers = item.entrant.run, answers_of([item])[item.pk]
+    question = Question(
+        sample_of(item.sample), item.stage, settings_of(run), DatasetResources(run.dataset), answers, item.repetition
+    )
+    answer = item.call.answer if item.call else None
+    return ItemView(question, answer, item.official, item.repaired, item.unusable, of_its_set)
 
 
 def _plain(view: ItemView) -> dict[str, Any]:

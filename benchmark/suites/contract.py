@@ -31,6 +31,7 @@ from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
 from benchmark.suites.shown import Explorer, ReadingResults, Section, ShownPicture, ShownTable, nothing
+from benchmark.suites.side_by_side import ReadLine, lines_of
 from workers.domain.pricing import Extent
 from workers.providers.baseline.provider import Baseline
 from workers.providers.contract import Request
@@ -150,7 +151,8 @@ class Suite:
     more; None for a suite without one.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
-    `item_below` a template of what stands below answer and prompt; `items_note` says below a table of items what their scores are. `rows` are the
+    `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which answers of two models to one sample are held
+    against each other, by default what gold and both readings have under each key; `items_note` says below a table of items what their scores are. `rows` are the
     rows of its answers that figures count, with the filters that find their items, None where an item is found as a whole alone; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
     given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them, `category_noun` what one is called.
@@ -194,6 +196,7 @@ class Suite:
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
     item_below: str = ""
+    lines: Callable[[ItemView], Sequence[ReadLine]] = lines_of
     items_note: str = ""
     rows: Rows | None = None
     methods: Callable[[Reported], Sections] | None = None

@@ -28,6 +28,7 @@ _TRIES = {
     "parse": "read the answer to {place}",
     "expected": "say what answers {place}",
     "item": "show {place}",
+    "lines": "set out the readings of {place}",
     "rows.count": "count the rows of {place}",
     "rows.unread": "count the rows of {place}",
     "rows.share": "head the counts of its items",

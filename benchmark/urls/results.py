@@ -11,6 +11,7 @@ from benchmark.views import (
     leaderboard,
     reports,
     run_results,
+    side_by_side,
     structure,
 )
 
@@ -34,6 +35,7 @@ urlpatterns = [
     path("results/structure/figures/<slug:figure>.<slug:picture>", structure.structure_figure, name="structure_figure"),
     path("results/compare/", compare.compare, name="compare"),
     path("results/compare/share/", compare.share_comparison, name="share_comparison"),
+    path("results/compare/<int:number>/", side_by_side.compare_story, name="compare_story"),
     path("results/compare/tables/<slug:table>.<slug:data>", downloads.comparison_table, name="comparison_table"),
     path("results/compare/figures/<slug:figure>.<slug:picture>", figures.comparison_figure, name="comparison_figure"),
     path("results/reports/", reports.shared_reports, name="shared_reports"),

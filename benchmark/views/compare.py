@@ -254,7 +254,9 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
             }
             for entrant, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
         ]
-        rows.append(row | {"cells": cells, "gap": points(row["difference"])})
+        beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, row['number']])}?{chosen['query']}"
+        both = all(cell["href"] for cell in cells)
+        rows.append(row | {"cells": cells, "gap": points(row["difference"]), "beside": beside if both else ""})
     return rows
 
 

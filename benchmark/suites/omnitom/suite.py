@@ -15,6 +15,7 @@ from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
 from benchmark.suites.omnitom.parsers import PARSERS
 from benchmark.suites.omnitom.people import people_measured
 from benchmark.suites.omnitom.prompting.offered import PROMPTING
+from benchmark.suites.omnitom.read_lines import lines
 from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import SETTINGS
 from benchmark.suites.omnitom.shown.pictures import pictures
@@ -98,6 +99,7 @@ SUITE = Suite(
     item=item,
     item_template="omnitom/item.html",
     item_below="omnitom/items/story.html",
+    lines=lines,
     items_note="Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement.",
     rows=ROWS,
     score=score_answers,

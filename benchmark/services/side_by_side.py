@@ -1,0 +1,126 @@
+"""Answers of two models to one sample: the prompt once, both answers, and what both readings have of each line, with what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from benchmark.models import RunItem
+from benchmark.services import evidence
+from benchmark.services import items as items_service
+from benchmark.suites.contract import Step
+from benchmark.suites.registry import suite_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.side_by_side import ReadLine
+
+Item = RunItem | None
+
+
+def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Item, Item]]:
+    """Return the items of a story by step, in the order of the suite: those of the first and of the second entrant, in the first repetition."""
+    ids = [int(entrant["entrant"]) for entrant in pair if entrant["entrant"]]
+    items = RunItem.objects.filter(entrant__in=ids, sample__number=number, repetition=0).select_related(
+        "sample", "call", "item", "entrant__endpoint", "entrant__run__dataset", "entrant__run__project"
+    )
+    by_place = {(item.entrant_id, item.stage): item for item in items}
+    if not by_place:
+        return {}
+    suite = suite_named(next(iter(by_place.values())).entrant.run.suite)
+    sides = {step.key: [by_place.get((entrant["entrant"], step.key)) for entrant in pair] for step in suite.steps}
+    return {step: (first, second) for step, (first, second) in sides.items() if first or second}
+
+
+def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> dict[str, Any]:
+    """Return {"prompts", "same_prompt", "sides", "lines", "count", "differing", "failed"} of two items of one step. `prompts` is one where both were asked alike,
+    else one of each side; `lines` are those that differ where `only` these are asked for; `failed` are sentences of a suite that could not set out an answer."""
+    sides = [_side(item, closed) for item in items]
+    prompts = [side["asked"] for side in sides if side["asked"]]
+    same = len(prompts) < 2 or prompts[0] == prompts[1]
+    lines = paired([side["lines"] for side in sides])
+    return {
+        "prompts": prompts[:1] if same else prompts,
+        "same_prompt": same,
+        "sides": sides,
+        "lines": _begun([line for line in lines if line["differs"] or not only]),
+        "count": len(lines),
+        "differing": sum(line["differs"] for line in lines),
+        "failed": list(dict.fromkeys(filter(None, (side["failed"] for side in sides)))),
+    }
+
+
+def _begun(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Say of each line whether it is about the same `again` as the one above it."""
+    above = [None, *(line["about"] for line in lines)]
+    return [line | {"again": line["about"] == before} for line, before in zip(lines, above, strict=False)]
+
+
+def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
+    """Return what is shown of one model; of one that was not asked nothing."""
+    if item is None:
+        return {"item": None, "asked": [], "answer": None, "lines": [], "failed": "", "state": ""}
+    call = item.call or (item.item.call if item.item else None)
+    lines, failed = evidence.lines_shown(item)
+    return {
+        "item": item,
+        "state": items_service.state_of(item),
+        "asked": evidence.asked_of(call, evidence.texts_of(item.entrant.run.project, closed)),
+        "answer": evidence.shortened(call.answer) if call and call.answer else None,
+        "lines": lines,
+        "failed": failed,
+    }
+
+
+def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
+    """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first; `cells` are {"official", "repaired",
+    "right", "apart"} of each side, `right` None where gold or the reading has nothing of it, `apart` where the official reading has something else. Lines differ where a reading does."""
+    by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
+    places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)
+    rows: list[dict[str, Any]] = []
+    for place in places:
+        found = [lines.get(place) for lines in by_place]
+        gold = next((line.gold for line in found if line and line.gold is not None), None)
+        cells = [_cell(line, gold) for line in found]
+        read = [(cell["official"], cell["repaired"]) for cell in cells]
+        rows.append(
+            {
+                "about": place[0],
+                "part": place[1],
+                "gold": gold,
+                "cells": cells,
+                "differs": any(one != read[0] for one in read),
+            }
+        )
+    return rows
+
+
+def _cell(line: ReadLine | None, gold: str | None) -> Mapping[str, Any]:
+    if line is None:
+        return {"official": None, "repaired": None, "right": None, "apart": False}
+    known = gold is not None and line.repaired is not None
+    return {
+        "official": line.official,
+        "repaired": line.repaired,
+        "right": line.repaired == gold if known else None,
+        "apart": line.official is not None and line.official != line.repaired,
+    }
+
+
+def step_shown(asked: str, steps: Mapping[str, Any], scored: str) -> str:
+    """Return the step that an address asks for where there is one, else the one that the ranking scores."""
+    return asked if asked in steps else scored if scored in steps else next(iter(steps))
+
+
+def tabs(steps: Mapping[str, Any], suite_steps: Sequence[Step], here: str) -> list[dict[str, Any]]:
+    """Return {key, label, here} of the steps of which there are items."""
+    return [
+        {"key": step.key, "label": step.label, "here": step.key == here} for step in suite_steps if step.key in steps
+    ]
+
+
+def numbers_around(pair: Sequence[EntrantResults], number: int, closed: Set[int]) -> dict[str, int | None]:
+    """Return {"before", "after"}: the stories next to this one that both were asked about, passing over those in `closed`."""
+    both = frozenset.intersection(*(frozenset(entrant["numbers"]) for entrant in pair)) - closed
+    return {
+        "before": max((other for other in both if other < number), default=None),
+        "after": min((other for other in both if other > number), default=None),
+    }

@@ -1,0 +1,70 @@
+"""What an answer is held against another model's by: label by label, and proposition by proposition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from benchmark.suites.asked import ItemView
+from benchmark.suites.omnitom.item_pages import item
+from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL
+from benchmark.suites.side_by_side import ReadLine, lines_of
+
+YES, NO = "yes", "no"
+
+
+def lines(view: ItemView) -> Sequence[ReadLine]:
+    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the propositions, whether gold has them in these words;
+    of a judgement how many predicted propositions each gold one was matched with."""
+    step, shown = view.question.step, item(view)
+    if step == LABEL:
+        return list(_labels(shown))
+    if step == EXTRACT:
+        return list(_extracted(shown))
+    return lines_of(view) if step == FOLLOW_UP else [_matched(row) for row in shown["gold"]]
+
+
+def _labels(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
+    for row in shown["rows"]:
+        for dimension, cell in zip(shown["dimensions"], row["cells"], strict=True):
+            said = cell["said"] or None
+            officially = said if cell["officially"] is None else cell["officially"] or None
+            yield ReadLine(
+                about=f"{row['actor']}: {row['belief']}",
+                part=dimension.short,
+                gold=cell["gold"],
+                official=officially if shown["official"] else None,
+                repaired=said,
+            )
+
+
+def _extracted(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
+    """Yield gold's propositions in its order, then what else was predicted."""
+    read: dict[str, dict[str, str]] = {}
+    for table in shown["tables"]:
+        for row in table["rows"]:
+            for reading in (
+                ("official", "repaired") if table["name"] == "Both readings" else [_reading_of(table["name"])]
+            ):
+                read.setdefault(_about(row), {})[reading] = YES
+    gold = list(dict.fromkeys(map(_about, shown["gold"])))
+    answered = bool(shown["tables"])
+    for about in dict.fromkeys([*gold, *read]):
+        readings = read.get(about, {})
+        official, repaired = (readings.get(reading, NO if answered else None) for reading in ("official", "repaired"))
+        yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
+
+
+def _reading_of(name: str) -> str:
+    return "official" if name.startswith("Official") else "repaired"
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    return f"{row['actor']}: {row['belief']}"
+
+
+def _matched(row: Mapping[str, Any]) -> ReadLine:
+    official, repaired = (
+        None if row[reading] is None else f"matched {row[reading]}" for reading in ("official", "repaired")
+    )
+    return ReadLine(about=_about(row), official=official, repaired=repaired)

@@ -1,0 +1,53 @@
+"""Two models' answers to one story, side by side."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from benchmark.access import check_open, closed_to, results_access
+from benchmark.services import side_by_side as service
+from benchmark.services.comparisons import NotComparable, pair_of
+from benchmark.suites.registry import group_named, suite_named
+
+ASKED = ("a", "b", "stage", "reading", "split")
+"""What the address of a comparison says, and this one keeps."""
+
+
+@require_GET
+def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Show the prompt once, both answers, and both readings of each beside gold; `step` in the address is another step than the one that is scored."""
+    access = results_access(request.user, slug)
+    asked = {name: value for name in ASKED if (value := request.GET.get(name, ""))}
+    try:
+        runs, entrants = pair_of(access.project, asked.get("a", ""), asked.get("b", ""))
+    except NotComparable as error:
+        return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
+    stage = asked.get("stage", "")
+    stage = stage if stage in entrants else next(iter(entrants))
+    check_open(access, number, runs[0].suite)
+    pair, suite, closed = entrants[stage], suite_named(runs[0].suite), closed_to(access, runs[0].suite)
+    steps = service.steps_of(pair, number)
+    if not steps:
+        raise Http404("Neither of the two has an answer about this here.")
+    step = service.step_shown(request.GET.get("step", ""), steps, group_named(stage).scored)
+    query, only = urlencode(asked), request.GET.get("only", "") == "differences"
+    context = {
+        "number": number,
+        "names": [entrant["model"] for entrant in pair],
+        "noun": suite.noun,
+        "category": next(item for item in steps[step] if item).sample.category,
+        "score": suite.step(step).score or "score",
+        "steps": service.tabs(steps, suite.steps, step),
+        "only": only,
+        "step": step,
+        "query": query,
+        "comparison_href": f"{reverse('benchmark:compare', args=[slug])}?{query}#stories",
+        **service.numbers_around(pair, number, closed),
+        **service.side_by_side(steps[step], closed, only=only),
+    }
+    return render(request, "benchmark/results/compare_story.html", access.context | context)
