@@ -7,10 +7,12 @@ when it fails decides whether it can have been paid: nothing was, before there w
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import aiohttp
@@ -80,6 +82,12 @@ def text_of(body: bytes) -> str:
     return body.decode("utf-8", "backslashreplace")
 
 
+@cache
+def _authorities() -> ssl.SSLContext:
+    """Return what certificates are checked by: read once a process, since it takes longer than to make a call."""
+    return httpx2.create_ssl_context()
+
+
 class Wire(httpx2.AsyncBaseTransport):
     """aiohttp under httpx, at half the CPU of the default. `limit` in bytes, of an answer or of one line of a file.
 
@@ -145,9 +153,7 @@ class Wire(httpx2.AsyncBaseTransport):
             watch.on_connection_create_end.append(_has_left)
             watch.on_connection_reuseconn.append(_has_left)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(
-                    limit=1000, ssl=httpx2.create_ssl_context(), socket_factory=guarded_socket
-                ),
+                connector=aiohttp.TCPConnector(limit=1000, ssl=_authorities(), socket_factory=guarded_socket),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Content-Type"),
