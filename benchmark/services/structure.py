@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from django.core.cache import cache
 
@@ -32,6 +33,7 @@ from core.statistics import Estimate, method
 QUESTIONS, STORIES = "questions", "stories"
 """What is counted: each question, or each story, whose answer is right where all of its questions are answered right."""
 ALL = "All models"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +102,14 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     median = median_structure(observations)
     cut = choice.cut if choice.cut is not None else median if median is not None else 0.5
 
-    def compute() -> Figures:
-        others = {
-            of.key: [joining.joined(pair, of, choice.answers) for pair in other_pairs[of.key]] for of in sides.measures
-        }
-        return _figures(observations, choice, cut, sides.measures, others)
-
-    figures = _kept(compute, listed, choice, cut) if observations else None
+    figures = None
+    if observations:
+        counted = counted_of(observations, choice)
+        tables = _kept("tables", lambda: _tables(counted, choice, cut), listed, choice, cut)
+        beyond, categories, measures = _kept(
+            "relations", lambda: _relations(counted, choice, sides, joining, other_pairs), listed, choice, None
+        )  # whatever the cut is, which is moved often
+        figures = Figures(tables, beyond, categories, measures)
     return Association(choice, cut, joined, absent, figures, method(seed=SEED, unit="stories"), joining.datasets)
 
 
@@ -125,19 +128,19 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], 
     return pairs, absent
 
 
-def _kept(compute: Callable[[], Figures], pairs: Sequence[Pair], choice: Choice, cut: float) -> Figures:
-    """Return what `compute` makes, computed once for the same scores and choice."""
+def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Choice, cut: float | None) -> T:
+    """Return what `compute` makes, computed once for the same scores, choice and cut."""
     compared = [
         made_by(),
         sorted({(pair.model, pair.structure["scores"], pair.answers["scores"]) for pair in pairs}),
         [choice.measure.key, choice.answers.key, choice.reading, cut, choice.counted, choice.models],
     ]
-    key = "structure:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
-    figures: Figures | None = cache.get(key)
-    if figures is None:
-        figures = compute()
-        cache.set(key, figures, KEPT_SECONDS)
-    return figures
+    key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
+    kept: T | None = cache.get(key)
+    if kept is None:
+        kept = compute()
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
 
 
 def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:
@@ -145,27 +148,26 @@ def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Obse
     return of_whole_stories(observations) if choice.counted == STORIES else list(observations)
 
 
-def _figures(
-    observations: Sequence[Observation],
+def _tables(counted: Sequence[Observation], choice: Choice, cut: float) -> dict[str, Crossing]:
+    return {model: crossed(_of(model, counted), cut, seed=SEED) for model in _models(choice, counted)}
+
+
+def _relations(
+    counted: Sequence[Observation],
     choice: Choice,
-    cut: float,
-    measures: Sequence[Measure],
-    joined: Mapping[str, Sequence[Joined]],
-) -> Figures:
-    counted = counted_of(observations, choice)
-    by_measure = [
-        (of, counted_of([seen for one in joined[of.key] for seen in one.observations], choice)) for of in measures
-    ]
-    return Figures(
-        tables={model: crossed(_of(model, counted), cut, seed=SEED) for model in _models(choice, counted)},
-        beyond=beyond_category(counted, seed=SEED),
-        categories=_by_category(counted, choice),
-        measures=[
-            Related(model, of.label, _correlation(_of(model, seen)), of.group.title)
-            for of, seen in by_measure
-            for model in _models(choice, seen)
-        ],
-    )
+    sides: Sides,
+    joining: Joining,
+    pairs: Mapping[str, Sequence[Pair]],
+) -> tuple[Beyond, list[Related], list[Related]]:
+    """Return what needs no cut: the mixed model, and the correlations by category and by measure."""
+    measures = []
+    for of in sides.measures:
+        joined = [joining.joined(pair, of, choice.answers) for pair in pairs[of.key]]
+        seen = counted_of([one for of_model in joined for one in of_model.observations], choice)
+        measures += [
+            Related(model, of.label, _correlation(_of(model, seen)), of.group.title) for model in _models(choice, seen)
+        ]
+    return beyond_category(counted, seed=SEED), _by_category(counted, choice), measures
 
 
 def _models(choice: Choice, observations: Sequence[Observation]) -> list[str]:

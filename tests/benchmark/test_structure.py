@@ -10,7 +10,9 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 
 from annotation.models import Assignment
+from benchmark.domain.association import beyond_category
 from benchmark.models import Audience, Run
+from benchmark.services import structure
 from benchmark.services.structure import ALL, STORIES, Choice, association_of
 from benchmark.services.structure_sides import sides_of
 from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
@@ -186,3 +188,14 @@ def test_the_command_says_and_writes_the_same(world, tmp_path, capsys):
     ):
         with pytest.raises(CommandError, match=sentence):
             call_command(*ask, *wrong)
+
+
+def test_moving_the_cut_fits_nothing_anew(world, monkeypatch):
+    fitted = []
+    monkeypatch.setattr(
+        structure, "beyond_category", lambda *of, **how: fitted.append(of) or beyond_category(*of, **how)
+    )
+    for cut in (0.31, 0.47):
+        sides, choice = choice_of(world, cut=cut, models=("random", "majority"))
+        association_of(sides, choice)
+    assert len(fitted) == 1
