@@ -107,6 +107,8 @@ PAGES = {
     "benchmark:estimate": ADMIN,
     "benchmark:prompt_preview": ADMIN,
     "benchmark:extend_run": ADMIN,
+    "benchmark:add_controls": ADMIN,
+    "benchmark:estimate_controls": ADMIN,
     "benchmark:judge_anew": ADMIN,
     "benchmark:run_again": ADMIN,
     "benchmark:estimate_extension": ADMIN,

@@ -1,4 +1,4 @@
-"""All controls, and the setting of a run that chooses one."""
+"""All controls, and which of them a run is under."""
 
 from __future__ import annotations
 
@@ -11,35 +11,40 @@ from benchmark.controls.distracting import DISTRACTED
 from benchmark.controls.renaming import RENAMED
 from benchmark.controls.shuffling import SHUFFLED
 from benchmark.controls.storyless import STORYLESS
-from benchmark.suites.asked import Sample
-from benchmark.suites.settings import Setting
+from benchmark.suites.asked import BadQuestion, Sample
 
 CONTROLS = {control.name: control for control in (RENAMED, SHUFFLED, STORYLESS, DISTRACTED)}
-CONTROL, NONE = "control", "none"
-"""The name of the setting, and its value for samples as they are."""
+CONTROL, NONE = "control", ""
+"""The name of the setting of a run, and its value for samples as they are."""
+LISTS = "control_lists"
+"""The name of the setting that has the version of the name lists, and of the rules that draw from them."""
+LISTS_VERSION = 1
+"""Raise it with every change of what a seed gives: an answer is read with the sample that was asked about. A test holds a digest of what it gives."""
 
 
-def controls_of(controllable: Controllable) -> list[Control]:
+def controls_of(controllable: Controllable | None) -> list[Control]:
     """Return the controls that go with samples of a suite."""
-    return [control for control in CONTROLS.values() if control.applies(controllable)]
+    return [control for control in CONTROLS.values() if "" not in senseless(controllable, control.name)]
 
 
-def control_setting(controllable: Controllable) -> Setting:
-    """Return the setting that chooses one of them; none by default."""
-    controls = controls_of(controllable)
-    return Setting(
-        CONTROL,
-        "Control",
-        NONE,
-        help=" ".join(f"{control.title.capitalize()}: {control.help}" for control in controls),
-        choices=((NONE, "none: as published"), *((control.name, control.title) for control in controls)),
-    )
+def senseless(controllable: Controllable | None, name: str) -> Mapping[str, str]:
+    """Return at which steps of a suite a control makes no sense, and why; under an empty step for all of them."""
+    if controllable is None:
+        return {"": "It does not say what a control may change."}
+    control = CONTROLS[name]
+    declared = controllable.senseless.get(name, {})
+    return declared if "" in declared or control.applies(controllable) else {"": control.without}
 
 
 def controlled(sample: Sample, controllable: Controllable | None, settings: Mapping[str, Any]) -> Sample:
-    """Return the sample as a run with these settings asks it, with what it was where that changed."""
+    """Return the sample as a run with these settings asks it, with what it was where that changed. Raises BadQuestion where lists of names were others."""
     control = CONTROLS.get(settings.get(CONTROL, NONE))
     if control is None or controllable is None:
         return sample
+    if settings.get(LISTS, LISTS_VERSION) != LISTS_VERSION:
+        raise BadQuestion(
+            f"The run was asked with version {settings[LISTS]} of the name lists of controls, and this program has version {LISTS_VERSION}: "
+            "its samples cannot be made again as they were asked."
+        )
     changed = control.apply(sample, controllable, settings.get("seed", 1))
     return sample if changed == sample else replace(changed, published=sample)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from benchmark.suites.asked import Sample
 
@@ -30,7 +30,9 @@ class Controllable:
     `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the story first; `*` stands for every entry of a list.
     `language` is that of a sample, `en` or `zh`; `kinds` are the kinds of names on which none of its answers depends. `named` are people that the data
     name, beside those that are found in the texts. `reordered(sample, order)` shows the options under `content.options` in another order, of
-    places from 0, with gold to match; None where a suite has none.
+    places from 0, with gold to match; None where a suite has none. Where the story is a list of sentences, `relined(sample, sentences, origins)` tells it in
+    others, of which each has the place that it had before, None of a new one. `senseless` says by control at which steps of the suite it makes no sense, and
+    why, as a whole sentence; under an empty step for all of them.
     """
 
     story: str
@@ -39,6 +41,8 @@ class Controllable:
     kinds: Callable[[Sample], Collection[str]] = all_kinds
     named: Callable[[Sample], Sequence[str]] | None = None
     reordered: Callable[[Sample, Sequence[int]], Sample] | None = None
+    relined: Callable[[Sample, Sequence[str], Sequence[int | None]], Sample] | None = None
+    senseless: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +51,14 @@ class Control:
 
     `apply(sample, controllable, seed)` returns the changed sample, an equal one where there is nothing to change; key, cluster, group, category, split and
     number stay. The same sample and seed give the same result, and so do names of one cluster, in one language. `told` says what a lower score under
-    it tells, as the end of a sentence.
+    it tells, as the end of a sentence; `same` why a sample can stay as it is, `without` why a whole suite cannot have it, each as a sentence.
     """
 
     name: str
     title: str
     help: str
     told: str
+    same: str
+    without: str
     apply: Callable[[Sample, Controllable, int], Sample]
     applies: Callable[[Controllable], bool]

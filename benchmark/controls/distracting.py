@@ -16,11 +16,15 @@ _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile
 def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
     """Return the sample with a sentence more in its story, between two others or, of a story of one sentence, at its end; the same for all samples of a cluster."""
     story = sample.content.get(controllable.story)
-    if not isinstance(story, str) or not story:
+    if not story:
         return sample
     language = controllable.language(sample)
     drawn = (seed, sample.cluster, language)
     sentence = SENTENCES[language][drawn_number(len(SENTENCES[language]), *drawn, "sentence")]
+    if controllable.relined:
+        at = 1 + drawn_number(len(story) - 1, *drawn, "place") if story[1:] else 1
+        origins = [*range(at), None, *range(at, len(story))]
+        return controllable.relined(sample, [*story[:at], sentence, *story[at:]], origins)
     content = {**sample.content, controllable.story: _with(story, sentence, language, drawn)}
     return replace(sample, content=content)
 
@@ -43,6 +47,8 @@ DISTRACTED = Control(
     "an irrelevant sentence",
     "The story has a sentence more, which bears on nothing.",
     "what was better without it hung on the wording of the story",
+    "It has no story.",
+    "Its questions have no story.",
     distracted,
     lambda controllable: bool(controllable.story),
 )

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def drawn_order(items: Iterable[str], *named: object) -> list[str]:
     """Return the items in an order that depends on the names alone, whatever else is drawn before."""
-    return sorted(items, key=lambda item: (_digest(*named, item), item))
+    return [*_order(tuple(items), "\n".join(map(str, named)))]
+
+
+@lru_cache(4096)
+def _order(items: tuple[str, ...], named: str) -> tuple[str, ...]:
+    """All samples of a cluster draw the same."""
+    return tuple(sorted(items, key=lambda item: (_digest(named, item), item)))
 
 
 def drawn_number(below: int, *named: object) -> int:

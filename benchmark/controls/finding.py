@@ -82,6 +82,9 @@ def pools_of(kind: str, language: str) -> Sequence[tuple[Mapping[str, str], Mapp
 
 def things_in(text: str, words: Mapping[str, str], language: str) -> list[str]:
     """Return which of these words, one or many, the text has, in the order in which they come first."""
+    small = text.lower()
+    if not any(form in small for pair in words.items() for form in pair):  # sooner than the pattern
+        return []
     one = {form: word for word, many in words.items() for form in (many, word)}
     return list(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from benchmark.controls.contract import CHINESE, OBJECTS, PEOPLE, PLACES, Control, Controllable
 from benchmark.controls.drawing import drawn_order
@@ -14,6 +15,7 @@ from benchmark.controls.lists.people import PEOPLE as NAMES
 from benchmark.controls.places import changed_at, texts_at
 from benchmark.suites.asked import Sample
 
+_WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)\Z")
 
 
@@ -24,6 +26,10 @@ class Renaming:
     people: Mapping[str, str]
     things: Mapping[str, str]
     language: str
+
+    def kept(self, text: str) -> str:
+        """Return what `of` does; samples of a cluster have their story in common, which is told once."""
+        return _told(text, tuple(self.people.items()), tuple(self.things.items()), self.language)
 
     def of(self, text: str) -> str:
         """Return the text under the new names; words that are names elsewhere stay, and so do capitals; `a` and `an` are set right."""
@@ -44,6 +50,11 @@ class Renaming:
     def _thing(self, match: re.Match[str]) -> str:
         new = self.things[match[0].lower()]
         return new[:1].upper() + new[1:] if match[0][:1].isupper() else new
+
+
+@lru_cache(256)
+def _told(text: str, people: tuple[tuple[str, str], ...], things: tuple[tuple[str, str], ...], language: str) -> str:
+    return Renaming(dict(people), dict(things), language).of(text)
 
 
 def _replaced(text: str, pattern: re.Pattern[str], new_name: Callable[[re.Match[str]], str]) -> str:
@@ -81,8 +92,11 @@ def _people(sample: Sample, controllable: Controllable, texts: Sequence[str], la
 
 
 def _paired_people(people: Sequence[str], joined: str, drawn: Sequence[object]) -> Iterator[tuple[str, str]]:
+    if not people:
+        return
+    words = {*_WORD.findall(joined)}
     free = {
-        "": [name for name in drawn_order(NAMES, *drawn, PEOPLE) if not re.search(rf"\b{name}\b", joined)],
+        "": [name for name in drawn_order(NAMES, *drawn, PEOPLE) if name not in words],
         "given": [one for one in drawn_order(GIVEN, *drawn, PEOPLE) if one not in joined],
         "family": [one for one in drawn_order(FAMILY, *drawn, PEOPLE) if one not in joined],
     }
@@ -95,17 +109,20 @@ def _paired_people(people: Sequence[str], joined: str, drawn: Sequence[object]) 
 def _paired_things(
     joined: str, there: Mapping[str, str], instead: Mapping[str, str], drawn: Sequence[object], language: str
 ) -> dict[str, str]:
+    named = things_in(joined, there, language)
+    if not named:
+        return {}
     taken = {*things_in(joined, instead, language)}
     free = [word for word in drawn_order(instead, *drawn) if word not in taken]
     pairs: dict[str, str] = {}
-    for word, new in zip(things_in(joined, there, language), free, strict=False):
+    for word, new in zip(named, free, strict=False):
         pairs |= {word: new, there[word]: instead[new]}
     return pairs
 
 
 def renamed(sample: Sample, controllable: Controllable, seed: int) -> Sample:
     """Return the sample under other names, in story, question, options and gold alike."""
-    return changed_at(sample, controllable.texts, renaming_of(sample, controllable, seed).of)
+    return changed_at(sample, controllable.texts, renaming_of(sample, controllable, seed).kept)
 
 
 RENAMED = Control(
@@ -113,6 +130,8 @@ RENAMED = Control(
     "other names",
     "People, places and objects have other names, in story, question, options and gold.",
     "what was better under the names as published was remembered, not understood",
+    "It names nobody, and nothing that the lists of names have.",
+    "It does not say which of its texts have names.",
     renamed,
     lambda controllable: bool(controllable.texts),
 )

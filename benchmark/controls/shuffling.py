@@ -25,6 +25,8 @@ SHUFFLED = Control(
     "shuffled options",
     "The options stand in another order.",
     "what was better in the order as published hung on the place of the right option",
+    "It has no options to be shuffled.",
+    "Its questions have no options to be shuffled.",
     shuffled,
     lambda controllable: controllable.reordered is not None,
 )

@@ -16,8 +16,12 @@ INSTEAD = {
 
 def storyless(sample: Sample, controllable: Controllable, seed: int) -> Sample:
     """Return the sample with a sentence in the place of its story that says that it is left out."""
-    content = {**sample.content, controllable.story: INSTEAD[controllable.language(sample)]}
-    return replace(sample, content=content) if sample.content.get(controllable.story) else sample
+    if not sample.content.get(controllable.story):
+        return sample
+    instead = INSTEAD[controllable.language(sample)]
+    if controllable.relined:
+        return controllable.relined(sample, [instead], [None])
+    return replace(sample, content={**sample.content, controllable.story: instead})
 
 
 STORYLESS = Control(
@@ -25,6 +29,8 @@ STORYLESS = Control(
     "question without its story",
     "A question is asked without its story.",
     "what is left without the story is what cues in the question alone give, or what was remembered",
+    "It has no story.",
+    "Its questions have no story.",
     storyless,
     lambda controllable: bool(controllable.story),
 )

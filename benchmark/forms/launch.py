@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.forms.boundfield import BoundField
 
 from annotation.models import Project
+from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.forms.settings import setting_field
 from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
@@ -64,7 +65,41 @@ class MoneyFields(forms.Form):
     batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
 
 
-class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
+class ControlFields(forms.Form):
+    """Controls, of which a suite may have some."""
+
+    suite: Suite
+    controls = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Controls")
+
+    def set_controls(self, suite: Suite, there: Collection[str] = ()) -> None:
+        """Call it once the suite is known; `there` are those that a run has already."""
+        self.suite = suite
+        offered = [
+            (control.name, control.title) for control in controls_of(suite.controls) if control.name not in there
+        ]
+        self.fields["controls"].choices = offered
+
+    @property
+    def control_rows(self) -> list[dict[str, Any]]:
+        """All controls: {control, box, why}, the box to tick, or None, and why the suite does not have it."""
+        boxes = {box.data["value"]: box for box in self["controls"]}
+        return [
+            {"control": control, "box": boxes.get(name), "why": senseless(self.suite.controls, name).get("", "")}
+            for name, control in CONTROLS.items()
+        ]
+
+
+class ControlsForm(RefusableForm, ControlFields):
+    """Controls for a run that is there."""
+
+    def __init__(self, data: Mapping[str, Any] | None = None, *, run: Run) -> None:
+        super().__init__(data)
+        self.set_controls(suite_named(run.suite), run.controls.values_list("control", flat=True))
+        self.fields["controls"].required = True
+        self.fields["controls"].error_messages["required"] = "Tick at least one control."
+
+
+class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     """A run of a suite; its settings have fields under their names."""
 
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
@@ -129,6 +164,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
         fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
         fields["temperature"].help_text = f"Empty takes {suite.temperature}."
+        self.set_controls(suite)
 
     @property
     def sample_fields(self) -> list[BoundField]:
@@ -153,7 +189,18 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields):
     def plan(self) -> Plan:
         """Return the plan of a valid form; without judging the judge is left out."""
         cleaned = self.cleaned_data
-        same = ("dataset", "stages", "repetitions", "temperature", "max_tokens", "seed", "budget", "batch", "title")
+        same = (
+            "dataset",
+            "stages",
+            "repetitions",
+            "temperature",
+            "max_tokens",
+            "seed",
+            "budget",
+            "batch",
+            "title",
+            "controls",
+        )
         fields = {name: cleaned[name] for name in same} | {
             name: cleaned.get(name) or "" for name in ("category", "split")
         }

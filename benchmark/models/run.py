@@ -21,11 +21,16 @@ class Form(models.TextChoices):
 
 class RunQuerySet(models.QuerySet):
     def listed(self) -> RunQuerySet:
-        """Leave out archived runs: what lists, leaderboards, comparisons and estimates start from. An archived run is reached by its address alone."""
-        return self.filter(archived_at=None)
+        """Leave out archived runs and those under a control: what lists, leaderboards, comparisons and estimates start from. An archived run is reached by its
+        address alone, a run under a control from the one beside which it stands."""
+        return self.originals().filter(archived_at=None)
 
     def archived(self) -> RunQuerySet:
-        return self.filter(archived_at__isnull=False)
+        return self.originals().filter(archived_at__isnull=False)
+
+    def originals(self) -> RunQuerySet:
+        """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for these alone."""
+        return self.filter(control="")
 
 
 class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[misc]
@@ -39,7 +44,8 @@ class Run(OpaqueModel):
     """Models × stages × stories of one frozen dataset, with everything that is needed to run it again.
 
     `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and settings at
-    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Of a deleted run the row and its entrants stay, since
+    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Under a `control` the samples are changed (see
+    benchmark/controls), and those of `original` are what they were changed from. Of a deleted run the row and its entrants stay, since
     frozen reports name them; its items and figures are gone (services/archiving.py).
     """
 
@@ -51,6 +57,8 @@ class Run(OpaqueModel):
     form = models.CharField(max_length=12, choices=Form.choices, default=Form.TEXT)
     level = models.PositiveSmallIntegerField()
     prompt_set = models.CharField(max_length=60)
+    control = models.CharField(max_length=20, blank=True, db_default="")
+    original = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="controls")
     judge = models.ForeignKey(Endpoint, models.PROTECT, null=True, blank=True, related_name="+")
     source = models.ForeignKey("self", models.PROTECT, null=True, blank=True, related_name="judged_anew")
     params = models.JSONField(default=dict)
@@ -68,6 +76,13 @@ class Run(OpaqueModel):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(condition=Q(form__in=Form.values), name="run_form_known"),
+            models.CheckConstraint(
+                condition=Q(control="", original=None) | (~Q(control="") & Q(original__isnull=False)),
+                name="run_control_of_a_run",
+            ),
+            models.UniqueConstraint(
+                fields=["original", "control"], condition=Q(deleted_at=None), name="one_run_a_control"
+            ),
             models.CheckConstraint(condition=Q(level__gte=1, level__lte=4), name="run_level_1_to_4"),
         ]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.db.models import Q
 
 from annotation.models import User
 from annotation.services import audit
@@ -97,34 +98,44 @@ def restore_run(*, by: User | None, run: Run) -> bool:
 
 def deletion_of(run: Run) -> Deletion:
     """Return what deleting the run would do now."""
-    items = RunItem.objects.filter(entrant__run=run)
-    kept = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run=run).values("report"))
+    beside = _with_controls(run)
+    items = RunItem.objects.filter(entrant__run__in=beside)
+    kept = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run__in=beside).values("report"))
     return Deletion(
         items=items.count(),
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
-        reports=list((kept | SharedReport.objects.filter(run=run)).defer("figures")),
-        refused=_unended(Job.objects.get(pk=run.job_id), "deleted") or _resting(run),
+        reports=list((kept | SharedReport.objects.filter(run__in=beside)).defer("figures")),
+        refused=next(filter(None, (_unended(one.job, "deleted") for one in beside)), "") or _resting(run),
     )
 
 
 @transaction.atomic
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
-    """Delete a run's items and figures, and the run from every page. Its calls stay in the ledger, its job in the list of work, and frozen reports as
+    """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger, its job in the list of work, and frozen reports as
     they are. Raises RunRefused while it works, where other runs judge its answers anew, and where it was deleted before."""
     _locked_job(run)
+    list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
     standing(run)
     deletion = deletion_of(run)
     if deletion.refused:
         raise RunRefused(deletion.refused)
-    StoryScores.objects.filter(run=run).delete()
-    RunReport.objects.filter(run=run).delete()
-    RunItem.objects.filter(entrant__run=run).delete()
+    beside = _with_controls(run)
+    StoryScores.objects.filter(run__in=beside).delete()
+    RunReport.objects.filter(run__in=beside).delete()
+    RunItem.objects.filter(entrant__run__in=beside).delete()
+    for each in beside:
+        each.deleted_at = now
+        each.save(update_fields=["deleted_at"])
     run.deleted_at = now
-    run.save(update_fields=["deleted_at"])
     details = {"title": run.title, "items": deletion.items, "answers": deletion.answered}
     audit.record(by=by, project=run.project, action="run.deleted", target=run.uid, **details)
     return deletion
+
+
+def _with_controls(run: Run) -> list[Run]:
+    """The run and those under its controls, with the present state of their jobs."""
+    return list(Run.objects.filter(Q(pk=run.pk) | Q(original=run)).select_related("job"))
 
 
 def _locked_job(run: Run) -> Job:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
+from benchmark.controls.chosen import CONTROL, controlled
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
@@ -87,7 +88,7 @@ def question_of(
     repetition: int = 0,
 ) -> Question:
     resources = DatasetResources(run.dataset, prompts or prompts_of(run))
-    return Question(sample_of(story), step, settings_of(run), resources, answers, repetition)
+    return Question(sample_asked(run, story), step, settings_of(run), resources, answers, repetition)
 
 
 def prompts_of(run: Run) -> PromptSet | None:
@@ -99,7 +100,13 @@ def prompts_of(run: Run) -> PromptSet | None:
 def settings_of(run: Run) -> dict[str, Any]:
     """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
     columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
-    return {**run.params, **options_of(run), **columns, "judge_reads_prompts": reads_prompts(run.judge)}
+    return {
+        **run.params,
+        **options_of(run),
+        **columns,
+        "judge_reads_prompts": reads_prompts(run.judge),
+        CONTROL: run.control,
+    }
 
 
 def options_of(run: Run) -> dict[str, Any]:
@@ -121,7 +128,15 @@ def _settings_kept(run: Run, where: str) -> list[Setting]:
     return [setting for setting in suite_named(run.suite).settings if setting.stored == where]
 
 
+def sample_asked(run: Run, story: DatasetSample) -> Sample:
+    """Return the sample as the run asks about it: changed by its control, where it is under one. Raises BadQuestion, SuiteFailed."""
+    if not run.control:
+        return sample_of(story)
+    return controlled(sample_of(story), suite_named(run.suite).controls, settings_of(run))
+
+
 def sample_of(story: DatasetSample) -> Sample:
+    """Return the sample as its dataset has it."""
     return Sample(
         story.key, story.cluster, story.content, story.gold, story.category, story.split, story.group, story.number
     )

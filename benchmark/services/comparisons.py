@@ -53,6 +53,10 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         raise NotComparable("The two ran on different versions of the dataset, so their samples and gold differ.")
     if first_run.form != second_run.form:
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
+    if first_run.control != second_run.control:
+        raise NotComparable(
+            "The two were asked under different controls, or one of them as published; the report of a run pairs it with its own controls."
+        )
     if first_run.suite != second_run.suite:
         raise NotComparable("The two ran under different suites, which measure different things.")
     reports = reports_of(list(runs.values()))

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmark.controls.chosen import CONTROL, CONTROLS
 from benchmark.models import Run
 from benchmark.services.asking import options_of, reads_prompts, settings_of
 from benchmark.services.in_context import examples_told, judge_told
@@ -53,10 +54,15 @@ def _own_prompts(run: Run, digest: str | None) -> list[str]:
 
 
 def settings_told(run: Run) -> dict[str, str]:
-    """Return, in words by name, the options of the run's suite, repetitions and temperature where there are any."""
+    """Return, in words by name, the run's control, the options of its suite, repetitions and temperature where there are any."""
     options = options_of(run)
     settings = [setting for setting in suite_named(run.suite).settings if setting.name in options]
-    return {setting.label.lower(): setting.in_words(options[setting.name]) for setting in settings} | asking_told(run)
+    control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
+    return (
+        control
+        | {setting.label.lower(): setting.in_words(options[setting.name]) for setting in settings}
+        | asking_told(run)
+    )
 
 
 def parameters_of(run: Run) -> dict[str, Any]:
@@ -64,7 +70,8 @@ def parameters_of(run: Run) -> dict[str, Any]:
     suite = suite_named(run.suite)
     names = {setting.name for setting in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
     names |= {"example_stories"} if suite.prompting else set()
-    return {name: value for name, value in run.params.items() if name in names} | options_of(run)
+    control = {CONTROL: run.control} if run.control else {}
+    return control | {name: value for name, value in run.params.items() if name in names} | options_of(run)
 
 
 def asking_told(run: Run) -> dict[str, str]:

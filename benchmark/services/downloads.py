@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from annotation.domain.spreadsheet import Echo, defused
 from benchmark.domain.tables import Table, to_csv, to_json, to_latex
 from benchmark.models import Dataset, Entrant, Form, Run, RunItem
-from benchmark.services.asking import sample_of, settings_of
+from benchmark.services.asking import sample_asked, settings_of
 from benchmark.suites.asked import Sample
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
@@ -144,7 +144,7 @@ def output_files(entrant: Entrant) -> Files:
 def _exchanged(entrant: Entrant, items: QuerySet[RunItem]) -> Exchanged:
     run = entrant.run
     samples = run.dataset.samples.filter(pk__in=items.values("sample")).order_by("position")
-    rows = {row.pk: sample_of(row) for row in samples.defer("votes", "methods", "adjudications")}
+    rows = {row.pk: sample_asked(run, row) for row in samples.defer("votes", "methods", "adjudications")}
     ids = {sample.key: pk for pk, sample in rows.items()}
     answers: dict[str, dict[str, str]] = {}
     answered = items.filter(call__isnull=False).values_list("sample__key", "stage", "call__answer")

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
+from benchmark.services.controlled_plans import under_control, under_controls
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
-from benchmark.services.runs import Extension
+from benchmark.services.runs import Extension, extension_under
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
-from workers.models import Endpoint
+from workers.models import Endpoint, JobState
 from workers.providers.contract import Usage
 
 
 @dataclass(slots=True)
 class Line:
     """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was not looked up; tokens and dollars are
-    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers."""
+    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers, `control`
+    what they are asked under, in words."""
 
     model: Endpoint
     stage: str
@@ -38,6 +41,7 @@ class Line:
     cost: Decimal | None = Decimal(0)
     most: Decimal | None = Decimal(0)
     too_long: int = 0
+    control: str = ""
 
     @property
     def stage_name(self) -> str:
@@ -60,8 +64,11 @@ class Line:
 
 @dataclass(slots=True)
 class Estimate:
+    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`."""
+
     stories: list[DatasetSample]
     lines: list[Line] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> dict[str, Any]:
@@ -114,10 +121,66 @@ def parts_of_extension(more: Extension) -> list[Part]:
     return [*parts_of(plan, more.fresh), *parts_of(joined, more.stories)]
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out of it."""
+
+    plan: Plan
+    stories: Sequence[DatasetSample]
+    parts: Sequence[Part]
+    notes: Sequence[str] = ()
+
+
+def askings_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
+    """Return what a plan asks on these samples, as published first, then under each of its controls."""
+    askings = [Asking(plan, stories, parts_of(plan, stories))]
+    for under in under_controls(plan, stories):
+        parts = parts_of(under.plan, under.samples) if under.plan else []
+        askings.append(Asking(under.plan or plan, under.samples, parts, under.notes))
+    return askings
+
+
+def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
+    """Return what the controls of a plan ask beside a run that has been launched."""
+    published, *controls = askings_of(plan, stories)
+    return [replace(published, parts=[]), *controls]
+
+
+def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
+    """Return what extending a run and its controls asks."""
+    askings = [Asking(more.plan, more.stories, parts_of_extension(more))]
+    for control in run.controls.exclude(job__state=JobState.CANCELLED).order_by("pk"):
+        notes = under_control(more.plan, control.control, more.fresh).notes if more.fresh else ()
+        here = extension_under(control, more)
+        askings.append(
+            Asking(here.plan, here.stories, parts_of_extension(here), notes)
+            if here
+            else Asking(more.plan, [], [], notes)
+        )
+    return askings
+
+
+Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], "Cached"]]
+
+
+def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:
+    """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. Raises RunRefused."""
+    estimates = [
+        estimate_of(
+            asking.plan, asking.stories, asking.parts, look(asking.plan, asking.stories, asking.parts) if look else None
+        )
+        for asking in askings
+    ]
+    return Estimate(
+        max((each.stories for each in estimates), key=len),
+        [line for each in estimates for line in each.lines],
+        [note for asking in askings for note in asking.notes],
+    )
+
+
 def estimate(plan: Plan) -> Estimate:
     """Estimate a run before its launch, whatever the ledger has. Raises RunRefused."""
-    stories = check(plan)
-    return estimate_of(plan, stories, parts_of(plan, stories))
+    return estimate_all(askings_of(plan, check(plan)))
 
 
 def estimate_of(
@@ -134,7 +197,8 @@ def estimate_of(
     for part in parts:
         cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
-        line = Line(part.model, part.stage, part.asked, plan.suite)
+        control = CONTROLS[plan.control].title if plan.control else ""
+        line = Line(part.model, part.stage, part.asked, plan.suite, control=control)
         estimate.lines.append(_line(plan, line, mine, cached))
     return estimate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.models import Project, Story
 from benchmark.models import RunItem, SharedItem
-from benchmark.services.asking import DatasetResources, sample_of, settings_of
+from benchmark.services.asking import DatasetResources, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import Beside, ItemView, Question
 from benchmark.suites.guarding import SuiteFailed

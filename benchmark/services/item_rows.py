@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from benchmark.models import DatasetSample, Run, RunItem, SharedItem
-from benchmark.services.asking import DatasetResources, sample_of
+from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.suites.contract import Sample
 from benchmark.suites.item_filters import KeptReading, Rows
 from benchmark.suites.registry import suite_named
@@ -84,4 +84,4 @@ def _readings(
 
 def _samples(run: Run, ids: Set[int]) -> dict[int, Sample]:
     rows = DatasetSample.objects.filter(dataset=run.dataset).defer("votes", "methods", "adjudications")
-    return {row.pk: sample_of(row) for row in rows if row.pk in ids}
+    return {row.pk: sample_asked(run, row) for row in rows if row.pk in ids}

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.runs import BESIDE
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.registry import suite_named
@@ -15,23 +16,33 @@ from workers.models import Endpoint
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
-    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer; `options` are the
+    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer, and so of its controls; `options` are the
     settings of judging. Raises RunRefused."""
+    if source.control:
+        raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)
     extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
     if not extracted or suite.judging is None:
         raise RunRefused(f"{source.title} has no {judged_answers(suite)[0]} to be judged.", "source")
     plan = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
+    original = source.source or source
     return replace(
         plan,
+        controls=_judged_controls(original),
         endpoints=[endpoint for endpoint in plan.endpoints if endpoint.pk in extracted],
         stages=[suite.judging.key],
         judge=judge,
         options={**plan.options, **options},
-        source=source.source or source,
+        source=original,
         split="",
         category="",
         limit=0,
         **chosen,
     )
+
+
+def _judged_controls(original: Run) -> list[str]:
+    """The controls under which the run has what a judge reads."""
+    needed = set(needed_by_judge(suite_named(original.suite)))
+    return [control.control for control in original.controls.order_by("pk") if needed <= set(control.stages)]

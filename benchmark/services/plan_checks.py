@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmark.models import DatasetSample, Form, Run
 from benchmark.services.archiving import DELETED
 from benchmark.services.asking import DatasetResources, reads_prompts
+from benchmark.services.controlled_plans import check_controls
 from benchmark.services.plans import (
     MOST_REPETITIONS,
     MOST_SEED,
@@ -31,6 +32,7 @@ def check(plan: Plan) -> list[DatasetSample]:
     _check_stages(plan)
     _check_numbers(plan)
     _check_options(plan)
+    check_controls(plan)
     for endpoint in plan.endpoints:
         if not own_stages(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")

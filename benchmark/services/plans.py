@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from benchmark.controls.chosen import senseless
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.taken_over import needed_by_judge
@@ -15,7 +16,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from workers.models import Endpoint
 
-MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS = 200_000, 2**31 - 1, 1_000_000, 100
+MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
 
 
 class RunRefused(ValueError):
@@ -30,7 +31,8 @@ class RunRefused(ValueError):
 class Plan:
     """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0 takes every
     sample; `max_tokens` of an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US
-    dollars, None for no cap; `source` is the run whose answers the judge reads anew."""
+    dollars, None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which everything is asked once more;
+    `control` is the one of a plan under it, `original` the run beside which that stands."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -49,6 +51,9 @@ class Plan:
     title: str = ""
     repetitions: int = 1
     temperature: float | None = None
+    controls: Sequence[str] = ()
+    control: str = ""
+    original: Run | None = None
 
     def __post_init__(self) -> None:
         defaults = {setting.name: setting.default for setting in self.definition.settings}
@@ -57,7 +62,10 @@ class Plan:
             stages = self.definition.program(self.options) if self.definition.program else self.stages
         except SuiteFailed as error:
             raise RunRefused(str(error)) from error
-        object.__setattr__(self, "stages", list(dict.fromkeys(stages)))  # a form or a command may name one twice
+        left_out = senseless(self.definition.controls, self.control) if self.control else {}
+        # a form or a command may name one twice
+        object.__setattr__(self, "stages", [stage for stage in dict.fromkeys(stages) if stage not in left_out])
+        object.__setattr__(self, "controls", tuple(dict.fromkeys(self.controls)))
 
     @property
     def definition(self) -> Suite:

@@ -46,7 +46,7 @@ def prompting_of(suite: Suite) -> PromptSets:
 def prompt_sets_of(project: Project, suite: Suite) -> list[Listed]:
     """The built-in sets of a suite and those of the project, with how often each was used."""
     sets = prompting_of(suite)
-    used = Counter(Run.objects.filter(project=project).order_by().values_list("prompt_set", flat=True))
+    used = Counter(Run.objects.originals().filter(project=project).order_by().values_list("prompt_set", flat=True))
     listed = [_listed(suite, sets.built_in(name), used[name]) for name in sets.names]
     for stored in StoredPromptSet.objects.filter(project=project).select_related("created_by"):
         listed.append(_listed(suite, sets.load(stored.files, stored.name), used[stored.name], stored))

@@ -116,7 +116,7 @@ def _measured(suite: Suite, entered: Entered) -> dict[str, Any]:
 
 
 def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[dict[str, Any]]:
-    if suite.people_measured is None:
+    if suite.people_measured is None or run.control:  # people labelled what was published
         return
     for person in people_in(run, samples):
         row = {"id": None, "name": person.name, "kind": "person", "role": person.role, "number": person.number}

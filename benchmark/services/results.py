@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
-from benchmark.services.asking import DatasetResources, sample_of, settings_of
+from benchmark.services.asking import DatasetResources, sample_asked, settings_of
 from benchmark.suites.contract import Entered, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from workers.models import ItemState
@@ -15,12 +15,12 @@ WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
 
 
 def samples_of(run: Run) -> dict[int, Sample]:
-    """The samples that a run has items of, by id, in the order of the dataset."""
+    """The samples that a run has items of, as it asks about them, by id, in the order of the dataset."""
     sample_ids = RunItem.objects.filter(entrant__run=run).order_by().values("sample").distinct()
     rows = (
         DatasetSample.objects.filter(pk__in=sample_ids).defer("votes", "methods", "adjudications").order_by("position")
     )
-    return {row.pk: sample_of(row) for row in rows}
+    return {row.pk: sample_asked(run, row) for row in rows}
 
 
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:

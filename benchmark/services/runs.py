@@ -6,15 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
+from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Entrant, Form, Run, RunItem
 from benchmark.services.archiving import standing
 from benchmark.services.asking import reads_prompts
+from benchmark.services.controlled_plans import budget_of_each, under_control, under_controls
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plan_checks import check, check_addresses, check_room, check_structured
@@ -34,19 +37,63 @@ from workers.services.jobs import JobRefused, add_items, open_job
 PURPOSE = "evaluation"
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """What a run's `spec.later` lists."""
+BESIDE = "This run stands beside {of} as its control: what is done to that one is done to its controls too."
 
 
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
-    """A run that works, on `stories` of the dataset where given, else on those that the plan selects. Raises RunRefused; then
-    nothing was made."""
+    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside it for each control of the plan.
+    Raises RunRefused; then nothing was made."""
     stories = stories or check(plan)
     try:
         with transaction.atomic():
-            return _start(by, plan, stories, now)
+            run = _start(by, replace(plan, controls=(), budget=budget_of_each(plan)), stories, now)
+            _start_controls(by, run, replace(plan, title=run.title), stories, now)
+            return run
     except JobRefused as error:
         raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
     except SuiteFailed as error:
         raise RunRefused(str(error)) from error
+
+
+def _start_controls(
+    by: User | None, run: Run, plan: Plan, stories: Sequence[DatasetSample], now: datetime
+) -> list[Run]:
+    """Start the runs beside this one, under each control of the plan that has something to ask."""
+    started = []
+    for under in under_controls(plan, stories):
+        if under.plan:
+            started.append(_start(by, replace(under.plan, original=run), under.samples, now))
+    return started
+
+
+def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
+    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's own. Raises RunRefused; then nothing was
+    made."""
+    plan, stories = controls_of_run(run, controls)
+    try:
+        with transaction.atomic():
+            started = _start_controls(by, standing(run, changed=True), plan, stories, now)
+    except JobRefused as error:
+        raise RunRefused(str(error), "endpoints") from error
+    if not started:
+        raise RunRefused(" ".join(note for under in under_controls(plan, stories) for note in under.notes), "controls")
+    return started
+
+
+def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[DatasetSample]]:
+    """Return the plan of these controls of a run that is there, and all its samples. Raises RunRefused."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
+    plan = plan_of(run)
+    if there := [name for name in controls if name in plan.controls]:
+        raise RunRefused(f"The run has the control “{CONTROLS[there[0]].title}” already.", "controls")
+    if not controls:
+        raise RunRefused("Tick at least one control.", "controls")
+    budget = run.params.get("budget")
+    total = Decimal(budget) * (1 + len(controls)) if budget else None
+    asked = replace(plan, controls=controls, budget=total)
+    check(asked)
+    return asked, _stories_of(run)
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
@@ -182,22 +229,49 @@ def extend_run(
     stories: Sequence[DatasetSample] = (),
     now: datetime,
 ) -> int:
-    """Add models, or stories of its dataset, to a run; what is there stays. Returns how many items are new. Raises RunRefused."""
+    """Add models, or stories of its dataset, to a run and its controls; what is there stays. Returns how many items are new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     standing(run, changed=True)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
     more = extension_of(run, endpoints, stories)
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")
+    added = _extend(by, run, more, now)
+    for control in run.controls.exclude(job__state=JobState.CANCELLED).select_related(
+        "job", "project", "dataset", "judge"
+    ):
+        added += _extend_control(by, control, more, now)
+    if not added:
+        raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
+    return added
+
+
+def _extend_control(by: User | None, control: Run, more: Extension, now: datetime) -> int:
+    """Extend a run under a control as the one beside which it stands; returns how many items are new."""
+    Job.objects.select_for_update().get(pk=control.job_id)
+    here = extension_under(control, more)
+    return _extend(by, control, here, now) if here else 0
+
+
+def extension_under(control: Run, more: Extension) -> Extension | None:
+    """Return what a run under a control becomes where its original becomes `more`; None where nothing is added."""
+    plan, there = plan_of(control), _stories_of(control)
+    fresh = under_control(more.plan, control.control, more.fresh).samples
+    added = [endpoint for endpoint in more.added if own_stages(plan, endpoint)]
+    stories = sorted([*there, *fresh], key=lambda story: story.position)
+    return Extension(plan, added, list(fresh), stories) if added or fresh else None
+
+
+def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
     before = RunItem.objects.filter(entrant__run=run).count()
-    reopen_job(job.pk)
+    reopen_job(run.job_id)
     run.job.refresh_from_db()
     for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
         _add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
     _enter(run, more.plan, more.added, more.stories, now)
     added = RunItem.objects.filter(entrant__run=run).count() - before
     if not added:
-        raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
+        return 0
     details = {"models": [endpoint.name for endpoint in more.added], "stories": len(more.fresh)}
     run.params |= {"stories": len(more.stories)}
     run.params |= {"example_stories": calibration_of(more.plan, more.stories)} if more.plan.definition.prompting else {}
@@ -221,6 +295,8 @@ class Extension:
 
 def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetSample]) -> Extension:
     """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its prompts."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
     plan, here = plan_of(run), _stories_of(run)
     there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
     new_stories = [story for story in stories if story.pk not in there]
@@ -272,7 +348,9 @@ def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
 
 
 def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan and the stories of a repeated run. Raises RunRefused where it can no longer be launched."""
+    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be launched."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
     plan = plan_of(run)
     check(plan)
     return plan, _stories_of(run)

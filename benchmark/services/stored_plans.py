@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from benchmark.controls.chosen import LISTS, LISTS_VERSION
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import chosen_of
 from benchmark.services.in_context import calibration_of
@@ -22,7 +23,8 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     """The run that the plan would make on these stories, for asking what it would ask; it is not saved."""
     columns = {"form": plan.answer_format, "level": NO_LEVEL, "prompt_set": plan.prompt_set} | _stored(plan, COLUMN)
     return Run(
-        project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, params=_params(plan, stories),
+        project=plan.dataset.project, dataset=plan.dataset, suite=plan.suite, judge=plan.judge, control=plan.control,
+        original=plan.original, params=_params(plan, stories),
         stages=list(plan.stages), **columns,
     )  # fmt: skip
 
@@ -37,15 +39,17 @@ def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
         _stored(plan, PARAMETER) | {name: getattr(plan, name) for name in KEPT} | {"options": _stored(plan, OPTION)}
     )
     params |= {"example_stories": calibration_of(plan, stories)} if plan.definition.prompting else {}
+    params |= {LISTS: LISTS_VERSION} if plan.control else {}
     return params | {"stories": len(stories), "budget": str(plan.budget) if plan.budget is not None else None}
 
 
 def plan_of(run: Run) -> Plan:
-    """Return what the run was launched with: to extend it, and to run it again."""
+    """Return what the run was launched with, and its controls: to extend it, and to run it again."""
     params = {name: run.params[name] for name in KEPT if name in run.params}
-    budget = run.params.get("budget")
+    budget, controls = run.params.get("budget"), list(run.controls.order_by("pk").values_list("control", flat=True))
     return Plan(
         dataset=run.dataset, endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")], stages=run.stages,
         suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
-        budget=Decimal(budget) if budget else None, **params,
+        budget=Decimal(budget) * (1 + len(controls)) if budget else None, controls=controls, control=run.control,
+        original=run.original, **params,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.controls.contract import Controllable
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.asked import (
     BadQuestion,
@@ -148,7 +149,7 @@ class Suite:
     launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
     {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
     and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
-    more; None for a suite without one.
+    more; None for a suite without one. `controls` says what controls may change of its samples.
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
     `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which answers of two models to one sample are held
@@ -193,6 +194,7 @@ class Suite:
     prompting: PromptSets[Any] | None = None
     sizes: Sizes | None = None
     judge: Judge | None = None
+    controls: Controllable | None = None
     item: Callable[[ItemView], dict[str, Any]] | None = None
     item_template: str = "benchmark/items/_plain.html"
     item_below: str = ""

@@ -12,13 +12,13 @@ MOST_CHARACTERS = 200
 
 OF_EVERY_RUN = frozenset(
     (
-        "batch", "budget", "category", "judge_reads_prompts", "limit", "max_tokens", "once", "options", "repetitions", "seed", "split",
+        "batch", "budget", "category", "control", "control_lists", "judge_reads_prompts", "limit", "max_tokens", "once", "options", "repetitions", "seed", "split",
         "stories", "temperature",
     )
 )  # fmt: skip
 """Names that `Question.settings` has of every run; no setting of a suite can have one of them."""
 OF_THE_LAUNCH = frozenset(
-    ("csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "title")
+    ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "title")
 )
 """Names of the launch form beside them, which are taken too."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -13,8 +13,7 @@ from django.views.decorators.http import require_GET
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import RunAccess, run_access
-from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm
-from benchmark.models import DatasetSample
+from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm, LaunchForm
 from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
@@ -25,15 +24,15 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.question_sizes import extent_of, request_of
-from benchmark.services.runs import again_of, extension_of
+from benchmark.services.runs import again_of, controls_of_run, extension_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import suite_of_version
 
-Planned = tuple[Plan, Sequence[DatasetSample], list[estimates.Part]]
-"""A plan, the stories that it asks about, and its parts."""
+Askings = list[estimates.Asking]
+"""What a run and its controls ask."""
 
 
 @require_GET
@@ -43,9 +42,8 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     suite = suite_of_version(access.project, request.GET.get("dataset"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
 
-    def planned() -> Planned:
-        stories = check(form.plan())
-        return form.plan(), stories, estimates.parts_of(form.plan(), stories)
+    def planned() -> Askings:
+        return estimates.askings_of(form.plan(), check(form.plan()))
 
     context = _estimate_context(request, form, planned)
     if "plan" in context:
@@ -58,9 +56,19 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ExtendForm(request.GET, run=access.run)
 
-    def planned() -> Planned:
-        extension = extension_of(access.run, **form.chosen(access.run))
-        return extension.plan, extension.stories, estimates.parts_of_extension(extension)
+    def planned() -> Askings:
+        return estimates.askings_of_extension(access.run, extension_of(access.run, **form.chosen(access.run)))
+
+    return _render_estimate(request, access, form, planned)
+
+
+@require_GET
+def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = ControlsForm(request.GET, run=access.run)
+
+    def planned() -> Askings:
+        return estimates.askings_of_controls(*controls_of_run(access.run, form.cleaned_data["controls"]))
 
     return _render_estimate(request, access, form, planned)
 
@@ -70,10 +78,9 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
 
-    def planned() -> Planned:
+    def planned() -> Askings:
         plan = judging_plan(access.run, **form.chosen())
-        stories = check(plan)
-        return plan, stories, estimates.parts_of(plan, stories)
+        return estimates.askings_of(plan, check(plan))
 
     return _render_estimate(request, access, form, planned)
 
@@ -82,37 +89,35 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
 
-    def planned() -> Planned:
-        plan, stories = again_of(access.run)
-        return plan, stories, estimates.parts_of(plan, stories)
+    def planned() -> Askings:
+        return estimates.askings_of(*again_of(access.run))
 
     return _render_estimate(request, access, None, planned)
 
 
 def _render_estimate(
-    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[], Planned]
+    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[], Askings]
 ) -> HttpResponse:
     context = _estimate_context(request, form, planned)
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
-def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Planned]) -> dict[str, Any]:
+def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Askings]) -> dict[str, Any]:
     """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
     if context["problems"]:
         return context
     try:
-        plan, stories, parts = planned()
-        cached = None if context["looks"] else cached_answers(plan, stories, parts)
-        estimated = estimates.estimate_of(plan, stories, parts, cached)
+        askings = planned()
+        estimated = estimates.estimate_all(askings, None if context["looks"] else cached_answers)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}
-    total = estimated.total
+    plan, total = askings[0].plan, estimated.total
     over = plan.budget is not None and total["most"].known > plan.budget
     return (
         context
         | {"plan": plan, "estimate": estimated, "total": total, "over": over}
-        | {"tested": any(part.stage == SELF_TEST for part in parts)}
+        | {"tested": any(line.stage == SELF_TEST for line in estimated.lines)}
     )
 
 
@@ -124,7 +129,7 @@ def _problems(form: forms.Form | None) -> list[str]:
 
 
 def _field_label(form: forms.Form, name: str) -> str:
-    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages") else ""
+    return f"{form[name].label}: " if name in form.fields and name not in ("endpoints", "stages", "controls") else ""
 
 
 @require_GET

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,8 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Role
 from benchmark.access import run_access
-from benchmark.forms.launch import ExtendForm, JudgeForm
+from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm
 from benchmark.models import Run
+from benchmark.services import runs as service
 from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.launching import judging_plan
@@ -85,6 +88,29 @@ def again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("benchmark:run", slug, uid)
     return redirect("benchmark:run", slug, repeated)
+
+
+@require_http_methods(["GET", "POST"])
+def add_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Ask a run's samples once more under controls."""
+    access = run_access(request.user, slug, uid, role=Role.ADMIN)
+    form = ControlsForm(posted(request), run=access.run)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made_once(request, lambda: _add_controls(request, access.run, form.cleaned_data["controls"]))
+        except RunRefused as error:
+            form.refuse(error)
+        else:
+            return redirect("benchmark:run", slug, uid)
+    elif made_before(request):  # a press that comes late is refused controls that the first has added
+        return redirect("benchmark:run", slug, uid)
+    context = {"form": form, "suite": suite_named(access.run.suite)}
+    return render(request, "benchmark/launch/controls.html", access.context | context)
+
+
+def _add_controls(request: HttpRequest, run: Run, controls: Sequence[str]) -> str:
+    started = service.add_controls(by=request.user, run=run, controls=controls, now=timezone.now())
+    return str(len(started))
 
 
 @require_http_methods(["GET", "POST"])

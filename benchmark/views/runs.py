@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
+from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import ARCHIVED
 from benchmark.services.conditions import parameters_of, settings_told
@@ -49,7 +50,8 @@ def runs(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     runs_of_all, archived = Run.objects.filter(project=access.project), bool(request.GET.get("archived"))
     chosen = runs_of_all.archived() if archived else runs_of_all.listed()
-    runs_of_project = chosen.select_related("dataset", "job", "judge").order_by("-id").prefetch_related("entrants")
+    runs_of_project = chosen.select_related("dataset", "job", "judge").order_by("-id")
+    runs_of_project = runs_of_project.prefetch_related("entrants", "controls")
     page = Paginator(runs_of_project.annotate(models=Count("entrants")), RUNS_A_PAGE).get_page(request.GET.get("page"))
     rows = list(page.object_list)
     jobs = [row.job for row in rows]
@@ -75,6 +77,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "run": run,
         "named": names[:MODELS_NAMED],
         "more": len(names[MODELS_NAMED:]),
+        "controls": [(other, CONTROLS[other.control].title) for other in run.controls.all()],
         "progress": progress,
         "total": progress.total + coming,
         "stages": stages,
@@ -119,9 +122,16 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "suite": suite_named(access.run.suite),
         "can_be_judged": can_be_judged(access.run),
         "asked": settings_told(access.run),
+        **_controls(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
+
+
+def _controls(run: Run) -> dict[str, Any]:
+    """Return under which control a run is, or which runs are beside it."""
+    beside = run.controls.select_related("job").order_by("pk")
+    return {"control": CONTROLS.get(run.control), "controls": [(other, CONTROLS[other.control]) for other in beside]}
 
 
 @require_GET

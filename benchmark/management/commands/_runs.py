@@ -6,12 +6,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from benchmark.models import DatasetSample, Run
+from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
-from benchmark.services.estimates import Part, estimate_of
+from benchmark.services.estimates import Asking, estimate_all
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import SELF_TEST, standing_test
-from benchmark.services.plans import Plan
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
@@ -41,13 +40,14 @@ def run_of(uid: str) -> Run:
     return run
 
 
-def say_before(
-    parts: Sequence[Part], plan: Plan, stories: Sequence[DatasetSample], tell: Callable[[str], None]
-) -> None:
-    """Say what may be asked and cost, before anything is asked."""
+def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
+    """Say what may be asked and cost, before anything is asked, and what controls leave out."""
+    for note in (note for asking in askings for note in asking.notes):
+        tell(note)
+    parts = [part for asking in askings for part in asking.parts]
     if not any(reads_prompts(part.asked) for part in parts):
         return
-    tell(before_asking(estimate_of(plan, stories, parts).total))
+    tell(before_asking(estimate_all(askings).total))
     if tests := sum(len(part.stories) for part in parts if part.stage == SELF_TEST):
         tell(f"{tests:,} of the calls test the judge, once for this version of it.")
 
@@ -58,6 +58,12 @@ def before_asking(total: Mapping[str, Any]) -> str:
         f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
         f"{about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
     )
+
+
+def finish_runs(run: Run, tell: Callable[[str], None]) -> None:
+    """Run a run and its controls to their end, one after another, as `finish_run` does."""
+    for each in (run, *run.controls.select_related("job", "project", "dataset", "judge").order_by("pk")):
+        finish_run(each, tell)
 
 
 def finish_run(run: Run, tell: Callable[[str], None]) -> None:
@@ -89,5 +95,7 @@ def run_summary(run: Run, *, scores: bool = False) -> dict[str, Any]:
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},
         **done.money.as_json,
     }
+    if controls := list(run.controls.select_related("job").order_by("pk")):
+        summary["controls"] = {control.control: run_summary(control) for control in controls}
     summary |= {"judge_test": test} if (test := summaries_of([run]).get(run.pk)) else {}
     return summary | {"scores": scores_of(run)} if scores else summary

@@ -39,7 +39,7 @@ def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
         dataset=dataset, endpoints=endpoints, stages=stages, suite=suite.name, judge=judge, source=source,
         options={**taken, **chosen, **typed}, budget=dollars(options["budget"]),
         repetitions=suite.repetitions if options["repetitions"] is None else options["repetitions"],
-        max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
+        controls=options["control"], max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
         **{name: options[name] for name in SAME},
     )  # fmt: skip
     check_only(suite.settings, typed, plan.options)

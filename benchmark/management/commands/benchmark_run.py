@@ -22,7 +22,7 @@ from benchmark.management.commands._flags import (
 from benchmark.management.commands._runs import (
     before_asking,
     endpoint_named,
-    finish_run,
+    finish_runs,
     run_of,
     run_summary,
     say_before,
@@ -32,7 +32,7 @@ from benchmark.models import Entrant, Run
 from benchmark.services.archiving import ARCHIVED, archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
-from benchmark.services.estimates import estimate_of_test, parts_of, parts_of_extension
+from benchmark.services.estimates import askings_of, askings_of_extension, estimate_of_test
 from benchmark.services.evaluating import read_again
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
@@ -118,7 +118,7 @@ class Command(JsonCommand):
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
         affected, more = _done(run, action, options, self.note)
         if options["wait"]:
-            finish_run(affected, self.note)
+            finish_runs(affected, self.note)
         return run_summary(affected, scores=options["wait"]) | more
 
     def say(self, result: dict) -> None:
@@ -167,7 +167,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
     """Return (the run that the action leaves: the same or a new one, what else there is to say)."""
     if action == "again":
         plan, stories = again_of(run)
-        say_before(parts_of(plan, stories), plan, stories, tell)
+        say_before(askings_of(plan, stories), tell)
         return run_again(by=None, run=run, now=timezone.now()), {"of": run.uid}
     if action == "judge":
         return _judged(run, options, tell), {"of": run.uid}
@@ -202,7 +202,7 @@ def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) ->
             raise ValueError(f"The choice of split and category leaves no {singular} of the run's dataset.")
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"] or ())]
     more = extension_of(run, endpoints, stories)
-    say_before(parts_of_extension(more), more.plan, more.stories, tell)
+    say_before(askings_of_extension(run, more), tell)
     return extend_run(by=None, run=run, endpoints=endpoints, stories=stories, now=timezone.now())
 
 
@@ -223,8 +223,7 @@ def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> R
         batch=options["batch"],
         title=options["title"] or "",
     )
-    stories = check(plan)
-    say_before(parts_of(plan, stories), plan, stories, tell)
+    say_before(askings_of(plan, check(plan)), tell)
     return start_run(by=None, plan=plan, now=timezone.now())
 
 

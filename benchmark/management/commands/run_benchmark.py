@@ -5,11 +5,12 @@ from django.utils import timezone
 
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
+from benchmark.controls.chosen import CONTROLS
 from benchmark.management.commands._flags import add_flags, settings_with_flags
-from benchmark.management.commands._runs import finish_run, run_summary, say_before
+from benchmark.management.commands._runs import finish_runs, run_summary, say_before
 from benchmark.management.commands._scores import say_run
 from benchmark.management.commands._suite_plans import suite_plan
-from benchmark.services.estimates import parts_of
+from benchmark.services.estimates import askings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.runs import start_run
 from benchmark.suites.registry import suite_named, suites
@@ -52,6 +53,11 @@ class Command(JsonCommand):
         parser.add_argument(
             "--repetitions", type=int, metavar="N", help="times everything is asked; the suite's own if not given"
         )
+        controls = ", ".join(CONTROLS)
+        parser.add_argument(
+            "--control", action="append", default=[], metavar="NAME",
+            help=f"ask everything once more under this control, beside the run; may be given several times: {controls}",
+        )  # fmt: skip
         parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
@@ -71,11 +77,10 @@ class Command(JsonCommand):
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more {suite.noun[1]}.")
         with transaction.atomic():  # what is refused freezes nothing
             plan = suite_plan(project, suite, options)
-            stories = check(plan)
-            say_before(parts_of(plan, stories), plan, stories, self.note)
+            say_before(askings_of(plan, check(plan)), self.note)
             run = start_run(by=None, plan=plan, now=timezone.now())
         if options["wait"]:
-            finish_run(run, self.note)
+            finish_runs(run, self.note)
         return run_summary(run, scores=options["wait"])
 
     def say(self, result: dict) -> None:

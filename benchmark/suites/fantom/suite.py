@@ -9,6 +9,7 @@ from benchmark.suites.contract import Entered, Option, Setting, Suite
 from benchmark.suites.conversations.baselines import BASELINES
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
+from benchmark.suites.fantom.controls import CONTROLS
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -88,6 +89,7 @@ SUITE = Suite(
     max_tokens=1024,
     prompts={step.key: wording_digest(METHODS) for step in STEPS},
     prompts_version=PROMPT_SET,
+    controls=CONTROLS,
     item=lambda view: item_of(view, ANSWER),
     item_template="fantom/item.html",
     methods=_methods,

@@ -29,7 +29,9 @@ class _Measure:
 def _of(question: Question) -> tuple[Extent, Extent]:
     """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was chosen and reads at all."""
     settings, kind = question.settings, (question.settings["form"], question.step)
-    sample_sizes = question.resources.derived("sizes", _measures)[question.sample.key]
+    sample = question.sample
+    sizes = _measures([sample]) if sample.published else question.resources.derived("sizes", _measures)
+    sample_sizes = sizes[sample.key]
     shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
     return sample_sizes.data[kind] + (sample_sizes.story if shows_story else Extent()), sample_sizes.answers[kind]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.exchange import exchange
@@ -65,6 +66,13 @@ LABELLING = MetricGroup(
     tells=STRUCTURE,
 )
 
+_NO_STORY = "Without a story there is nothing to extract."
+CONTROLS = Controllable(
+    story="story",
+    texts=("content.story", "gold.beliefs.*.actor", "gold.beliefs.*.belief"),
+    senseless={"storyless": dict.fromkeys((EXTRACT, JUDGE), _NO_STORY)},
+)
+
 
 SUITE = Suite(
     name="omnitom",
@@ -87,6 +95,7 @@ SUITE = Suite(
     prompting=PROMPTING,
     sizes=SIZES,
     judge=JUDGED,
+    controls=CONTROLS,
     methods=methods,
     dependent="the propositions of one story",
     judge_sees=judge_sees,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
 from benchmark.suites.measuring import summary_of
@@ -73,6 +74,13 @@ def _majority(body: Body) -> str:
 
 _TASK = {"key": "x", "choices": ["Yes", "No"], "majority": "No"}
 SETTING = method_setting(METHODS)
+CONTROLS = Controllable(
+    story="story",
+    texts=(
+        "content.story", "content.question", "content.people", "gold.answer", "gold.places", "gold.object", "gold.mover", "gold.observer",
+    ),
+    named=lambda sample: [sample.gold["mover"], sample.gold["observer"]],
+)  # fmt: skip
 SUITE = Suite(
     name="opentom",
     title="OpenToM",
@@ -94,6 +102,7 @@ SUITE = Suite(
     max_tokens=1024,
     prompts={step.key: wording_digest(METHODS) for step in STEPS},
     prompts_version=PROMPT_SET,
+    controls=CONTROLS,
     item=_item,
     item_template="opentom/item.html",
     methods=_methods,

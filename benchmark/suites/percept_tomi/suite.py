@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
+from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, ItemView, Option, Suite
+from benchmark.suites.contract import Entered, ItemView, Option, Sample, Suite
 from benchmark.suites.measuring import summary_of
 from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS, PRECURSORS, given_perceptions
 from benchmark.suites.perceiving.shares import same_names
@@ -96,6 +99,30 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
+def _relined(sample: Sample, sentences: Sequence[str], origins: Sequence[int | None]) -> Sample:
+    """The sample told in other sentences, of which new ones have no perceivers."""
+    perceivers = sample.gold["perceivers"]
+    return replace(
+        sample,
+        content={**sample.content, "sentences": [sentence.removesuffix(".") for sentence in sentences]},
+        gold={**sample.gold, "perceivers": [[] if origin is None else perceivers[origin] for origin in origins]},
+    )
+
+
+CONTROLS = Controllable(
+    story="sentences",
+    texts=(
+        "content.sentences", "content.question", "content.thing", "content.people", "content.containers", "gold.answer", "gold.perceivers",
+        "gold.candidates",
+    ),
+    named=lambda sample: [name for name in dict.fromkeys(chain(*sample.gold["perceivers"])) if name],
+    relined=_relined,
+    senseless={
+        "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without its sentences there is nothing to be perceived."),
+        "distracted": {PERCEPTIONS: "Who perceives the sentence that is added is not annotated."},
+    },
+)  # fmt: skip
+
 SUITE = Suite(
     name="percept-tomi",
     title="Percept-ToMi",
@@ -117,6 +144,7 @@ SUITE = Suite(
     max_tokens=1024,
     prompts=_prompts(),
     prompts_version=PROMPT_SET,
+    controls=CONTROLS,
     item=_item,
     item_template="percept_tomi/item.html",
     methods=_methods,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.tombench.measure import GROUP, measure
@@ -92,6 +93,12 @@ def _majority(body: Body) -> str:
     return f"[[{task['letters'][best]}]]"
 
 
+CONTROLS = Controllable(
+    story="story",
+    texts=("content.story", "content.question", "content.options"),
+    language=lambda sample: sample.split,
+    senseless={"shuffled": {"": "Its options stand in another order in each repetition anyway."}},
+)
 _TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
 SUITE = Suite(
     name="tombench",
@@ -112,6 +119,7 @@ SUITE = Suite(
     max_tokens=1000,
     prompts={ANSWER: hashlib.sha256("".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
     prompts_version=PROMPT_SET,
+    controls=CONTROLS,
     item=_item,
     item_template="tombench/item.html",
     methods=_methods,

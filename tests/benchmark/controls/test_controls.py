@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmark.controls.chosen import CONTROL, CONTROLS, NONE, control_setting, controlled, controls_of
+from benchmark.controls.chosen import CONTROL, CONTROLS, LISTS, LISTS_VERSION, NONE, controlled, controls_of, senseless
 from benchmark.controls.contract import Controllable
+from benchmark.controls.lists.people import FAMILY, GIVEN, PEOPLE
 from benchmark.controls.lists.sentences import SENTENCES
+from benchmark.controls.lists.things import CHINESE_OBJECTS, CHINESE_PLACES, OBJECTS, PLACES
 from benchmark.controls.storyless import INSTEAD
-from benchmark.suites.asked import Sample
+from benchmark.suites.asked import BadQuestion, Sample
 
 
 def reordered(sample: Sample, order) -> Sample:
@@ -84,9 +89,54 @@ def test_a_chinese_story_gets_a_chinese_sentence(seed):
 
 
 def test_a_suite_offers_the_controls_that_go_with_its_samples():
-    assert [one.name for one in controls_of(replace(WHOLE, reordered=None))] == ["renamed", "storyless", "distracted"]
-    setting = control_setting(WHOLE)
-    assert [value for value, _ in setting.choices] == [NONE, *CONTROLS] and setting.default == NONE
-    assert setting.checked("renamed") == "renamed"
-    with pytest.raises(ValueError, match="Control is 'else'; expected none or renamed"):
-        setting.checked("else")
+    without = replace(WHOLE, reordered=None)
+    assert [one.name for one in controls_of(without)] == ["renamed", "storyless", "distracted"]
+    assert senseless(without, "shuffled") == {"": "Its questions have no options to be shuffled."}
+    assert senseless(WHOLE, "shuffled") == {} and controls_of(None) == []
+    declared = replace(WHOLE, senseless={"renamed": {"": "Because."}, "storyless": {"look": "Nothing is there."}})
+    assert [one.name for one in controls_of(declared)] == ["shuffled", "storyless", "distracted"]
+    assert senseless(declared, "storyless") == {"look": "Nothing is there."}
+
+
+def relined(sample: Sample, sentences, origins) -> Sample:
+    seen = [[] if origin is None else sample.gold["seen"][origin] for origin in origins]
+    return replace(sample, content={**sample.content, "story": [*sentences]}, gold={"seen": seen})
+
+
+@given(seed=seeds)
+def test_a_story_of_sentences_is_told_in_others_with_what_belongs_to_each(seed):
+    listed = replace(WHOLE, relined=relined)
+    sample = replace(
+        SAMPLE, content={"story": ["It rained", "Anna left", "It stopped"]}, gold={"seen": [["a"], ["b"], ["c"]]}
+    )
+    changed = under("distracted", sample, seed, listed)
+    (added,) = [at for at, one in enumerate(changed.content["story"]) if one in SENTENCES["en"]]
+    assert 0 < added < 3 and changed.gold["seen"][added] == []
+    assert [one for at, one in enumerate(changed.content["story"]) if at != added] == sample.content["story"]
+    assert [one for one in changed.gold["seen"] if one] == sample.gold["seen"]
+    assert under("storyless", sample, seed, listed).content["story"] == [INSTEAD["en"]]
+
+
+def test_samples_of_other_lists_of_names_are_not_made_again_as_something_else():
+    settings = {CONTROL: "renamed", "seed": 1, LISTS: 0}
+    with pytest.raises(
+        BadQuestion, match="asked with version 0 of the name lists of controls, and this program has version 1"
+    ):
+        controlled(SAMPLE, WHOLE, settings)
+
+
+def test_what_a_seed_gives_stays_or_the_version_of_the_lists_is_raised():
+    chinese = replace(WHOLE, language=lambda sample: "zh")
+    stories = {
+        "en": "Today Anna and Boris saw a cat in a box. Then Carla put the apple into a basket in the kitchen. It rained.",
+        "zh": "小明和小红在厨房里看到一个苹果。老王走了。他们都笑了。",
+    }
+    given: list[object] = [
+        repr(one) for one in (FAMILY, GIVEN, PEOPLE, OBJECTS, PLACES, CHINESE_OBJECTS, CHINESE_PLACES, SENTENCES)
+    ]
+    for seed, name, language in product(range(5), CONTROLS, stories):
+        sample = replace(SAMPLE, content={**SAMPLE.content, "story": stories[language]})
+        changed = under(name, sample, seed, chinese if language == "zh" else WHOLE)
+        given.append([changed.content, changed.gold])
+    digest = hashlib.sha256(json.dumps(given, ensure_ascii=False).encode()).hexdigest()
+    assert (LISTS_VERSION, digest[:16]) == (1, "c91400fda7ec57af")

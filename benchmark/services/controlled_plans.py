@@ -1,0 +1,128 @@
+"""What of a plan is asked once more under its controls, as runs of their own beside the one that asks as published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Decimal
+
+from benchmark.controls.chosen import CONTROLS, controls_of, senseless
+from benchmark.models import DatasetSample, Run
+from benchmark.services.asking import sample_asked
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages
+from benchmark.services.stored_plans import draft_of
+from benchmark.suites.contract import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class UnderControl:
+    """A plan under one control: `samples` are those that it changes, `same` those that stay as they are, which are not asked again. `notes` say what it
+    makes no sense for; None for `plan` where nobody is asked anything."""
+
+    name: str
+    plan: Plan | None
+    samples: Sequence[DatasetSample]
+    same: Sequence[DatasetSample]
+    notes: Sequence[str]
+
+    @property
+    def title(self) -> str:
+        return CONTROLS[self.name].title
+
+
+def check_controls(plan: Plan) -> None:
+    """Raise RunRefused for a control that there is not, or that makes no sense for anything of the plan."""
+    for name in plan.controls:
+        if name not in CONTROLS:
+            offered = ", ".join(control.name for control in controls_of(plan.definition.controls)) or "none"
+            raise RunRefused(f"There is no control {name!r}; {plan.definition.title} has: {offered}.", "controls")
+        if why := senseless(plan.definition.controls, name).get(""):
+            raise RunRefused(
+                f"{plan.definition.title} has no control “{CONTROLS[name].title}”: {_within(why)}", "controls"
+            )
+        if not _stages_under(plan, name):
+            raise RunRefused(
+                f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. {' '.join(_notes(plan, name))}",
+                "controls",
+            )
+
+
+def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[UnderControl]:
+    """Yield what is asked under each control of the plan, whose own samples these are."""
+    for name in plan.controls:
+        yield under_control(plan, name, samples)
+
+
+def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample]) -> UnderControl:
+    """Return what is asked of these samples under a control."""
+    source = plan.source and plan.source.controls.filter(control=name).first()
+    notes = _notes(plan, name)
+    if plan.source and source is None:
+        return UnderControl(
+            name,
+            None,
+            [],
+            [],
+            [*notes, f"{plan.source.title} was not asked under the control “{CONTROLS[name].title}”."],
+        )
+    asked = _asked_under(plan, name, source)
+    if not asked.endpoints:
+        return UnderControl(
+            name, None, [], [], [*notes, f"Under the control “{CONTROLS[name].title}” no model has anything to answer."]
+        )
+    draft = draft_of(asked, samples)
+    changed = {sample.pk for sample in samples if sample_asked(draft, sample).published is not None}
+    kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
+    notes += _same_told(plan.definition, name, len(same), len(samples)) if same else []
+    return UnderControl(name, asked if kept else None, kept, same, notes)
+
+
+def _asked_under(plan: Plan, name: str, source: Run | None) -> Plan:
+    title = f"{plan.title}: {CONTROLS[name].title}"[:MOST_TITLE] if plan.title else ""
+    asked = replace(
+        plan.without_test(),
+        controls=(),
+        control=name,
+        stages=_stages_under(plan, name),
+        title=title,
+        source=source,
+        budget=budget_of_each(plan),
+    )
+    return replace(
+        asked,
+        judge=asked.judge if asked.judges else None,
+        endpoints=[endpoint for endpoint in asked.endpoints if own_stages(asked, endpoint)],
+    )
+
+
+def budget_of_each(plan: Plan) -> Decimal | None:
+    """The budget of the run as published and of each under a control: equal parts, of which no sum is above the whole."""
+    if plan.budget is None or not plan.controls:
+        return plan.budget
+    return (plan.budget / (1 + len(plan.controls))).quantize(Decimal("0.0001"), ROUND_DOWN)
+
+
+def _stages_under(plan: Plan, name: str) -> list[str]:
+    left_out = senseless(plan.definition.controls, name)
+    return [stage for stage in plan.stages if stage not in left_out]
+
+
+def _notes(plan: Plan, name: str) -> list[str]:
+    left_out = senseless(plan.definition.controls, name)
+    return [
+        f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. {left_out[stage]}"
+        for stage in plan.stages
+        if stage in left_out
+    ]
+
+
+def _same_told(suite: Suite, name: str, count: int, of: int) -> list[str]:
+    one, many = suite.noun
+    counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {one} stays as it is"
+    return [
+        f"{CONTROLS[name].title.capitalize()}: {counted}, and {'are' if count > 1 else 'is'} not asked again. {CONTROLS[name].same}"
+    ]
+
+
+def _within(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]

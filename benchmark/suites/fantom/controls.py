@@ -1,0 +1,38 @@
+"""What controls may change of FANToM's samples."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from benchmark.controls.contract import Controllable
+from benchmark.suites.contract import Sample
+
+_SPEAKER = re.compile(r"^(\w[\w’' -]*):", re.MULTILINE)
+
+
+def _named(sample: Sample) -> list[str]:
+    """Those who speak, and those whom the questions are about."""
+    return list(dict.fromkeys([*_SPEAKER.findall(sample.content["conversation"]), *sample.content["names"]]))
+
+
+def _reordered(sample: Sample, order: Sequence[int]) -> Sample:
+    """The sample with its options in another order."""
+    options = sample.content["options"]
+    return replace(
+        sample,
+        content={**sample.content, "options": [options[place] for place in order]},
+        gold={**sample.gold, "key": order.index(sample.gold["key"])},
+    )
+
+
+CONTROLS = Controllable(
+    story="conversation",
+    texts=(
+        "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer", "content.character",
+        "content.people", "content.names", "gold.right", "gold.wrong",
+    ),
+    named=_named,
+    reordered=_reordered,
+)  # fmt: skip

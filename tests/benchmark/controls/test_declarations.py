@@ -1,0 +1,30 @@
+"""What every suite of the registry says of controls."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmark.controls.chosen import CONTROLS, controls_of, senseless
+from benchmark.suites.registry import suites
+
+SUITES = list(suites().values())
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_every_suite_has_each_control_or_says_why_not(suite):
+    assert {control.name for control in controls_of(suite.controls)} >= {"renamed", "storyless", "distracted"}
+    for name in CONTROLS:
+        left_out = senseless(suite.controls, name)
+        assert set(left_out) <= {"", *(step.key for step in suite.launched)}
+        assert all(why[0].isupper() and why.endswith(".") for why in left_out.values())
+        kept = [step for step in suite.launched if step.key not in left_out]
+        assert "" in left_out or kept
+        for step in kept:
+            assert not set(step.needs) & set(left_out), f"{step.key} is asked without what it needs"
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.name)
+def test_names_are_replaced_in_gold_too(suite):
+    places = suite.controls.texts
+    assert len(places) == len(set(places)) and {place.partition(".")[0] for place in places} <= {"content", "gold"}
+    assert places[0] == f"content.{suite.controls.story}"  # names of the story are found first
