@@ -78,6 +78,12 @@ def test_extend(cast, finished_run):
     assert Item.objects.count() == before + 2
 
 
+@presses("benchmark:add_controls")
+def test_add_controls(cast, finished_run):
+    _one(press_six(cast.alice, f"/p/minds/runs/{finished_run.uid}/controls/", {"controls": ["distracted"]}))
+    assert [control.control for control in finished_run.controls.all()] == ["distracted"]
+
+
 def test_a_late_press_leads_to_the_extended_run(client, cast, finished_run):
     client.force_login(cast.alice)
     page = f"/p/minds/runs/{finished_run.uid}/extend/"

@@ -109,6 +109,7 @@ PAGES = {
     "benchmark:extend_run": ADMIN,
     "benchmark:add_controls": ADMIN,
     "benchmark:estimate_controls": ADMIN,
+    "benchmark:flips": ADMIN,
     "benchmark:judge_anew": ADMIN,
     "benchmark:run_again": ADMIN,
     "benchmark:estimate_extension": ADMIN,

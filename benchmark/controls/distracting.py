@@ -21,7 +21,7 @@ def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
     language = controllable.language(sample)
     drawn = (seed, sample.cluster, language)
     sentence = SENTENCES[language][drawn_number(len(SENTENCES[language]), *drawn, "sentence")]
-    if controllable.relined:
+    if controllable.relined and isinstance(story, list):
         at = 1 + drawn_number(len(story) - 1, *drawn, "place") if story[1:] else 1
         origins = [*range(at), None, *range(at, len(story))]
         return controllable.relined(sample, [*story[:at], sentence, *story[at:]], origins)

@@ -34,16 +34,24 @@ _CALLED = re.compile("[小老阿][一-鿿]")
 
 def people_in(texts: Sequence[str], language: str) -> list[str]:
     """Return the people that texts name, in the order in which they come first."""
-    joined = "\n".join(texts)
-    found = dict.fromkeys(_called(joined)) if language == CHINESE else {}
-    small = {word for word in re.findall(r"(?<![A-Za-z])[a-zà-ÿ]+", joined)}
-    for text in texts:
-        for match in _CAPITAL.finditer(text):
-            name = match[0]
-            within = language == CHINESE or _is_within(text, match.start())
-            if within and is_person(name, text, match.start()) and (name in ALSO_WORDS or name.lower() not in small):
+    found = dict.fromkeys(_called("\n".join(texts))) if language == CHINESE else {}
+    words = [_words(text, language) for text in texts]
+    for names, _ in words:
+        for name in names:
+            if name in ALSO_WORDS or not any(name.lower() in small for _, small in words):
                 found.setdefault(name)
     return list(found)
+
+
+@lru_cache(512)
+def _words(text: str, language: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return the words with a capital that may name people, and all in small letters; samples of a cluster have their story in common."""
+    names = (
+        match[0]
+        for match in _CAPITAL.finditer(text)
+        if (language == CHINESE or _is_within(text, match.start())) and is_person(match[0], text, match.start())
+    )
+    return tuple(dict.fromkeys(names)), frozenset(re.findall(r"(?<![A-Za-z])[a-zà-ÿ]+", text))
 
 
 def _called(text: str) -> Iterator[str]:
@@ -80,13 +88,19 @@ def pools_of(kind: str, language: str) -> Sequence[tuple[Mapping[str, str], Mapp
     return [(thing.there, thing.instead) for thing in things]
 
 
-def things_in(text: str, words: Mapping[str, str], language: str) -> list[str]:
-    """Return which of these words, one or many, the text has, in the order in which they come first."""
+def things_in(texts: Sequence[str], words: Mapping[str, str], language: str) -> list[str]:
+    """Return which of these words, one or many, the texts have, in the order in which they come first."""
+    forms = tuple(words.items())
+    return list(dict.fromkeys(word for text in texts for word in _things(text, forms, language)))
+
+
+@lru_cache(8192)
+def _things(text: str, forms: tuple[tuple[str, str], ...], language: str) -> tuple[str, ...]:
     small = text.lower()
-    if not any(form in small for pair in words.items() for form in pair):  # sooner than the pattern
-        return []
-    one = {form: word for word, many in words.items() for form in (many, word)}
-    return list(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
+    if not any(form in small for pair in forms for form in pair):  # sooner than the pattern
+        return ()
+    one = {form: word for word, many in forms for form in (many, word)}
+    return tuple(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
 
 
 @lru_cache(256)

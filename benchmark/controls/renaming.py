@@ -81,7 +81,7 @@ def renaming_of(sample: Sample, controllable: Controllable, seed: int) -> Renami
     for kind in (OBJECTS, PLACES):
         if kind in kinds:
             for at, (there, instead) in enumerate(pools_of(kind, language)):
-                things |= _paired_things(joined, there, instead, (*drawn, kind, at), language)
+                things |= _paired_things(texts, there, instead, (*drawn, kind, at), language)
     return Renaming(people, things, language)
 
 
@@ -107,12 +107,12 @@ def _paired_people(people: Sequence[str], joined: str, drawn: Sequence[object]) 
 
 
 def _paired_things(
-    joined: str, there: Mapping[str, str], instead: Mapping[str, str], drawn: Sequence[object], language: str
+    texts: Sequence[str], there: Mapping[str, str], instead: Mapping[str, str], drawn: Sequence[object], language: str
 ) -> dict[str, str]:
-    named = things_in(joined, there, language)
+    named = things_in(texts, there, language)
     if not named:
         return {}
-    taken = {*things_in(joined, instead, language)}
+    taken = {*things_in(texts, instead, language)}
     free = [word for word in drawn_order(instead, *drawn) if word not in taken]
     pairs: dict[str, str] = {}
     for word, new in zip(named, free, strict=False):

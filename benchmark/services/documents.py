@@ -1,7 +1,7 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
 A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
-with "form" and "stories" too, and with "unscored" where its suite could not score some, ready for JSON; its
+with "form" and "stories" too, with "controls" where it has some (`control_results`), and with "unscored" where its suite could not score some, ready for JSON; its
 tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
@@ -18,6 +18,8 @@ from django.db.models import prefetch_related_objects
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
+from benchmark.services.control_results import control_results
+from benchmark.services.control_tables import control_tables
 from benchmark.services.facet_tables import facet_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.methods_text import facts_of, methods_of
@@ -43,6 +45,7 @@ def document_of(run: Run) -> Document:
         for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
+    controls = control_results(run, stages)
     return {
         "title": run.title,
         "kind": "run",
@@ -53,6 +56,7 @@ def document_of(run: Run) -> Document:
         "methods": methods_of(run, report, stages),
         "stories": report["stories"],
         "numbers": report["numbers"],
+        **({"controls": controls} if controls else {}),
         **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
     }
 
@@ -111,7 +115,11 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
     for reading in READINGS:
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
-            suite_tables = {**own_of(suite.tables, results, failed), **dict(_of_facets(results))}
+            suite_tables = {
+                **own_of(suite.tables, results, failed),
+                **dict(_of_facets(results)),
+                **_of_controls(document, reading),
+            }
             visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
             tables |= {f"{name}-{reading}": _table_of(document, table, reading) for name, table in visible.items()}
     return tables
@@ -157,6 +165,11 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         judged += entrants if group_named(stage).judged else []
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
+
+
+def _of_controls(document: Document, reading: str) -> dict[str, ShownTable]:
+    controls = document.get("controls")
+    return dict(control_tables(controls, reading)) if controls else {}
 
 
 def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:

@@ -6,11 +6,15 @@ import json
 from collections.abc import Sequence, Set
 from typing import Any
 
+from django.db.models import Q
+
 from annotation.models import Project, Story
+from benchmark.controls.chosen import CONTROLS
+from benchmark.controls.marking import Changed, changes_of
 from benchmark.models import RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
-from benchmark.suites.contract import Beside, ItemView, Question
+from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
@@ -60,6 +64,40 @@ def _unsolved(text: str, closed: Sequence[str]) -> str:
 
 def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def changes_shown(item: RunItem | SharedItem) -> list[Changed]:
+    """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make it."""
+    run = item.entrant.run
+    controllable = suite_named(run.suite).controls
+    if not run.control or controllable is None:
+        return []
+    try:
+        return changes_of(sample_asked(run, item.sample), controllable)
+    except (SuiteFailed, BadQuestion):
+        return []
+
+
+def items_beside(item: RunItem) -> list[RunItem]:
+    """Return the same model's items of this question as published and under controls, other than this one, each with a `title` of its run."""
+    run = item.entrant.run
+    family = Q(entrant__run=run.original_id or run.pk) | Q(entrant__run__original=run.original_id or run.pk)
+    same = {
+        "entrant__endpoint": item.entrant.endpoint_id,
+        "sample": item.sample_id,
+        "stage": item.stage,
+        "repetition": item.repetition,
+    }
+    items = list(
+        RunItem.objects.filter(family, entrant__run__deleted_at=None, **same)
+        .exclude(pk=item.pk)
+        .select_related("entrant__run")
+        .order_by("pk")
+    )
+    for other in items:
+        control = CONTROLS.get(other.entrant.run.control)
+        other.title = control.title if control else "as published"
+    return items
 
 
 def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from benchmark.domain.tables import Absent, absent_told
 from benchmark.domain.tables.estimates import figure_of
 from benchmark.services.absences import unread
+from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named, nouns_of_group
@@ -71,6 +72,7 @@ def figures_of(document: Document, failed: list[str] | None = None) -> dict[str,
         for suite in suites_of(document):
             results = results_of(document, suite, reading)
             suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
+            suite_pictures |= dict(control_pictures(document["controls"], reading)) if "controls" in document else {}
             by_name = {
                 **dict(_matrices(document, results)),
                 **{name: _picture_of(document, picture, reading) for name, picture in suite_pictures.items()},

@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from benchmark.views import archiving, datasets, estimates, items, judge_test, launch, people, prompts, reruns, runs
+from benchmark.views import (
+    archiving,
+    datasets,
+    estimates,
+    flips,
+    items,
+    judge_test,
+    launch,
+    people,
+    prompts,
+    reruns,
+    runs,
+)
 
 urlpatterns = [
     path("datasets/", datasets.datasets, name="datasets"),
@@ -29,6 +41,7 @@ urlpatterns = [
     path("runs/<str:uid>/judge/test/", judge_test.judge_test, name="judge_test"),
     path("runs/<str:uid>/again/", reruns.again, name="run_again"),
     path("runs/<str:uid>/extend/estimate/", estimates.estimate_extension, name="estimate_extension"),
+    path("runs/<str:uid>/flips/", flips.flips, name="flips"),
     path("runs/<str:uid>/controls/estimate/", estimates.estimate_controls, name="estimate_controls"),
     path("runs/<str:uid>/judge/estimate/", estimates.estimate_judging, name="estimate_judging"),
     path("runs/<str:uid>/again/estimate/", estimates.estimate_again, name="estimate_again"),

@@ -38,7 +38,7 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     rows = list(
         access.project.datasets.select_related("created_by")
-        .annotate(used=Count("runs", filter=Q(runs__deleted_at=None)))
+        .annotate(used=Count("runs", filter=Q(runs__deleted_at=None, runs__control="")))
         .order_by("-version")
     )
     visibility = visibility_of(access)

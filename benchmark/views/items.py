@@ -11,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from benchmark.access import closed_to, report_access, run_access, run_item_of, shared_item_of
+from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SharedItem
 from benchmark.services import evidence
@@ -106,6 +107,7 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     place = run_item_of(access, pk)
     closed = closed_to(access.project, access.run.suite)
     context = _item_context(place, place.call or (place.item.call if place.item else None), closed)
+    context["same_question"] = evidence.items_beside(place)
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
@@ -129,6 +131,8 @@ def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozen
         "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
         "shown": evidence.readings_shown(place, closed),
+        "control": CONTROLS.get(place.entrant.run.control),
+        "changes": evidence.changes_shown(place),
         "stage": suite.step(place.stage),
         "suite": suite,
         "noun": suite.noun[0].capitalize(),

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from benchmark.access import RunAccess, run_access, run_document
+from benchmark.controls.chosen import CONTROLS
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys, suite_named
@@ -50,6 +51,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     shows_outputs = not no_folder and not document.get("withheld")
     return {
         "document": document,
+        "control": CONTROLS.get(access.run.control),
         "noun": suite_named(access.run.suite).noun,
         "charts": charts,
         "sections": sections_of(document, address, chosen, evidence(slug)),

@@ -77,7 +77,9 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "run": run,
         "named": names[:MODELS_NAMED],
         "more": len(names[MODELS_NAMED:]),
-        "controls": [(other, CONTROLS[other.control].title) for other in run.controls.all()],
+        "controls": [
+            (other, CONTROLS[other.control].title) for other in sorted(run.controls.all(), key=lambda other: other.pk)
+        ],
         "progress": progress,
         "total": progress.total + coming,
         "stages": stages,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Table
+from benchmark.services.control_tables import control_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
 from benchmark.services.plot_data import figures_of
 from benchmark.suites.contract import Suite
@@ -69,7 +70,7 @@ def sections_in(document: Document) -> list[Section]:
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repetitions = Section("Single repetitions", (), tuple(f"repetitions-{key}" for key in keys))
-    sections = [pairs]
+    sections = [pairs, *(control_sections(keys) if "controls" in document else ())]
     for suite in suites_of(document):
         sections += [*_of_groups(suite), *suite.sections]
         if not suite.arranges("judge-tests"):

@@ -63,7 +63,7 @@ def pages(world) -> list[str]:
 
 
 NO_READING = {
-    "launch", "estimate", "prompt_preview", "extend_run", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
+    "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
     "leaderboard", "estimate_extension", "estimate_judging", "estimate_again", "read_again", "judge_test", "follow_up",
 }  # fmt: skip
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""

@@ -6,10 +6,20 @@ missing. An SVG holds its text as text, a title, a description with the data, an
 """
 
 from benchmark.domain.plots.canvas import MEDIA_TYPES
+from benchmark.domain.plots.controls import control_differences, without_story
 from benchmark.domain.plots.paired import two_models
 from benchmark.domain.plots.pairs import pair_matrix
 from benchmark.domain.plots.parts import scores_by_part
 from benchmark.domain.plots.ranked import leaderboard
 from benchmark.domain.plots.structure import structure_and_answers
 
-__all__ = ["MEDIA_TYPES", "leaderboard", "pair_matrix", "scores_by_part", "structure_and_answers", "two_models"]
+__all__ = [
+    "MEDIA_TYPES",
+    "control_differences",
+    "leaderboard",
+    "pair_matrix",
+    "scores_by_part",
+    "structure_and_answers",
+    "two_models",
+    "without_story",
+]

@@ -78,8 +78,9 @@ def dot_plot(
     look: Look,
     note: str = "",
     asides: Sequence[Aside] = (),
+    rule: float | None = None,
 ) -> Canvas:
-    """The drawn canvas; panels share one axis in per cent, so that they can be compared. The caption is `unit`, what lines and bands are, and `note`."""
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared. `rule` is where a line stands in each. The caption is `unit`, what lines and bands are, and `note`."""
     labels, width = look.labels(models), look.points
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
     figures = [figure for panel in panels for row in panel.rows for figure in row.values()]
@@ -99,11 +100,13 @@ def dot_plot(
     canvas = look.canvas(EDGE + legend + block * len(lines) + LINE * len(caption))
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
-    span = limits([*ends, *figures])
+    span = limits([*ends, *figures, *([] if rule is None else [Percent(rule)])])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
-        _line(canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading)
+        _line(
+            canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading, rule=rule
+        )
     canvas.caption(left + room / 2, canvas.height - LINE * len(caption), caption)
     heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
     _asides(canvas, asides, heads=heads, top=EDGE + legend + heading, row=row)
@@ -133,6 +136,7 @@ def _line(
     each: float,
     row: float,
     heading: float,
+    rule: float | None = None,
 ) -> None:
     """One line of panels, with the rows' labels on its left."""
     below = top + heading
@@ -143,6 +147,8 @@ def _line(
         canvas.text(start, top + heading / 2 - 1, fitted(panel.title, each, weight="bold"), weight="bold")
         axes = canvas.axes(start, below, each, row * len(labels))
         _draw(axes, panel, series, canvas.theme, row, small=each < SMALL_MARKS)
+        if rule is not None:
+            axes.axvline(rule, color=canvas.theme.line_strong, linewidth=0.9, zorder=1.2)
         scale(axes, span, each)
 
 

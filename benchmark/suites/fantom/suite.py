@@ -7,9 +7,9 @@ from typing import Any
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Entered, Option, Setting, Suite
 from benchmark.suites.conversations.baselines import BASELINES
+from benchmark.suites.conversations.controls import CONTROLS
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
-from benchmark.suites.fantom.controls import CONTROLS
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load

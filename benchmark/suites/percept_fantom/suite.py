@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, ItemView, Option, Suite
+from benchmark.suites.contract import Entered, ItemView, Option, Sample, Suite
 from benchmark.suites.conversations import baselines as telling
+from benchmark.suites.conversations import controls as conversations
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
 from benchmark.suites.conversations.rows import DISTANCE, FACT
@@ -92,6 +94,25 @@ def _digest(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
+def _relined(sample: Sample, utterances: Sequence[str], origins: Sequence[int | None]) -> Sample:
+    """The sample with other utterances, of which new ones have no perceivers."""
+    perceivers = sample.gold["perceivers"]
+    return replace(
+        sample,
+        content={**sample.content, "conversation": "\n".join(utterances)},
+        gold={**sample.gold, "perceivers": [[] if origin is None else perceivers[origin] for origin in origins]},
+    )
+
+
+CONTROLS = replace(
+    conversations.CONTROLS,
+    texts=(*conversations.CONTROLS.texts, "gold.perceivers"),
+    relined=_relined,
+    senseless={
+        "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without the conversation there is nothing to be heard.")
+    },
+)
+
 SUITE = Suite(
     name="percept-fantom",
     title="Percept-FANToM",
@@ -112,6 +133,7 @@ SUITE = Suite(
     max_tokens=2048,
     prompts=_prompts(),
     prompts_version=PROMPT_SET,
+    controls=CONTROLS,
     item=_item,
     item_template="percept_fantom/item.html",
     methods=_methods,

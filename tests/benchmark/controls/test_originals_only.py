@@ -22,6 +22,9 @@ SHOWS_CONTROLS = {
     "run_results": "the part on controls",
     "run_report": "the part on controls",
     "add_controls": "what is there already",
+    "run_item": "the same question under controls",
+    "flips": "answers under controls",
+    "delete_run": "that controls are deleted too",
 }
 """Pages that change with a control, and by what."""
 NO_FIGURES = {

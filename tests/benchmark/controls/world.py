@@ -29,7 +29,7 @@ GOLD = {
     for index, question in enumerate(questions)
 }
 PUBLISHED = [entry["narrative"] for entry in small.small()["meta_data.json"].values()]
-_STORY = re.compile(r"(\w+) and \w+ find a hat in (.+?)\. \w+ carries it to (.+?) while (\w+) (looks on|is out)")
+_STORY = re.compile(r"(\w+) and \w+ find an? .+? in (.+?)\. \w+ carries it to (.+?) while (\w+) (looks on|is out)")
 READS, REMEMBERS = "reads", "remembers"
 QUESTIONS = 5 * 23
 
@@ -80,7 +80,7 @@ def opentom(cast: Cast, folder: Path) -> tuple[Dataset, dict[str, Endpoint]]:
             folder=small.write(folder / "OpenToM", files),
             options={},
         )[0]
-    return dataset, {name: make_endpoint(name, options={"function": name}) for name in (READS, REMEMBERS)}
+    return dataset, {name: make_endpoint(name, model=name, options={"function": name}) for name in (READS, REMEMBERS)}
 
 
 def plan(dataset: Dataset, models: dict[str, Endpoint], **fields) -> Plan:

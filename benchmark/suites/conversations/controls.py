@@ -1,4 +1,4 @@
-"""What controls may change of FANToM's samples."""
+"""What controls may change of questions about conversations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import Sample
+from benchmark.suites.asked import Sample
 
 _SPEAKER = re.compile(r"^(\w[\w’' -]*):", re.MULTILINE)
 

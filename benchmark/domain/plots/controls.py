@@ -1,0 +1,57 @@
+"""What models come to under controls: differences in a panel for each control, and what is left without the story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
+from benchmark.domain.plots.ranked import NO_MODEL
+from benchmark.domain.plots.values import percent, percents, told
+
+Row = Mapping[str, Any]
+
+
+@plot
+def control_differences(rows: Sequence[Row], *, score: str, reading: str, note: str = "", look: Look) -> Drawing:
+    """Plot the score as published less that under each control, with its interval, in a panel a control; `rows` are of one model under one control:
+    {model, title, value, interval[, reason], bounds}."""
+    title = f"{score}: published less controlled, {reading} reading"
+    if not rows:
+        return Drawing(title, NO_MODEL)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    panels, lines = [], []
+    for name in dict.fromkeys(row["title"] for row in rows):
+        by_model = {row["model"]: row for row in rows if row["title"] == name}
+        figures = [percent(by_model[model]) if model in by_model else None for model in models]
+        bounds = [percents(by_model[model].get("bounds")) if model in by_model else None for model in models]
+        panels.append(Panel(name, [{"difference": figure} for figure in figures], bounds))
+        lines.append(told(name, models, figures, bounds))
+    canvas = dot_plot(
+        models, panels, (Series(key="difference", label="Difference"),), unit=f"{score}, {reading} reading: points by which it is higher as published",
+        note=note, look=look, rule=0.0,
+    )  # fmt: skip
+    return Drawing(title, canvas, lines)
+
+
+@plot
+def without_story(rows: Sequence[Row], *, score: str, reading: str, note: str = "", look: Look) -> Drawing:
+    """Plot each model's and baseline's score with its story and without; `rows` are {model, published, controlled}."""
+    title = f"{score} without the story, {reading} reading"
+    if not rows:
+        return Drawing(title, NO_MODEL)
+    series = (
+        Series(key="published", label="As published", marker="D", colour="second", filled=False),
+        Series(key="controlled", label="Without the story"),
+    )
+    figures = [{entry.key: percent(row[entry.key]) for entry in series} for row in rows]
+    canvas = dot_plot(
+        [row["model"] for row in rows], [Panel("", figures)], series,
+        unit=f"{score}, {reading} reading (%), missing answers at their worst; what is left without the story is what cues give, or memory", note=note, look=look,
+    )  # fmt: skip
+    lines = [
+        told(row["model"], [entry.label.lower() for entry in series], values.values())
+        for row, values in zip(rows, figures, strict=True)
+    ]
+    return Drawing(title, canvas, lines)

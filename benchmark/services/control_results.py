@@ -1,0 +1,181 @@
+"""What models come to under the controls of a run, beside what they come to as published: plain data of a report.
+
+{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same, numbers, why, steps}],
+"unfinished": [title]}. A row is of one model under
+one control: {key, model, kind, control, title, told, published, controlled, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing,
+agreement, flips, stories}. Scores are shares with missing answers at their worst, `value` is the first less the second, `bounds` where it can be, `missing` how many
+samples have no score as published and under the control. `flips` are the numbers of the samples with another score, the largest difference first, and
+`stories` [cluster, compared, flipped] of each cluster with one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.core.cache import cache
+
+from benchmark.controls.chosen import CONTROLS
+from benchmark.controls.differences import paired
+from benchmark.domain.inference import Cases, paired_differences
+from benchmark.models import Entrant, Run, RunItem, StoryScores
+from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.reports import reports_of
+from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import READINGS, cases_by_story, clusters_of, scores_by_story
+from core.made_by import made_by
+from core.statistics import holm, mean_of, method
+from workers.models import JobState
+
+Row = dict[str, Any]
+FIRST, SECOND = "published", "controlled"
+
+
+def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, Any] | None:
+    """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by metric group."""
+    controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
+    if not controls:
+        return None
+    reports_of([run, *controls])  # what follows reads what these keep
+    keys, read = _scores([run, *controls])
+    digest = hashlib.sha256(
+        json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(stages)]).encode()
+    ).hexdigest()
+    result = cache.get(f"controls:{digest}")
+    if result is None:
+        result = _compared(run, controls, stages, keys, read())
+        cache.set(f"controls:{digest}", result, KEPT_SECONDS)
+    unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
+    return result | {"unfinished": unfinished}
+
+
+def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
+    return [[stage, entrant["key"], entrant["model"]] for stage, entrants in stages.items() for entrant in entrants]
+
+
+def _scores(runs: Sequence[Run]):
+    """Return the ids of the scores by (run id, endpoint id), and what reads them by id."""
+    rows = StoryScores.objects.filter(run__in=runs, entrant__isnull=False)
+    keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
+    return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "figures"))
+
+
+def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[str, Any]:
+    endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
+    rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
+    beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
+    rows: dict[str, dict[str, list[Row]]] = {}
+    for stage in keys_of(run.suite):
+        models = [entrant for entrant in stages.get(stage, ()) if entrant["entrant"] in endpoints]
+        for reading in READINGS:
+            compared = []
+            for control in controls:
+                for entrant in models:
+                    endpoint = endpoints[entrant["entrant"]]
+                    sides = [
+                        _columns(figures.get(keys.get((one.pk, endpoint))), stage, reading) for one in (run, control)
+                    ]
+                    if all(sides):
+                        compared.append(
+                            _row(entrant, control, stage, sides) | {"beside_entrant": beside[control.pk, endpoint]}
+                        )
+            rows.setdefault(stage, {})[reading] = _adjusted(compared)
+    methods = {
+        stage: {reading: _method(of) for reading, of in by_reading.items()} for stage, by_reading in rows.items()
+    }
+    return {"rows": rows, "methods": methods, "left": [_left(run, control) for control in controls]}
+
+
+def _columns(figures: Mapping[str, Any] | None, stage: str, reading: str):
+    return ((figures or {}).get(stage) or {}).get(reading)
+
+
+def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
+    """Return what one model comes to under one control, over the samples that the control changes."""
+    score = group_named(stage).score
+    numbers = set(sides[1]["stories"]) & set(sides[0]["stories"])
+    cases = {name: cases_by_story(columns, score) for name, columns in zip((FIRST, SECOND), sides, strict=True)}
+    clusters = clusters_of(sides[0])
+    aligned = Cases.of(cases, numbers, clusters)
+    [pair] = paired_differences(aligned, seed=SEED)
+    told = CONTROLS[control.control]
+    known = {number: clusters.get(number, str(number)) for number in numbers}
+    scores = [
+        {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
+        for columns in sides
+    ]
+    both = paired(*scores, known, seed=SEED, unit="stories", resamples=1)
+    means = [float(mean) if aligned.stories else None for mean in mean_of(aligned.worst)]
+    best = [float(mean) if aligned.stories else None for mean in mean_of(aligned.best)]
+    return {
+        "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"], "run": entrant["run"],
+        "control": told.name, "title": told.title, "beside": control.uid,
+        FIRST: means[0], SECOND: means[1],
+        **{name: pair[name] for name in ("value", "interval", "reason", "n", "answered") if name in pair},
+        "p": pair["p"] if entrant["kind"] == "model" else None,
+        "bounds": None if None in means else [means[0] - best[1], best[0] - means[1]],
+        "missing": [int(count) for count in aligned.missing] if aligned.stories else [0, 0],
+        "agreement": both.agreement,
+        "flips": list(both.flips),
+        "stories": _stories(both.flips, scores, known),
+    }  # fmt: skip
+
+
+def _stories(
+    flips: Sequence[int], scores: Sequence[Mapping[int, float | None]], clusters: Mapping[int, str]
+) -> list[list[Any]]:
+    """Return [cluster, samples with both scores, those with another score] of each cluster with one, the most first."""
+    flipped = Counter(clusters[number] for number in flips)
+    compared = Counter(
+        clusters[number]
+        for number, value in scores[0].items()
+        if value is not None and scores[1].get(number) is not None
+    )
+    return [
+        [cluster, compared[cluster], count]
+        for cluster, count in sorted(flipped.items(), key=lambda one: (-one[1], one[0]))
+    ]
+
+
+def _adjusted(rows: list[Row]) -> list[Row]:
+    return [
+        row | {"p_adjusted": adjusted} for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True)
+    ]
+
+
+def _method(rows: Sequence[Row]) -> str:
+    tests = sum(row["p"] is not None for row in rows)
+    return (
+        f"Published less controlled, over the samples that the control changes, missing answers at their worst; {method(seed=SEED, unit='stories')}; two-sided "
+        f"sign-flip test over stories; Holm's correction over the {tests} tests of this table, every model under every control."
+    )
+
+
+def _left(run: Run, control: Run) -> dict[str, Any]:
+    """Return which samples of the run stay as they are under a control, and so were not asked under it."""
+    asked, under = (
+        set(RunItem.objects.filter(entrant__run=one).order_by().values_list("sample__number", flat=True).distinct())
+        for one in (run, control)
+    )
+    told = CONTROLS[control.control]
+    left = sorted(asked - under)
+    steps = [suite_named(run.suite).step(stage).label.lower() for stage in run.stages if stage not in control.stages]
+    return {
+        "control": told.name, "title": told.title, "samples": len(asked), "same": len(left), "numbers": ranges(left),
+        "why": told.same if left else "", "steps": ", ".join(steps), "noun": list(nouns_of_group(keys_of(run.suite)[0])),
+    }  # fmt: skip
+
+
+def ranges(numbers: Sequence[int]) -> str:
+    """Return rising numbers as `1–4, 7`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], number]
+        else:
+            parts.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}–{last}" for first, last in parts)

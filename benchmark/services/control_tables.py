@@ -1,0 +1,200 @@
+"""Tables and pictures of what models come to under controls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.controls.chosen import CONTROLS
+from benchmark.controls.storyless import STORYLESS
+from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
+from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, ordered_keys, suite_named
+from benchmark.suites.shown import Section, ShownPicture, ShownTable
+
+Controls = Mapping[str, Any]
+MOST_STORIES = 100
+"""So many stories a table of flips has; the page of flips has all."""
+NO_BASELINE = (
+    "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
+)
+AT_CHANCE = "The score without the story is what cues in question and options give by themselves, or memory; rows of baselines say what guessing gives."
+
+
+def control_sections(keys: Sequence[str]) -> list[Section]:
+    """Return the parts of a page that controls have."""
+    return [
+        Section(
+            "Controls",
+            (*(f"controls-{key}" for key in keys), *(f"cues-{key}" for key in keys)),
+            (*(f"controls-{key}" for key in keys), "controls-left", *(f"flips-{key}" for key in keys)),
+        )
+    ]
+
+
+def control_tables(controls: Controls, reading: str) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables of one reading by name, without the reading."""
+    for stage in ordered_keys(controls["rows"]):
+        rows = controls["rows"][stage][reading]
+        if rows:
+            yield (
+                f"controls-{stage}",
+                ShownTable(partial(difference_table, rows, controls, stage, reading)),
+            )
+            if any(row["stories"] for row in rows):
+                yield f"flips-{stage}", ShownTable(partial(flip_table, rows, stage, reading))
+    yield "controls-left", ShownTable(partial(left_table, controls["left"]))
+
+
+def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stage: str, reading: str) -> Table:
+    """Tabulate each model under each control, beside what it comes to as published."""
+    share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
+    missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
+    columns = [
+        Column(key="model", header="Model"),
+        Column(key="published", header="As published", **share),
+        Column(key="controlled", header="Under the control", **share),
+        Column(key="value", header="Difference", unit="points", kind="share", interval="interval", bounds="bounds"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
+        Column(key="shown", header="Shown to differ"),
+        count_column(stage),
+        Column(key="published_missing", header="As published", **missing),
+        Column(key="controlled_missing", header="Under the control", **missing),
+        *answered_columns(stage),
+        Column(key="agreement", header="Same score", group="Answered by both", **share),
+        Column(key="flipped", header="Another score", group="Answered by both", kind="count"),
+    ]
+    title = f"{group_named(stage).score_title} under controls, {reading} reading"
+    lead = [
+        f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
+        for name in dict.fromkeys(row["control"] for row in rows)
+    ]
+    if controls["unfinished"]:
+        lead.append(f"Not finished: {', '.join(controls['unfinished'])}. What has no answer yet counts as missing.")
+    notes = [
+        controls["methods"][stage][reading],
+        "Same score: a model's agreement with itself, over what has a score both ways.",
+    ]
+    if any(row["control"] == STORYLESS.name for row in rows):
+        notes.append(AT_CHANCE if any(row["kind"] == "baseline" for row in rows) else NO_BASELINE)
+    return Table(
+        title=title,
+        columns=columns,
+        rows=[_cells(row, stage) for row in rows],
+        section="control",
+        lead=lead,
+        notes=notes,
+    )
+
+
+def _cells(row: Mapping[str, Any], stage: str) -> SourcedRow:
+    cells = {
+        **row, "control": row["title"].capitalize(), "shown": told_apart(row), "interval_reason": row.get("reason"), "flipped": len(row["flips"]),
+        "published_missing": row["missing"][0], "controlled_missing": row["missing"][1], **answered_by_both(row),
+    }  # fmt: skip
+    cells["bounds"] = row["bounds"] if any(row["missing"]) else None
+    beside = Items(run=row["beside"], entrant=row["beside_entrant"])
+    where = {"controlled": beside, "controlled_missing": beside} if row["beside_entrant"] else {}
+    source = Source(
+        key=row["key"],
+        kind=row["kind"],
+        run=row["run"],
+        run_title="",
+        entrant=row["entrant"],
+        stage=stage,
+        unranked=True,
+        where=where,
+    )
+    return SourcedRow(cells, source)
+
+
+def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
+    """Tabulate what each control leaves as it is, and why."""
+    many = left[0]["noun"][1] if left else "samples"
+    columns = [
+        Column(key="title", header="Control"),
+        Column(key="samples", header=many.capitalize(), kind="count"),
+        Column(key="same", header="Left as they are", kind="count"),
+        Column(key="why", header="Why"),
+        Column(key="numbers", header="Their numbers"),
+        Column(key="steps", header="Steps left out"),
+    ]
+    rows = [
+        row | {"title": row["title"].capitalize(), **{name: row[name] or None for name in ("why", "numbers", "steps")}}
+        for row in left
+    ]
+    return Table(
+        title="What controls leave as it is",
+        columns=columns,
+        rows=rows,
+        notes=["What stays as it is was not asked again, and is in no difference."],
+    )
+
+
+def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> Table:
+    """Tabulate the stories in which answers flip, those with the most first."""
+    one, many = suite_named(group_suite(stage)).cluster
+    compared: dict[str, list[int]] = {}
+    models: dict[str, set[tuple[str, str]]] = {}
+    for row in rows:
+        for cluster, count, flipped in row["stories"]:
+            total = compared.setdefault(cluster, [0, 0])
+            total[0], total[1] = total[0] + count, total[1] + flipped
+            models.setdefault(cluster, set()).add((row["key"], row["control"]))
+    flips = sorted(compared.items(), key=lambda pair: (-pair[1][1] / pair[1][0], -pair[1][1], pair[0]))
+    columns = [
+        Column(key="story", header=one.capitalize()),
+        Column(key="compared", header="Compared", kind="count"),
+        Column(key="flipped", header="Another score", kind="count"),
+        Column(key="same", header="Same score", kind="share", unit="%"),
+        Column(key="whose", header="Models and controls", kind="count"),
+    ]
+    listed = [
+        {
+            "story": cluster,
+            "compared": total,
+            "flipped": flipped,
+            "same": 1 - flipped / total,
+            "whose": len(models[cluster]),
+        }
+        for cluster, (total, flipped) in flips[:MOST_STORIES]
+    ]
+    notes = [
+        f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models and controls (counted in the last column) under which one of the {one} flips."
+    ]
+    if len(flips) > MOST_STORIES:
+        notes.append(f"The first {MOST_STORIES} of {len(flips):,} {many}.")
+    title = f"{many.capitalize()} whose answers flip, {reading} reading"
+    return Table(title=title, columns=columns, rows=listed, notes=notes)
+
+
+def control_pictures(controls: Controls, reading: str) -> Iterator[tuple[str, ShownPicture]]:
+    """Yield the pictures of one reading by name, without the reading."""
+    for stage in ordered_keys(controls["rows"]):
+        rows = controls["rows"][stage][reading]
+        score = group_named(stage).score_title
+        models = [row for row in rows if row["kind"] == "model"]
+        if models:
+            arguments = {"positional": [models], "score": score, "reading": reading}
+            yield (
+                f"controls-{stage}",
+                ShownPicture(f"{score}: published less controlled", _differences, partial(dict, arguments)),
+            )
+        cues = [row for row in rows if row["control"] == STORYLESS.name]
+        if cues:
+            arguments = {"positional": [cues], "score": score, "reading": reading}
+            yield f"cues-{stage}", ShownPicture(f"{score} without the story", _cues, partial(dict, arguments))
+
+
+def _differences() -> Any:
+    from benchmark.domain.plots import control_differences  # matplotlib takes a second to load
+
+    return control_differences
+
+
+def _cues() -> Any:
+    from benchmark.domain.plots import without_story
+
+    return without_story

@@ -1,0 +1,126 @@
+"""What a report says of controls: who remembers and who reads, what is missing, what stayed as it was, and which stories flip."""
+
+from __future__ import annotations
+
+import pytest
+from django.urls import reverse
+
+from benchmark.models import Run, RunItem
+from benchmark.services.control_results import ranges
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.flips import REPETITIONS, flips_of, ways_of
+from benchmark.services.plot_data import figures_of
+from benchmark.services.shared_reports import freeze_run
+from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world
+from tests.benchmark.settled import written
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path):
+    return controlled_world(tmp_path, "renamed", "storyless")
+
+
+@pytest.fixture
+def run(world) -> Run:
+    return world[1]
+
+
+@pytest.fixture
+def admin(client, world):
+    client.force_login(world[0].alice)
+    return client
+
+
+def _rows(run: Run) -> dict[tuple[str, str], dict]:
+    rows = document_of(run)["controls"]["rows"]["opentom"]["repaired"]
+    return {(row["model"], row["control"]): row for row in rows}
+
+
+def test_a_model_that_remembers_is_told_from_one_that_reads(run):
+    rows = _rows(run)
+    remembers, reads = rows[REMEMBERS, "renamed"], rows[READS, "renamed"]
+    assert remembers["value"] > 0.4 and remembers["interval"][0] > 0.4
+    assert abs(reads["value"]) < 0.02 and reads["agreement"] > 0.98
+    assert rows[READS, "storyless"]["value"] > 0.4
+    for row in rows.values():
+        assert row["n"] == QUESTIONS and row["value"] == pytest.approx(row["published"] - row["controlled"])
+    assert len(remembers["flips"]) == sum(flipped for _, _, flipped in remembers["stories"]) > QUESTIONS / 3
+
+
+def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
+    control = run.controls.get(control="renamed")
+    reads = RunItem.objects.filter(entrant__run=control, entrant__name=READS, repaired_score=1.0)[:23]
+    RunItem.objects.filter(pk__in=[item.pk for item in reads]).update(
+        call=None, official=None, repaired=None, score=None, repaired_score=None
+    )
+    row = _rows(run)[READS, "renamed"]
+    assert row["missing"] == [0, 23] and row["n"] == QUESTIONS
+    low, high = row["bounds"]
+    assert high - low == pytest.approx(23 / QUESTIONS) and high == pytest.approx(row["value"])
+    assert row["answered"]["n"] == QUESTIONS - 23 and abs(row["answered"]["value"]) < 0.02
+
+
+def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
+    where = [run.project.slug, run.uid]
+    page = written(admin.get(reverse("benchmark:run_report", args=where)))
+    for told in ("Controls", "Under the control", "correction over the 4 tests", "Narratives whose answers flip"):
+        assert told in page, told
+    assert "No baseline was asked" in page and "What controls leave as it is" in page
+    for suffix in ("csv", "json", "tex"):
+        file = admin.get(reverse("benchmark:run_table", args=[*where, "controls-opentom-repaired", suffix]))
+        assert file.status_code == 200 and b"remembers" in b"".join(
+            file.streaming_content if file.streaming else [file.content]
+        )
+    document = document_of(run)
+    names = {"controls-opentom-repaired", "cues-opentom-repaired"}
+    assert names <= set(figures_of(document)) and {"controls-left-repaired", "flips-opentom-repaired"} <= set(
+        tables_of(document)
+    )
+    for name in names:
+        assert b"remembers" in admin.get(reverse("benchmark:run_figure", args=[*where, name, "svg"])).content
+    frozen = freeze_run(by=world[0].alice, run=run)
+    assert "controls" in frozen.figures
+
+
+def test_what_stayed_as_it_is_is_listed_with_its_reason(run):
+    RunItem.objects.filter(entrant__run=run.controls.get(control="renamed"), sample__number__in=(2, 3, 7)).delete()
+    left = next(row for row in document_of(run)["controls"]["left"] if row["control"] == "renamed")
+    assert (left["same"], left["numbers"]) == (3, "2–3, 7") and left[
+        "why"
+    ] == "It names nobody, and nothing that the lists of names have."
+
+
+def test_a_run_without_controls_says_nothing_of_them(tmp_path, client):
+    _cast, run = controlled_world(tmp_path)
+    assert "controls" not in document_of(run)
+
+
+def test_numbers_are_told_in_ranges():
+    assert ranges([]) == "" and ranges([4]) == "4" and ranges([1, 2, 3, 5, 7, 8]) == "1–3, 5, 7–8"
+
+
+def test_answers_that_flip_are_read_side_by_side(run, admin):
+    address = reverse("benchmark:flips", args=[run.project.slug, run.uid])
+    models = {entrant.name: entrant.pk for entrant in run.entrants.all()}
+    page = written(admin.get(address, {"model": models[REMEMBERS], "against": "renamed"}))
+    flips = len(_rows(run)[REMEMBERS, "renamed"]["flips"])
+    assert f"of {flips}" in page and "As published" in page and "Other names" in page
+    item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
+    shown = written(admin.get(reverse("benchmark:run_item", args=[run.project.slug, item.entrant.run.uid, item.pk])))
+    assert "Under the control “other names”" in shown and "<mark" in shown and "as published" in shown
+
+
+def test_repetitions_can_be_held_against_the_first_one(run):
+    assert [way for way, _ in ways_of(run)] == ["renamed", "storyless"]
+    run.params["repetitions"] = 2
+    entrant = run.entrants.get(name=READS)
+    first, second = RunItem.objects.filter(entrant=entrant, repaired_score=1.0)[:2]
+    for item, score in ((first, 0.0), (second, 1.0)):
+        RunItem.objects.create(
+            entrant=entrant, sample=item.sample, stage=item.stage, repetition=1, call=item.call, repaired_score=score
+        )
+    assert (REPETITIONS, "repetitions") in ways_of(run)
+    assert [(flip.first, flip.apart) for flip in flips_of(run, entrant, REPETITIONS, set())] == [(first.pk, 1.0)]
+    assert flips_of(run, entrant, REPETITIONS, {first.sample.number}) == []
