@@ -103,10 +103,11 @@ def items_beside(item: RunItem) -> list[RunItem]:
 def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and readings. `place.call` has
     the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a sentence, where the suite could not make it."""
-    suite, view = suite_named(item.entrant.run.suite), _view_of(item, _beside(item, closed))
+    suite = suite_named(item.entrant.run.suite)
     try:
+        view = _view_of(item, _beside(item, closed))
         return suite.item(view) if suite.item else _plain(view)
-    except SuiteFailed as error:
+    except (SuiteFailed, BadQuestion) as error:
         return {"failed": str(error)}
 
 
@@ -122,7 +123,7 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     return [
         Beside(
             one.pk,
-            sample_of(one.sample),
+            sample_asked(item.entrant.run, one.sample),
             one.call.answer if one.call else None,
             one.official,
             one.repaired,
@@ -143,7 +144,12 @@ def lines_shown(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
 def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> ItemView:
     run, answers = item.entrant.run, answers_of([item])[item.pk]
     question = Question(
-        sample_of(item.sample), item.stage, settings_of(run), DatasetResources(run.dataset), answers, item.repetition
+        sample_asked(run, item.sample),
+        item.stage,
+        settings_of(run),
+        DatasetResources(run.dataset),
+        answers,
+        item.repetition,
     )
     answer = item.call.answer if item.call else None
     return ItemView(question, answer, item.official, item.repaired, item.unusable, of_its_set)
