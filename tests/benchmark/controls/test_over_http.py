@@ -1,0 +1,82 @@
+"""Two models behind a local server that answers by rule: the one that knows the published stories by heart is told from the one that reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from django.utils import timezone
+
+from benchmark.services.documents import document_of
+from benchmark.services.runs import start_run
+from tests.benchmark.controls.world import PUBLISHED, READS, REMEMBERS, opentom, plan, reads
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.suites.opentom import small
+from tests.cast import new_cast
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NO_IDEA = {"choices": ["I do not know."]}
+ASKED = {
+    (entry["narrative"], question["question"].rstrip("?")): question["answer"]
+    for key, entry in small.small()["meta_data.json"].items()
+    for name, entries in small.small().items()
+    if not name.startswith("meta")
+    for question in entries[key]
+}
+
+
+def remembers(prompt: str) -> str:
+    """The published answer to the longest published question in the prompt, where its story is as published."""
+    known = [
+        (question, answer) for (story, question), answer in ASKED.items() if story in prompt and question in prompt
+    ]
+    return max(known, key=lambda pair: len(pair[0]))[1] if known else "I do not know."
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Speaks as much of chat completions as is asked."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        prompt = body["messages"][-1]["content"]
+        text = remembers(prompt) if body["model"] == REMEMBERS else reads(prompt, NO_IDEA)
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        sent = json.dumps(
+            {"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice], "usage": usage}
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+
+
+def test_memory_is_told_from_reading_over_http(tmp_path, address):
+    cast = new_cast()
+    dataset, _ = opentom(cast, tmp_path)
+    models = {
+        name: make_endpoint(f"http-{name}", provider="vllm", model=name, base_url=address)
+        for name in (READS, REMEMBERS)
+    }
+    run = start_run(by=cast.alice, plan=plan(dataset, models, limit=46, controls=["renamed"]), now=timezone.now())
+    for each in (run, *run.controls.all()):
+        assert not work_off(each).job.has_failed
+    rows = {row["model"]: row for row in document_of(run)["controls"]["rows"]["opentom"]["repaired"]}
+    assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"]["published"] > 0.9
+    assert rows[f"http-{REMEMBERS}"]["value"] > 0.9 and rows[f"http-{READS}"]["value"] == 0
+    assert rows[f"http-{REMEMBERS}"]["missing"] == [0, 46] and rows[f"http-{READS}"]["agreement"] == 1
