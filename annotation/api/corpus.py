@@ -14,16 +14,7 @@ from annotation.api.shapes import ProjectDetailOut, ProjectOut, PropositionOut, 
 from annotation.models import Membership, Project, Proposition
 from core.api.description import answers
 from core.api.fields import Strict, read_query
-
-
-class Listing(GenericAPIView):
-    """A view whose GET answers one page of rows."""
-
-    def page(self, rows, shape, **context) -> Response:
-        return self.answer(self.paginate_queryset(rows), shape, **context)
-
-    def answer(self, page: list, shape, **context) -> Response:
-        return self.get_paginated_response(shape(page, many=True, context=context).data)
+from core.api.listing import Listing
 
 
 class Projects(Listing):

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, proposition_of, unfinished
-from annotation.api.corpus import Listing
 from annotation.api.description import DIMENSION, PROPOSITION, SLUG
 from annotation.api.requests import DecisionIn, GoldFilter
 from annotation.api.shapes import GoldOut, version_of
@@ -22,6 +21,7 @@ from annotation.services import adjudication
 from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import read_query
+from core.api.listing import Listing
 from core.api.refusals import CannotBeDone, Conflict
 
 _EXAMPLE = {"label": "False", "version": "5d41402abc4b2a76b971", "reason": "Ines saw it moved.", "error_tag": "slip"}

@@ -13,7 +13,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
-from annotation.api.corpus import Listing
 from annotation.api.description import ACTION, ROUND, SLUG
 from annotation.api.requests import ActionIn
 from annotation.api.shapes import RoundOut
@@ -22,6 +21,7 @@ from annotation.services.prefill_standing import standings_of
 from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
+from core.api.listing import Listing
 from core.api.refusals import CannotBeDone
 from workers.services.jobs import ACTIONS, JobRefused, require_action
 

@@ -56,7 +56,7 @@ class ExportOptions(Strict):
 class ActionIn(Shape):
     budget: Budget = Field(
         "",
-        description="resume: a new hard cap in US dollars, as a string; without it the round keeps the one that it has.",
+        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
     )
 
 

@@ -1,21 +1,9 @@
 """Mounted by the one root of the API (`config.api`)."""
 
-from django.urls import path, register_converter
+from django.urls import path
 
 from annotation.api import corpus, gold, prefill, results, voting
-
-
-class Uid:
-    regex = "[a-z0-9]{12}"
-
-    def to_python(self, value: str) -> str:
-        return value
-
-    def to_url(self, value: str) -> str:
-        return value
-
-
-register_converter(Uid, "uid")
+from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
 ROUND = f"{PROJECT}prefills/<uid:round>/"
