@@ -161,6 +161,13 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
         raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories)))
 
 
+def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
+    """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
+    if withheld and name not in files:
+        stories = "a story" if withheld == 1 else f"{withheld:,} stories"
+        raise PermissionDenied(f"This file tells of {stories} that you still have work to do on; finish that first.")
+
+
 def leaderboard_for(
     access: ProjectAccess,
     dataset: Dataset,

@@ -14,17 +14,15 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
-from benchmark.access import comparison_for, results_access
+from benchmark.access import results_access
+from benchmark.addresses import chosen_comparison, ranking_in
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.services.comparison_tables import difference_table
-from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind, pair_of, unread
-from benchmark.services.comparisons import compare as compared
-from benchmark.services.conditions import FIELDS
+from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
-from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import measured
@@ -34,8 +32,6 @@ from core.idempotency.forms import made_once
 from core.views.charts import dot_chart
 
 STORIES_A_PAGE = 25
-CARRIED = (*FIELDS, "runs")
-"""What an address says of the ranking that its reader came from; no comparison depends on it."""
 
 
 def compare(request: HttpRequest, slug: str) -> HttpResponse:
@@ -85,38 +81,6 @@ def _board_query(chosen: Mapping[str, Any]) -> str:
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
     query |= {"stage": stage, "reading": chosen["reading"], **ranking}
     return urlencode({name: value for name, value in query.items() if value})
-
-
-def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
-    return {name: params[name] for name in CARRIED if params.get(name)}
-
-
-def chosen_comparison(params, access: ProjectAccess) -> dict[str, Any]:
-    """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
-    runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
-    stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
-    selection = selection_named(runs[0].dataset, params.get("split", ""))
-    unofficial = unread(entrants[stage], stage, "official", selection)
-    readings = ["repaired"] if unofficial else ["repaired", "official"]
-    reading = params.get("reading") if params.get("reading") in readings else readings[0]
-    full = compared(entrants[stage], stage, reading, selection)
-    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": reading}
-    query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
-    return {
-        "runs": runs,
-        "entrants": entrants,
-        "pair": entrants[stage],
-        "stage": stage,
-        "reading": reading,
-        "readings": readings,
-        "unofficial": unofficial,
-        "whole": full,
-        "comparison": comparison_for(access, entrants[stage], full),
-        "query": urlencode(query),
-        "asked": query,
-        "swapped": urlencode(query | {"a": params["b"], "b": params["a"]}),
-        "everywhere": urlencode({name: value for name, value in query.items() if name != "split"}),
-    }
 
 
 def _opening(slug: str, chosen: dict[str, Any]) -> Href:

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access
+from benchmark.addresses import chosen_board
 from benchmark.domain.tables import Table
 from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
@@ -22,7 +23,6 @@ from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import figures_of
 from benchmark.suites.registry import group_named, nouns_of_samples
 from benchmark.suites.story_scores import READINGS
-from benchmark.views.leaderboard import chosen_board
 from benchmark.views.sections import files_of
 from benchmark.views.tables import Href, ordered, table_context
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -19,11 +18,12 @@ from benchmark.access import (
     run_document,
     shared_document,
 )
+from benchmark.addresses import board_of, chosen_comparison, filters_of, of_reading, table_named
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.documents import board_document, tables_of
+from benchmark.services.documents import tables_of
 from benchmark.services.downloads import (
     TABLE_TYPES,
     no_official_output,
@@ -32,8 +32,6 @@ from benchmark.services.downloads import (
     table_file,
     zipped,
 )
-from benchmark.views.compare import chosen_comparison
-from benchmark.views.leaderboard import chosen_board, filters_of, kept, of_reading
 
 Tables = Mapping[str, Callable[[], Table]]
 
@@ -51,8 +49,8 @@ def shared_table(request: HttpRequest, slug: str, report: str, table: str, data:
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    reading = filters_of(request)["reading"]
-    document = board_of(request, slug)
+    reading = filters_of(request.GET)["reading"]
+    document = board_of(request.GET, results_access(request.user, slug))
     tables = {name: partial(_of_reading, make, reading) for name, make in tables_of(document).items()}
     return _table(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
 
@@ -70,34 +68,13 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
     return _table(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")
 
 
-def board_of(request: HttpRequest, slug: str):
-    """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
-    access = results_access(request.user, slug)
-    chosen = chosen_board(request.GET, access)
-    if chosen is None:
-        raise Http404("There is no dataset yet.")
-    filters = filters_of(request)
-    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in chosen["board"]["stages"].items()}
-    board = chosen["board"]
-    return board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
-
-
 def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
-    check_shown(tables, name, withheld)
-    if name not in tables or suffix not in TABLE_TYPES:
-        raise Http404("There is no such table, or not in this format.")
-    response = HttpResponse(
-        table_file(tables[name](), suffix, name), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8"
-    )
+    table = table_named(tables, name, withheld)
+    if suffix not in TABLE_TYPES:
+        raise Http404(f"There is no format {suffix!r} of tables; there are {', '.join(TABLE_TYPES)}.")
+    response = HttpResponse(table_file(table, suffix, name), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{file}.{suffix}"'
     return response
-
-
-def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
-    """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
-    if withheld and name not in files:
-        stories = "a story" if withheld == 1 else f"{withheld:,} stories"
-        raise PermissionDenied(f"This file tells of {stories} that you still have work to do on; finish that first.")
 
 
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:

@@ -13,12 +13,11 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotModif
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from benchmark.access import report_access, results_access, run_access, run_document, shared_document
+from benchmark.access import check_shown, report_access, results_access, run_access, run_document, shared_document
+from benchmark.addresses import board_of, chosen_comparison
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, figures_of
 from benchmark.suites.guarding import SuiteFailed
-from benchmark.views.compare import chosen_comparison
-from benchmark.views.downloads import board_of, check_shown
 from core.made_by import made_by
 
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
@@ -42,7 +41,7 @@ def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, pic
 
 
 def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
-    document = board_of(request, slug)
+    document = board_of(request.GET, results_access(request.user, slug))
     check_shown(pictures := figures_of(document), figure, document["withheld"])
     return figure_response(request, pictures, figure, picture, f"{slug}-leaderboard-{figure}")
 

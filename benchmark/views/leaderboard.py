@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,19 +12,17 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
-from benchmark.access import leaderboard_for, sees_results, visibility_of
-from benchmark.domain.tables import Table
-from benchmark.models import Dataset, Form, Run
+from benchmark.access import sees_results, visibility_of
+from benchmark.addresses import CONDITIONS, KINDS, chosen_board, filters_of, kept, of_reading
+from benchmark.models import Run
 from benchmark.services.absences import Absence
-from benchmark.services.conditions import FIELDS
-from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, version_to_show
+from benchmark.services.leaderboard_scope import suite_to_show
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import evidence, items_url, table_context
 from core.views.charts import dot_chart
@@ -39,7 +36,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_board(request.GET, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
-    board, filters = chosen["board"], filters_of(request)
+    board, filters = chosen["board"], filters_of(request.GET)
     stages = [
         _stage(request, access, stage, kept(board["stages"][stage][0], filters), board)
         for stage in board["stages"]
@@ -94,81 +91,12 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 
-def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
-    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a dataset."""
-    datasets = list(Dataset.objects.filter(project=access.project))
-    if not datasets:
-        return None
-    number = params.get("version", "")
-    version = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
-    dataset = next((dataset for dataset in datasets if dataset.version == version), None) or version_to_show(
-        access.project
-    )
-    asked_format = params.get("form", "")
-    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
-    every = params.get("runs") == "all"
-    conditions = {field: params.get(field, "") for field in FIELDS}
-    board = leaderboard_for(access, dataset, answer_format, params.get("split"), all_runs=every, asked=conditions)
-    conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
-    split = board["chosen"].key if board["chosen"] else ""
-    query = (
-        {"version": dataset.version, "form": str(answer_format), "split": split}
-        | ({"runs": "all"} if every else {})
-        | conditions
-    )
-    return {
-        "dataset": dataset,
-        "datasets": datasets,
-        "form": answer_format,
-        "forms": Form.choices,
-        "every": every,
-        "board": board,
-        "asked": conditions,
-        "conditions": _conditions(board, conditions),
-        "query": urlencode(query),
-        "params": query,
-    }
-
-
-CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
-
-
-def _conditions(board: dict[str, Any], chosen: dict[str, str]) -> list[dict[str, Any]]:
-    """List the filters by what a ranking is within, where there is a choice."""
-    return [
-        {"field": field, "label": label, "names": board["conditions"][field], "chosen": chosen.get(field, "")}
-        for field, label in CONDITIONS.items()
-        if len(board["conditions"][field]) > 1
-    ]
-
-
-KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
-
-
-def filters_of(request: HttpRequest) -> dict[str, str]:
-    """Return which rows and columns the address asks for; what it cannot mean is left out."""
-    show, reading = request.GET.get("show", ""), request.GET.get("reading", "")
-    return {
-        "model": request.GET.get("model", "").strip(),
-        "show": show if show in KINDS else "",
-        "reading": reading if reading in READINGS else "",
-    }
-
-
-def kept(entrants: list[EntrantResults], filters: dict[str, str]) -> list[EntrantResults]:
-    return [entrant for entrant in entrants if _fits(entrant, filters["model"], filters["show"])]
-
-
-def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
-    return text.casefold() in entrant["model"].casefold() and (not kind or entrant["kind"] == kind)
-
-
 def _stage(
     request: HttpRequest, access: ProjectAccess, stage: str, entrants: list[EntrantResults], board
 ) -> dict[str, Any]:
     sort, slug = request.GET.get("sort", ""), access.project.slug
     split = board["chosen"].key
-    reading = filters_of(request)["reading"]
+    reading = filters_of(request.GET)["reading"]
     table = of_reading(stage_table(entrants, stage), reading)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
         sort = f"{reading or 'repaired'}_rank"
@@ -217,12 +145,6 @@ def _other(request: HttpRequest, other: Mapping[str, Any]) -> dict[str, Any]:
 def _kept(request: HttpRequest) -> str:
     """Return the filters of the address, without the sorting."""
     return urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value])
-
-
-def of_reading(table: Table, reading: str) -> Table:
-    """Return the table without the columns of the other reading; with both for any other word."""
-    other = {"official": "repaired_", "repaired": "official_"}.get(reading)
-    return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
 
 
 def board_chart(

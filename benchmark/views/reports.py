@@ -13,13 +13,14 @@ from django.views.decorators.http import require_POST
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
+from benchmark.addresses import chosen_board
 from benchmark.models import SharedReport
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_board, freeze_run
 from benchmark.suites.registry import ordered_keys
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
-from benchmark.views.leaderboard import board_chart, chosen_board
+from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, explorer_of, sections_of
 from benchmark.views.tables import frozen_evidence, no_link

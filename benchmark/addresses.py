@@ -1,0 +1,156 @@
+"""What the address of a leaderboard or of a comparison asks for, as its reader may see it: pages, files and the API read addresses alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404
+
+from annotation.access import ProjectAccess
+from benchmark.access import check_shown, comparison_for, leaderboard_for
+from benchmark.domain.tables import Table
+from benchmark.models import Dataset, Form
+from benchmark.services.comparisons import compare, pair_of, unread
+from benchmark.services.conditions import FIELDS
+from benchmark.services.documents import Document, board_document
+from benchmark.services.leaderboard_scope import answer_format_to_show, version_to_show
+from benchmark.services.selections import selection_named
+from benchmark.suites.shown import EntrantResults
+from benchmark.suites.story_scores import READINGS
+
+
+def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
+    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a dataset."""
+    datasets = list(Dataset.objects.filter(project=access.project))
+    if not datasets:
+        return None
+    number = params.get("version", "")
+    version = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
+    dataset = next((dataset for dataset in datasets if dataset.version == version), None) or version_to_show(
+        access.project
+    )
+    asked_format = params.get("form", "")
+    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
+    every = params.get("runs") == "all"
+    conditions = {field: params.get(field, "") for field in FIELDS}
+    board = leaderboard_for(access, dataset, answer_format, params.get("split"), all_runs=every, asked=conditions)
+    conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
+    split = board["chosen"].key if board["chosen"] else ""
+    query = (
+        {"version": dataset.version, "form": str(answer_format), "split": split}
+        | ({"runs": "all"} if every else {})
+        | conditions
+    )
+    return {
+        "dataset": dataset,
+        "datasets": datasets,
+        "form": answer_format,
+        "forms": Form.choices,
+        "every": every,
+        "board": board,
+        "asked": conditions,
+        "conditions": _conditions(board, conditions),
+        "query": urlencode(query),
+        "params": query,
+    }
+
+
+CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
+
+
+def _conditions(board: dict[str, Any], chosen: dict[str, str]) -> list[dict[str, Any]]:
+    """List the filters by what a ranking is within, where there is a choice."""
+    return [
+        {"field": field, "label": label, "names": board["conditions"][field], "chosen": chosen.get(field, "")}
+        for field, label in CONDITIONS.items()
+        if len(board["conditions"][field]) > 1
+    ]
+
+
+KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
+
+
+def filters_of(params: Mapping[str, str]) -> dict[str, str]:
+    """Return which rows and columns the address asks for; what it cannot mean is left out."""
+    show, reading = params.get("show", ""), params.get("reading", "")
+    return {
+        "model": params.get("model", "").strip(),
+        "show": show if show in KINDS else "",
+        "reading": reading if reading in READINGS else "",
+    }
+
+
+def kept(entrants: list[EntrantResults], filters: dict[str, str]) -> list[EntrantResults]:
+    return [entrant for entrant in entrants if _fits(entrant, filters["model"], filters["show"])]
+
+
+def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
+    return text.casefold() in entrant["model"].casefold() and (not kind or entrant["kind"] == kind)
+
+
+def of_reading(table: Table, reading: str) -> Table:
+    """Return the table without the columns of the other reading; with both for any other word."""
+    other = {"official": "repaired_", "repaired": "official_"}.get(reading)
+    return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
+
+
+def board_of(params: Mapping[str, str], access: ProjectAccess) -> Document:
+    """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
+    chosen = chosen_board(params, access)
+    if chosen is None:
+        raise Http404("There is no dataset yet.")
+    return board_document_of(chosen, params)
+
+
+def board_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> Document:
+    """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
+    board, filters = chosen["board"], filters_of(params)
+    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in board["stages"].items()}
+    return board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
+
+
+def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: int = 0) -> Table:
+    """Return the table of that name. Raises Http404, and PermissionDenied where it may be missing because of what is withheld."""
+    check_shown(tables, name, withheld)
+    if name not in tables:
+        raise Http404(f"There is no table {name!r}; there are {', '.join(tables)}.")
+    return tables[name]()
+
+
+CARRIED = (*FIELDS, "runs")
+"""What an address says of the ranking that its reader came from; no comparison depends on it."""
+
+
+def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
+    return {name: params[name] for name in CARRIED if params.get(name)}
+
+
+def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any]:
+    """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
+    runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
+    stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
+    selection = selection_named(runs[0].dataset, params.get("split", ""))
+    unofficial = unread(entrants[stage], stage, "official", selection)
+    readings = ["repaired"] if unofficial else ["repaired", "official"]
+    reading = params.get("reading") if params.get("reading") in readings else readings[0]
+    full = compare(entrants[stage], stage, reading, selection)
+    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": reading}
+    query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
+    return {
+        "runs": runs,
+        "entrants": entrants,
+        "pair": entrants[stage],
+        "stage": stage,
+        "reading": reading,
+        "readings": readings,
+        "unofficial": unofficial,
+        "whole": full,
+        "comparison": comparison_for(access, entrants[stage], full),
+        "query": urlencode(query),
+        "asked": query,
+        "swapped": urlencode(query | {"a": params["b"], "b": params["a"]}),
+        "everywhere": urlencode({name: value for name, value in query.items() if name != "split"}),
+    }
