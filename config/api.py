@@ -3,6 +3,7 @@
 from django.urls import path, re_path
 
 from annotation.api import urls as annotation
+from benchmark.api import urls as benchmark
 from core.api import docs
 from core.api.nowhere import Nothing
 from workers.api import urls as workers
@@ -12,6 +13,7 @@ urlpatterns = [
     path("docs/", docs.docs, name="docs"),
     path("v1/schema/", docs.Schema.as_view(), name="schema"),
     *annotation.urlpatterns,
+    *benchmark.urlpatterns,
     *workers.urlpatterns,
     re_path("", Nothing.as_view(), name="nothing"),
 ]

@@ -260,7 +260,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Credence API",
-    "DESCRIPTION": "Projects, stories, propositions, votes, gold labels, agreement, rounds of suggestions and models.",
+    "DESCRIPTION": "Projects, stories, propositions, votes, gold labels, agreement, rounds of suggestions, datasets, runs and models.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "TAGS": [
@@ -269,6 +269,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "gold", "description": "Settled labels with their lineage, and decisions. Experts and admins."},
         {"name": "results", "description": "Agreement (experts, admins) and export (admins)."},
         {"name": "pre-filling", "description": "Rounds of suggestions. Admins."},
+        {"name": "runs", "description": "Datasets and runs of models, for those to whom a project shows results."},
         {"name": "models", "description": "Models that can be asked. The site admin."},
     ],
     "SERVE_INCLUDE_SCHEMA": False,

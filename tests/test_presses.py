@@ -67,6 +67,8 @@ BY_NATURE = {
     "annotation:discard_suggestions": "discards",
     "annotation:prefill_action": "sets the state of a job, as the run's does",
     "api:prefill_action": "sets the state of a job, as the run's does",
+    "api:run_action": "sets the state of a job",
+    "api:estimate": "only estimates",
     "workers:job_action": "sets the state of a job, as the run's does",
     "workers:endpoint": "sets what an endpoint says, or deletes it",
     "benchmark:audience": "sets who sees results",
@@ -332,13 +334,40 @@ def test_a_decided_flag(cast, make_story):
 # --- the API ---------------------------------------------------------------------------------------------------------------------
 
 
-def post_six(person, path: str, body: dict) -> list:
+def post_six(person, path: str, body: dict, **headers: str) -> list:
     def press(at: int):
         caller = APIClient()
         caller.force_authenticate(person)
-        return caller.post(path, body, format="json")
+        return caller.post(path, body, format="json", headers=headers)
 
     return all_at_once(press)
+
+
+def made_of_six(person, path: str, body: dict) -> str:
+    """The run that six requests with one key were all answered with."""
+    answers = post_six(person, path, body, **{"Idempotency-Key": "k1"})
+    told = {(one.status_code, one.json().get("run")) for one in answers}
+    assert len(told) == 1, [one.json() for one in answers]
+    return told.pop()[1]
+
+
+@presses("api:runs", "api:extend_run", "api:run_again")
+def test_runs_of_the_api(cast, make_story):
+    frozen(cast, make_story, count=2)
+    baselines()
+    base = "/api/v1/projects/minds/runs/"
+    made = made_of_six(cast.alice, base, {"dataset": 1, "endpoints": ["majority"], "steps": ["label"]})
+    assert Run.objects.get().uid == made
+    assert made_of_six(cast.alice, f"{base}{made}/extend/", {"endpoints": ["random"]}) == made
+    assert Item.objects.count() == 4
+    assert made_of_six(cast.alice, f"{base}{made}/again/", {}) != made and Run.objects.count() == 2
+
+
+@presses("api:judge_anew")
+def test_judging_by_the_api(cast, judged):
+    path = f"/api/v1/projects/minds/runs/{judged.uid}/judge/"
+    made = made_of_six(cast.alice, path, {"judge": "lexical-judge"})
+    assert Run.objects.get(source=judged).uid == made
 
 
 @presses("api:votes")

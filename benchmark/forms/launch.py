@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 from django.forms.boundfield import BoundField
+from django.http import QueryDict
 
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
@@ -21,6 +22,20 @@ from judge.domain import lexical
 from workers.models import Endpoint
 
 NO_MODEL = "Tick at least one model."
+
+
+def as_posted(form: forms.Form, given: Mapping[str, Any]) -> QueryDict:
+    """Return what a browser posts of a page that was just opened and on which only these fields were changed."""
+    data = QueryDict(mutable=True)
+    for name, field in form.fields.items():
+        value = given[name] if name in given else form.get_initial_for_field(field, name)
+        if isinstance(field, forms.BooleanField):
+            data.update({name: "on"} if value else {})
+        elif isinstance(value, list | tuple):
+            data.setlist(name, list(map(str, value)))
+        elif value is not None:
+            data[name] = str(value)
+    return data
 
 
 class RefusableForm(forms.Form):
@@ -253,9 +268,9 @@ class ExtendForm(forms.Form):
 
     def __init__(self, data=None, *, run: Run) -> None:
         super().__init__(data)
-        self.noun = suite_named(run.suite).noun[1]
-        here = run.entrants.values("endpoint")
         suite = suite_named(run.suite)
+        self.noun = suite.noun[1]
+        here = run.entrants.values("endpoint")
         steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
         self.fields["endpoints"].queryset = able_to(suite, steps).exclude(pk__in=here)
         self.fields["more"].label = f"More {suite.noun[1]} of the dataset:"

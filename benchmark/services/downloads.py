@@ -37,53 +37,54 @@ def table_file(table: Table, suffix: str, name: str = "") -> bytes:
 
 
 SCORE_COLUMNS = (
-    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged", "repetition",
+    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged", "repetition", "sample",
+    "cluster",
+)  # fmt: skip
+WITHHELD = "withheld: you still have work to do on this story"
+_SCORED = (
+    "entrant__name", "stage", "sample__number", "sample__category", "score", "repaired_score", "unusable", "item__state", "call_id", "unjudged",
+    "repetition", "sample__key", "sample__cluster",
 )  # fmt: skip
 
 
-WITHHELD = "withheld: you still have work to do on this story"
+def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
+    """Return what `score_row` makes a row of, for every item, models in the run's order."""
+    rows = RunItem.objects.filter(entrant__run=run)
+    rows = rows.order_by("entrant__position", "stage", "repetition", "sample__position")
+    return rows.values_list(*_SCORED)
+
+
+def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> dict[str, Any]:
+    """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it is withheld, and nothing else."""
+    name, stage, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
+    row = {"model": name, "stage": stage, "story_id": number, "story_category": category, "repetition": turn + 1}
+    row |= {"sample": key, "cluster": cluster}
+    if number in closed:
+        return row | dict.fromkeys(("official", "repaired", "rows_not_judged")) | {"unusable": "", "state": WITHHELD}
+    state = state or ("done" if call else "failed" if unusable else "waiting")
+    return row | {
+        "official": score,
+        "repaired": repaired,
+        "unusable": unusable,
+        "state": state,
+        "rows_not_judged": unjudged,
+    }
 
 
 def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
-    """Every item's scores as CSV: fractions, empty where there is none; texts that a spreadsheet would run are defused. Rows of stories in
+    """Every item's scores as CSV, empty where there is none; texts that a spreadsheet would run are defused. Rows of stories in
     `closed` say that they are withheld, and nothing else."""
     writer = csv.writer(Echo())
     yield writer.writerow(SCORE_COLUMNS)
-    rows = RunItem.objects.filter(entrant__run=run).order_by(
-        "entrant__position", "stage", "repetition", "sample__position"
-    )
-    values = rows.values_list(
-        "entrant__name",
-        "stage",
-        "repetition",
-        "sample__number",
-        "sample__category",
-        "score",
-        "repaired_score",
-        "unusable",
-        "item__state",
-        "unjudged",
-    )
-    for name, stage, turn, number, category, score, repaired, unusable, state, unjudged in values.iterator(
-        chunk_size=2000
-    ):
-        if number in closed:
-            yield writer.writerow([defused(name), stage, number, defused(category), "", "", "", WITHHELD, "", turn + 1])
-            continue
-        figures = ("" if value is None else repr(value) for value in (score, repaired))
-        yield writer.writerow(
-            [
-                defused(name),
-                stage,
-                number,
-                defused(category),
-                *figures,
-                defused(unusable),
-                state or "done",
-                unjudged,
-                turn + 1,
-            ]
-        )
+    for values in score_values(run).iterator(chunk_size=2000):
+        row = score_row(values, closed)
+        yield writer.writerow([_cell(row[name]) for name in SCORE_COLUMNS])
+
+
+def _cell(value: Any) -> str | int:
+    if isinstance(value, str):
+        return defused(value)
+    return "" if value is None else repr(value) if isinstance(value, float) else value
 
 
 class _Pipe(io.RawIOBase):

@@ -41,18 +41,23 @@ def texts_of(project: Project, closed: Set[int]) -> list[str]:
 
 
 def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return [{role, text, …}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
+    """Return [{role, text, …}] of `messages_of`, long texts shortened for a page."""
+    return [{"role": message["role"], **shortened(message["text"])} for message in messages_of(call, closed)]
+
+
+def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return [{role, text}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
     example, or counts the labels of all gold is left out where there are any."""
     if call is None:
         return []
     body = call.request
     if "task" in body and "messages" not in body:
         task = body["task"] | ({"counts": COUNTS} if closed and body["task"].get("counts") else {})
-        return [{"role": "data", **shortened(storable(json.dumps(task, indent=2, ensure_ascii=False)))}]
+        return [{"role": "data", "text": storable(json.dumps(task, indent=2, ensure_ascii=False))}]
     system = [{"role": "system", "content": block.get("text", "")} for block in body.get("system") or []]
     messages = [*system, *(body.get("messages") or [])]
     return [
-        {"role": message["role"], **shortened(_unsolved(storable(_text(message["content"])), closed))}
+        {"role": message["role"], "text": _unsolved(storable(_text(message["content"])), closed)}
         for message in messages
     ]
 

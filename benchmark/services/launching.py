@@ -1,4 +1,4 @@
-"""Plans of runs that start from another run."""
+"""What a launch is of: the suite that a version is asked by, and plans of runs that start from another run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from annotation.models import Project
 from benchmark.models import Run
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import BESIDE
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
-from benchmark.suites.registry import suite_named
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import suite_named, suite_of_gold, suites
 from workers.models import Endpoint
+
+
+def suite_of_version(project: Project, version: str | None) -> Suite:
+    """Return the suite of the dataset version that an address or a form names, else that of the project's own gold."""
+    number = int(version) if version and version.isdecimal() and len(version) < 9 else None
+    dataset = project.datasets.filter(version=number).first() if number is not None else None
+    if dataset is None:
+        dataset = project.datasets.filter(suite="").first() or project.datasets.first()
+    return suite_named(dataset.suite) if dataset and dataset.suite in suites() else suite_of_gold()
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:

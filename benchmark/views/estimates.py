@@ -20,7 +20,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.evidence import shortened
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.launching import judging_plan
+from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.question_sizes import extent_of, request_of
@@ -29,7 +29,6 @@ from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
-from benchmark.views.launch import suite_of_version
 
 Askings = list[estimates.Asking]
 """What a run and its controls ask."""

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from annotation.access import project_access
 from annotation.models import Project, Role
 from benchmark.forms.launch import LaunchForm
+from benchmark.services.launching import suite_of_version
 from benchmark.services.plans import Plan, RunRefused, stages_of
 from benchmark.services.runs import start_run
 from benchmark.suites.contract import Suite
@@ -37,15 +38,6 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     context = {"form": form, "first": newest, "models": endpoint_choices(form, suite), "suite": suite}
     context["launches"] = _launches(access.project)
     return render(request, "benchmark/launch/launch.html", access.context | context)
-
-
-def suite_of_version(project: Project, version: str | None) -> Suite:
-    """Return the suite of the dataset version that an address or a form names, else that of the project's own gold."""
-    number = int(version) if version and version.isdecimal() and len(version) < 9 else None
-    dataset = project.datasets.filter(version=number).first() if number is not None else None
-    if dataset is None:
-        dataset = project.datasets.filter(suite="").first() or project.datasets.first()
-    return suite_named(dataset.suite) if dataset and dataset.suite in suites() else suite_of_gold()
 
 
 def _dataset_suite(suite: Suite) -> str:

@@ -16,14 +16,20 @@ from schemathesis.config import SchemathesisConfig
 from schemathesis.specs.openapi.checks import ignored_auth
 
 from annotation.models import Proposition
+from benchmark.models import Audience, ResultsVisibility, RunItem
+from benchmark.services.datasets import freeze
+from benchmark.services.documents import document_of
 from config.wsgi import application
 from tests.annotation.prefilling import begin
 from tests.api.conftest import token_of
+from tests.benchmark.settled import baselines, settle, started, work_off
 from workers.models import Endpoint, EndpointRateLimit
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dear]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear]
 SEED = 20260101
 EXAMPLES = 15
+FEW = 4
+"""Examples of an operation on runs, of which there are many in one manner."""
 BOUNDED = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -61,9 +67,23 @@ def place(cast, make_story, seat, cast_vote) -> dict[str, list[str]]:
         "name": [endpoint.name],
         "slug": ["minds"],
         "round": [made.uid],
+        **_evaluated(cast, make_story),
         "story": [story.uid for story in stories],
         "proposition": propositions,
     }
+
+
+def _evaluated(cast, make_story) -> dict[str, list[str]]:
+    """A finished run with its report, whose results everybody sees."""
+    story = make_story(4)
+    settle(story)
+    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    models = baselines()
+    run = work_off(started(cast, dataset, [models["majority"], models["random"]]))
+    document_of(run)  # a request's own would be rolled back with it
+    ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
+    item = RunItem.objects.filter(entrant__run=run).first()
+    return {"run": [run.uid], "version": [str(dataset.version)], "item": [str(item.pk)], "table": ["stage2"]}
 
 
 @pytest.fixture
@@ -123,12 +143,12 @@ def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
 def test_no_answer_breaks_the_description(described, tokens, mode):
     """Valid and invalid requests, each as every role; all checks of schemathesis."""
     operations = [result.ok() for result in described.get_all_operations()]
-    assert len(operations) == 21
+    assert len(operations) == 40
     met: dict[str, set[int]] = {name: set() for name in tokens}
     guarded: set[str] = set()
     for operation in operations:
 
-        @BOUNDED
+        @settings(BOUNDED, max_examples=FEW if "runs" in operation.definition.raw["tags"] else EXAMPLES)
         @given(case=operation.as_strategy(generation_mode=mode))
         def check(case) -> None:
             for name, token in tokens.items():

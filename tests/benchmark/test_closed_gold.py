@@ -18,6 +18,7 @@ from datetime import timedelta
 from html import unescape
 from itertools import product
 from types import SimpleNamespace
+from urllib.parse import urlencode
 
 import pytest
 from django import forms
@@ -31,6 +32,7 @@ from rest_framework.serializers import Serializer
 
 import annotation.api.requests
 import annotation.forms
+import benchmark.api.requests
 import benchmark.forms
 import workers.forms
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -50,6 +52,7 @@ from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_board, freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
+from benchmark.suites.story_scores import READINGS
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
@@ -162,6 +165,7 @@ def choices(world: ResultsWorld) -> dict[str, list]:
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
         "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
+        "run": [world.run.uid], "version": [1, 2], "item": list(items.values_list("pk", flat=True)),
     }  # fmt: skip
 
 
@@ -176,6 +180,12 @@ def _one_of_a_kind(names: set[str]) -> list[str]:
 def queries(name: str, world: ResultsWorld) -> list[str]:
     """Addresses are asked bare, and as pages link to them."""
     first, second = (world.entrant(one) for one in ("majority", "random"))
+    if name.startswith("api:comparison"):
+        return [f"a={first}&b={second}&group={s}&reading={r}" for s, r in product(("stage1", "stage2"), READINGS)]
+    if name == "api:run_items":
+        return ["page_size=500&full=true"]
+    if name.startswith("api:leaderboard"):
+        return ["", "runs=all&show=person", f"split=run:{world.alone.uid}"]
     if "compar" in name:
         people = f"a={first}&b={world.run.uid}.p1"
         readings = product(("stage1", "stage2"), ("official", "repaired"))
@@ -214,7 +224,7 @@ def filtered(world: ResultsWorld, turn: int) -> list[tuple[str, str]]:
     Both lists of items are one view's work: at an even and an odd `turn` each is asked for the half that the other has.
     """
     parameters = dict(URLS)
-    known = {"slug": world.project.slug, "uid": world.run.uid, "report": world.reports[0].uid}
+    known = {"slug": world.project.slug, "uid": world.run.uid, "run": world.run.uid, "report": world.reports[0].uid}
     bare = {name: reverse(name, kwargs={one: known[one] for one in parameters[name]}) for name in FILTERS}
     found = []
     for name, asked in FILTERS.items():
@@ -237,6 +247,14 @@ def item_queries(world: ResultsWorld) -> list[str]:
         f"model={models[at // 2 % 2]}&{one}" for at, one in enumerate(chosen)
     ]  # two by two, for both lists of items
     return [f"sort={sign}{sort}" for sort in SORTS for sign in ("", "-")] + found
+
+
+def api_item_queries(world: ResultsWorld) -> list[str]:
+    """The same choices by the names that the API has for them."""
+    form, names = ItemFilter(QueryDict(), run=world.run), {"stage": "step"}
+    fields = ("stage", "state", "problem", "category", "split")
+    chosen = [(names.get(name, name), value) for name in fields for value, _ in form.fields[name].choices if value]
+    return [urlencode({"full": "true", **dict([one])}) for one in [*chosen, ("model", "majority"), ("sort", "-score")]]
 
 
 def _of_form(form: forms.Form) -> list[str]:
@@ -265,6 +283,7 @@ def gold_queries(world: ResultsWorld) -> list[str]:
 FILTERS = {
     "benchmark:run_items": item_queries,
     "benchmark:shared_items": item_queries,
+    "api:run_items": api_item_queries,
     "annotation:adjudication": queue_queries,
     "annotation:majorities": queue_queries,
     "annotation:stories": of_project(StoryFilter),
@@ -275,13 +294,23 @@ FILTERS = {
     "api:gold": gold_queries,
     "api:stories": lambda world: [f"category={one}" for one in world.project.categories.values_list("name", flat=True)],
 }
-WALKED = {"ItemFilter", "QueueFilter", "StoryFilter", "AgreementFilter", "GoldFilter"}
+WALKED = {
+    "ComparisonFilter",
+    "ItemFilter",
+    "LeaderboardFilter",
+    "ReadingFilter",
+    "RunItemFilter",
+    "QueueFilter",
+    "StoryFilter",
+    "AgreementFilter",
+    "GoldFilter",
+}
 ADMINS_ALONE = {"FilterForm", "LedgerFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
 
 
 def test_every_filter_is_walked():
-    modules = [annotation.api.requests]
+    modules = [annotation.api.requests, benchmark.api.requests]
     for package in (annotation.forms, benchmark.forms, workers.forms):
         modules += [
             importlib.import_module(f"{package.__name__}.{one.name}") for one in pkgutil.iter_modules(package.__path__)
@@ -356,7 +385,11 @@ def secrets(person: str, address: str) -> list[str]:
     words = [word(number) for number in numbers for word in (frozen_word, present_word)]
     if person == "esi":
         words.append(frozen_word(DECIDED_BY_ESI))
-        words += [present_word(DECIDED_BY_ESI)] if re.search(r"/(runs|results|datasets)/", address) else []
+        words += (
+            [present_word(DECIDED_BY_ESI)]
+            if re.search(r"/(runs|results|datasets|leaderboard|comparison)/", address)
+            else []
+        )
     return words
 
 
@@ -426,7 +459,7 @@ def _told_with(site, monkeypatch, at: int) -> dict[str, str]:
         "benchmark.services.asking._kept", OrderedDict()
     )  # records of this digest are kept with the gold of before
     forget_report(site.world.run)
-    told = site.told(site.world.bob, "benchmark:", turn=0, but=FIGURES_OVER_ALL)
+    told = site.told(site.world.bob, ("benchmark:", "api:run"), turn=0, but=FIGURES_OVER_ALL)
     return {address: _plain(text) for address, text in told.items()}
 
 

@@ -1,0 +1,77 @@
+"""Versions of a project's gold and imported copies: what runs are on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access
+from annotation.models import Role
+from benchmark.access import dataset_of
+from benchmark.api.description import SLUG, VERSION
+from benchmark.api.shapes import DatasetDetailOut, DatasetOut
+from benchmark.models import Dataset
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import suite_of_gold, suites
+from core.api.description import answers
+from core.api.fields import Strict, read_query
+from core.api.listing import Listing
+
+
+class Datasets(Listing):
+    @extend_schema(
+        operation_id="datasets_list",
+        tags=["runs"],
+        parameters=[SLUG],
+        responses=answers(DatasetOut(many=True), 400, 403),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Frozen versions of the gold and imported copies, the newest first. Experts and admins."""
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        read_query(request, Strict)
+        rows = Dataset.objects.filter(project=access.project).select_related("created_by")
+        return self.page(rows.annotate(runs_count=Count("runs")).order_by("-version"), DatasetOut)
+
+
+class OneDataset(GenericAPIView):
+    @extend_schema(
+        operation_id="datasets_read",
+        tags=["runs"],
+        parameters=[SLUG, VERSION],
+        responses=answers(DatasetDetailOut, 403),
+    )
+    def get(self, request: Request, slug: str, version: int) -> Response:
+        """A version with its origin, its splits and categories, and what a run on it lets choose. Experts and admins."""
+        dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
+        dataset.runs_count = dataset.runs.count()
+        dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))
+        suite = suites().get(dataset.suite) if dataset.suite else suite_of_gold()
+        dataset.asked = _asked(suite) if suite else None
+        return Response(DatasetDetailOut(dataset).data)
+
+
+def _counted(dataset: Dataset, name: str) -> dict[str, int]:
+    rows = dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name)
+    return dict(rows.annotate(Count("pk")))
+
+
+def _asked(suite: Suite) -> dict[str, Any]:
+    return {
+        "suite": suite.name,
+        "title": suite.title,
+        "steps": suite.launched,
+        "settings": [
+            {
+                "name": setting.name,
+                "label": setting.label,
+                "default": setting.default,
+                "choices": [choice for choice, _ in setting.choices],
+            }
+            for setting in suite.settings
+        ],
+    }

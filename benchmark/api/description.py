@@ -1,0 +1,61 @@
+"""Path parameters and files of the operations of this app; their errors lie in core.api.description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+
+from annotation.api.description import SLUG
+from annotation.forms.votes import UID
+from core.api.description import answers
+from workers.services.jobs import ACTIONS
+
+__all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
+
+
+def _place(name: str, text: str, schema: dict) -> OpenApiParameter:
+    return OpenApiParameter(name, schema, OpenApiParameter.PATH, description=text)
+
+
+VERSION = _place("version", "Number of the version.", {"type": "integer", "minimum": 1})
+RUN = _place("run", "uid of the run.", {"type": "string", "pattern": UID})
+ITEM = _place("item", "Number of the item.", {"type": "integer", "minimum": 1})
+ACTION = _place("action", "What is done to the run.", {"enum": list(ACTIONS)})
+TABLE = _place("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
+NOT_SHOWN = {
+    403: (
+        "The project does not show results of models to you, your role is too low, or you still have work to do on what it tells of.",
+        "Minds shows results of models to admins only.",
+    ),
+}
+
+
+class CSV(BaseRenderer):
+    """Only names the media type for content negotiation: the view writes the file."""
+
+    media_type = "text/csv"
+    format = "csv"
+
+
+class LaTeX(BaseRenderer):
+    """As `CSV`."""
+
+    media_type = "application/x-tex"
+    format = "tex"
+
+
+FILES = (JSONRenderer, CSV, LaTeX)
+"""What tables are written as: `?format=`, or the Accept header."""
+
+
+def answers_in(
+    files: Mapping[str, str], success: object, *errors: int, why: Mapping[int, tuple[str, str]] | None = None
+) -> dict[Any, object]:
+    """The responses of an operation that answers JSON of the shape `success`, or a file of one of the media types of `files`, each with a sentence."""
+    described = answers(success, *errors, why=why)
+    texts = {(200, media): OpenApiResponse(OpenApiTypes.STR, sentence) for media, sentence in files.items()}
+    return {(code, "application/json"): answer for code, answer in described.items()} | texts

@@ -1,0 +1,261 @@
+"""Launching runs with an estimate first, steering them, and making more of them: the forms and services of the pages. Admins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django import forms
+from django.http import Http404
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import project_access
+from annotation.api.requests import ActionIn
+from annotation.models import Project, Role
+from benchmark.access import run_access
+from benchmark.api.description import ACTION, RUN, SLUG
+from benchmark.api.requests import EstimateIn, ExtendIn, JudgeIn, LaunchIn
+from benchmark.api.runs import Runs, run_answer
+from benchmark.api.shapes import EstimateOut, RunDetailOut
+from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, as_posted
+from benchmark.services import estimates
+from benchmark.services.cached_answers import cached_answers
+from benchmark.services.detectable import can_show
+from benchmark.services.launching import judging_plan, suite_of_version
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.prompt_sets import BadPromptSet
+from benchmark.suites.registry import suite_named
+from core.api.bodies import read_body
+from core.api.description import BODY, answers
+from core.api.refusals import CannotBeDone
+from core.idempotency.requests import PARAMETER, made_once
+from workers.api.requests import NothingIn
+from workers.services.jobs import ACTIONS, JobRefused, require_action
+
+_NAMES = {"stages": "steps", "__all__": "body"}
+"""Fields of forms that bodies call otherwise."""
+_WHY = {422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")}
+_STATE = {422: ("The run is in another state, or the budget is too small.", "The run is finished; expected paused to resume it.")}  # fmt: skip
+_LAUNCH = {"dataset": 2, "endpoints": ["small", "large"], "budget": "25.00", "options": {"method": "cot"}}
+_MADE = answers(RunDetailOut, 403, *BODY, status=201, why=_WHY)
+
+
+class LaunchableRuns(Runs):
+    @extend_schema(
+        operation_id="runs_launch",
+        tags=["runs"],
+        parameters=[SLUG, PARAMETER],
+        request={"application/json": LaunchIn},
+        examples=[OpenApiExample("Two models", value=_LAUNCH, request_only=True)],
+        responses=_MADE,
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Launch a run, as the page does; estimate it first. Admins.
+
+        What is left out is as on a new page. `options` are the settings of the suite, which the dataset names. 422 where the launch is refused, with a
+        sentence for each field.
+        """
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        body = read_body(request, LaunchIn)
+
+        def make() -> str:
+            plan = _plan(access.project, body.given)
+            return start_run(by=request.user, plan=plan, now=timezone.now()).uid
+
+        return run_answer(run_access(request.user, slug, _made(request, make)), status=201)
+
+
+def _plan(project: Project, given: Mapping[str, Any]) -> Plan:
+    """Return the plan of a launch. Raises CannotBeDone."""
+    suite = suite_of_version(project, str(given["dataset"]))
+    form = _valid(LaunchForm, given, project=project, suite=suite)
+    return form.plan()
+
+
+def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> Any:
+    """Return the form of a page, valid, with these values and else as it is when it is opened. Raises CannotBeDone."""
+    blank = kind(**about)
+    named = {"stages" if name == "steps" else name: value for name, value in given.items() if name != "options"}
+    settings = [setting.name for setting in blank.suite.settings] if hasattr(blank, "suite") else []
+    settings = [name for name in settings if name in blank.fields]
+    if unknown := [name for name in given.get("options", {}) if name not in settings]:
+        expected = ", ".join(settings) or "none"
+        raise CannotBeDone({f"options.{name}": [f"There is no such setting; expected {expected}."] for name in unknown})
+    if absent := [name for name, value in named.items() if value and name not in blank.fields]:
+        raise CannotBeDone({name: ["This version has nothing to choose here; leave it out."] for name in absent})
+    form = kind(as_posted(blank, named | given.get("options", {})), **about)
+    if not form.is_valid():
+        raise CannotBeDone({_field(name, settings): list(map(str, errors)) for name, errors in form.errors.items()})
+    return form
+
+
+def _field(name: str, settings: list[str]) -> str:
+    return f"options.{name}" if name in settings else _NAMES.get(name, name)
+
+
+def _refused(error: Exception) -> CannotBeDone:
+    field = getattr(error, "field", "")
+    return CannotBeDone({_NAMES.get(field, field): [str(error)]} if field else str(error))
+
+
+def _made(request: Request, make: Callable[[], str]) -> str:
+    """Return what `make` made, now or under the same key before. Raises CannotBeDone."""
+    try:
+        return made_once(request, make)
+    except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
+        raise _refused(refusal) from refusal
+
+
+class EstimateOfRun(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_estimate",
+        tags=["runs"],
+        parameters=[SLUG],
+        request={"application/json": EstimateIn},
+        examples=[OpenApiExample("Two models", value=_LAUNCH | {"ledger": True}, request_only=True)],
+        responses=answers(EstimateOut, 403, *BODY, why=_WHY),
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Estimate what a launch would ask and cost, and what it can show; nothing is made. Admins.
+
+        With `ledger`, which takes longer, also the answers that the ledger has already, which cost nothing.
+        """
+        access = project_access(request.user, slug, role=Role.ADMIN)
+        given = read_body(request, EstimateIn).given
+        looks = given.pop("ledger", False)
+        plan = _plan(access.project, given)
+        try:
+            stories = check(plan)
+            parts = estimates.parts_of(plan, stories)
+            cached = cached_answers(plan, stories, parts) if looks else None
+            estimate = estimates.estimate_of(plan, stories, parts, cached)
+        except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
+            raise _refused(refusal) from refusal
+        return Response(EstimateOut(_estimated(plan, estimate)).data)
+
+
+def _estimated(plan: Plan, estimate: estimates.Estimate) -> dict[str, Any]:
+    total = estimate.total
+    return {
+        "samples": len(estimate.stories),
+        **_sums(total),
+        "over_budget": plan.budget is not None and total["most"].known > plan.budget,
+        "lines": [
+            {
+                "model": line.model.name,
+                "step": line.stage,
+                "asked": line.asked.name,
+                "too_long": line.too_long,
+                **_sums({name: getattr(line, name) for name in ("calls", "to_make", "known", "input_tokens", "output_tokens")}
+                        | {name: line.money(name) for name in ("cost", "most")}),
+            }
+            for line in estimate.lines
+        ],
+        "can_show": can_show(plan, estimate.stories),
+    }  # fmt: skip
+
+
+def _sums(counts: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "calls": counts["calls"],
+        "to_make": counts["to_make"],
+        "in_ledger": counts["known"],
+        "tokens": {"input": counts["input_tokens"], "output": counts["output_tokens"]},
+        **counts["cost"].as_json,
+        "most": counts["most"].as_json["cost"],
+    }
+
+
+class RunAction(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_steer",
+        tags=["runs"],
+        parameters=[SLUG, RUN, ACTION],
+        request={"application/json": ActionIn},
+        examples=[OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)],
+        responses=answers(RunDetailOut, 403, *BODY, why=_STATE),
+    )
+    def post(self, request: Request, slug: str, run: str, action: str) -> Response:
+        """Pauses, resumes or cancels a run, or asks its failed items again (retry). Admins.
+
+        `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does not fit.
+        """
+        access = run_access(request.user, slug, run, role=Role.ADMIN)
+        if action not in ACTIONS:
+            raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
+        budget = read_body(request, ActionIn).budget
+        if budget and action != "resume":
+            raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
+        try:
+            require_action(access.run.job, action, budget=budget, what="run")
+        except JobRefused as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        access.run.job.refresh_from_db()
+        return run_answer(access)
+
+
+class Extend(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_extend",
+        tags=["runs"],
+        parameters=[SLUG, RUN, PARAMETER],
+        request={"application/json": ExtendIn},
+        examples=[OpenApiExample("One more model", value={"endpoints": ["large"]}, request_only=True)],
+        responses=answers(RunDetailOut, 403, *BODY, why=_WHY),
+    )
+    def post(self, request: Request, slug: str, run: str) -> Response:
+        """Add models, or samples of its dataset, to a run; what is there stays. Admins."""
+        access = run_access(request.user, slug, run, role=Role.ADMIN)
+        body = read_body(request, ExtendIn)
+
+        def make() -> str:
+            form = _valid(ExtendForm, body.given, run=access.run)
+            return str(extend_run(by=request.user, run=access.run, now=timezone.now(), **form.chosen(access.run)))
+
+        _made(request, make)
+        return run_answer(run_access(request.user, slug, run))
+
+
+class Judge(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_judge",
+        tags=["runs"],
+        parameters=[SLUG, RUN, PARAMETER],
+        request={"application/json": JudgeIn},
+        examples=[OpenApiExample("Another judge", value={"judge": "large"}, request_only=True)],
+        responses=_MADE,
+    )
+    def post(self, request: Request, slug: str, run: str) -> Response:
+        """Have the answers of a run judged anew: another run, of the same answers. Admins."""
+        access = run_access(request.user, slug, run, role=Role.ADMIN)
+        body = read_body(request, JudgeIn)
+
+        def make() -> str:
+            form = _valid(JudgeForm, body.given, suite=suite_named(access.run.suite))
+            plan = judging_plan(access.run, **form.chosen())
+            return start_run(by=request.user, plan=plan, now=timezone.now()).uid
+
+        return run_answer(run_access(request.user, slug, _made(request, make)), status=201)
+
+
+class Again(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_repeat",
+        tags=["runs"],
+        parameters=[SLUG, RUN, PARAMETER],
+        request={"application/json": NothingIn},
+        responses=_MADE,
+    )
+    def post(self, request: Request, slug: str, run: str) -> Response:
+        """Launch a run once more. Answers that the ledger has are not asked for again. Admins."""
+        access = run_access(request.user, slug, run, role=Role.ADMIN)
+        read_body(request, NothingIn)
+        made = _made(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
+        return run_answer(run_access(request.user, slug, made), status=201)

@@ -1,0 +1,129 @@
+"""What requests about runs carry: filters, bodies."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+from rest_framework import serializers
+
+from annotation.api.requests import Budget
+from benchmark.models import Form
+from benchmark.services.items import SORTS, STATE_NAMES
+from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS
+from benchmark.suites.story_scores import READINGS
+from core.api.fields import Strict
+from core.incoming.shapes import Counted, Like, Shape, Within
+
+_ANY = r"^[^\u0000]+$"
+_SIGNED = [f"{sign}{sort}" for sort in SORTS for sign in ("", "-")]
+
+
+def _text(help_text: str, **more: object) -> serializers.RegexField:
+    return serializers.RegexField(_ANY, max_length=200, trim_whitespace=False, help_text=help_text, **more)
+
+
+class RunItemFilter(Strict):
+    """The filters of the page of items, by the names that models have in the run."""
+
+    model = _text("Only items of this model.", required=False)
+    step = _text("Only items of this step.", required=False)
+    state = serializers.ChoiceField(list(STATE_NAMES), required=False)
+    problem = _text("Only items whose answer is so: unusable, missing, used, answered, unanswered, …", required=False)
+    category = _text("Only samples of this category.", required=False)
+    split = _text("Only samples of this split.", required=False)
+    sort = serializers.ChoiceField(_SIGNED, required=False, help_text="story without it.")
+    full = serializers.ChoiceField(
+        ["true"], required=False, help_text="With the prompt that was sent, and what the sample holds."
+    )
+
+
+class ReadingFilter(Strict):
+    reading = serializers.ChoiceField(READINGS, required=False, help_text="Only columns of this reading.")
+
+
+class LeaderboardFilter(ReadingFilter):
+    """What the address of the leaderboard asks for."""
+
+    version = serializers.IntegerField(
+        min_value=1, max_value=99_999_999, required=False, help_text="The newest version with a run without it."
+    )
+    answer_format = serializers.ChoiceField(Form.choices, required=False)
+    split = _text("A split, or run: and the uid of a run for the samples of that run.", required=False)
+    runs = serializers.ChoiceField(
+        ["all"], required=False, help_text="All runs of each model and settings, not only the newest."
+    )
+    prompts = _text("Only what was asked with these prompts.", required=False)
+    judge = _text("Only what this judge judged.", required=False)
+    show = serializers.ChoiceField(["model", "baseline", "person"], required=False, help_text="Only rows of this kind.")
+
+
+class ComparisonFilter(ReadingFilter):
+    a = _text("Key of the first model, as leaderboards and runs have it.")
+    b = _text("Key of the second one.")
+    group = _text("Key of a metric group; the first that both have without it.", required=False)
+    split = _text("As on the leaderboard.", required=False)
+    reading = serializers.ChoiceField(READINGS, required=False, help_text="repaired without it, where there is one.")
+
+
+Name = Annotated[str, Like(r"^[-a-zA-Z0-9_]{1,60}$", "the name of an endpoint")]
+Names = Annotated[list[Name], Counted(1, 200)]
+Part = Annotated[str, Like(r"^[^\u0000]*$", "a text of at most 200 characters, without NUL", max_length=200)]
+Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "the key of a step")]], Counted(1, 40)]
+Limit = Annotated[int, Within(0, MOST_STORIES, pointed=True)]
+
+
+def _may_lack(description: str = "") -> Any:
+    """A field that a request may leave out, without a default in the description: it is the page's, and depends on the suite."""
+    return Field(default_factory=lambda: None, description=description or None)
+
+
+class _Given(Shape):
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values of the request by field, without those that it left out."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class LaunchIn(_Given):
+    """A run to be launched; only dataset and endpoints are needed."""
+
+    dataset: Annotated[int, Within(1, 99_999_999, pointed=True)] = Field(description="Number of the version.")
+    endpoints: Names = Field(description="Names of the models that are asked.")
+    steps: Keys = _may_lack("All that can be launched; a method of the suite may say them itself.")
+    judge: Name = _may_lack()
+    split: Part = _may_lack("Only samples of this split.")
+    category: Part = _may_lack("Only samples of this category.")
+    limit: Limit = _may_lack("Only the first so many samples; 0 takes all.")
+    max_tokens: Annotated[int, Within(1, MOST_TOKENS, pointed=True)] = _may_lack("Of an answer.")
+    seed: Annotated[int, Within(0, MOST_SEED, pointed=True)] = _may_lack()
+    repetitions: Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)] = _may_lack("Each is a call of its own.")
+    temperature: float | None = _may_lack("From 0 to 2; null takes the suite's.")
+    budget: Budget = _may_lack("A hard cap in US dollars, as a string.")
+    batch: bool = _may_lack("As a batch, at the provider's lower price.")
+    title: Part = _may_lack()
+    options: dict[str, Any] = _may_lack("Settings of the suite by name, as the dataset lists them.")
+
+
+class EstimateIn(LaunchIn):
+    """A launch to be estimated."""
+
+    ledger: bool = Field(False, description="Also count the answers that the ledger has, which takes longer.")
+
+
+class ExtendIn(_Given):
+    """What is added to a run: models, samples, or both."""
+
+    endpoints: Names = _may_lack("Names of further models.")
+    more: bool = _may_lack("Whether samples are added, those that split, category and limit leave.")
+    split: Part = _may_lack()
+    category: Part = _may_lack()
+    limit: Limit = _may_lack()
+
+
+class JudgeIn(_Given):
+    judge: Name = Field(description="Name of the model that judges.")
+    budget: Budget = _may_lack("A hard cap in US dollars, as a string.")
+    batch: bool = _may_lack()
+    title: Part = _may_lack()
+    options: dict[str, Any] = _may_lack("Settings of judging by name.")

@@ -1,0 +1,192 @@
+"""What runs came to: reports, leaderboards, comparisons, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import ProjectAccess
+from benchmark.access import results_access, run_access, run_document
+from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_reading, table_named
+from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
+from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ReadingFilter
+from benchmark.api.shapes import ComparisonOut, LeaderboardOut, ReportOut, TableOut
+from benchmark.domain.tables import Table
+from benchmark.services.comparison_tables import tables_of as tables_of_comparison
+from benchmark.services.comparisons import NotComparable
+from benchmark.services.conditions import FIELDS
+from benchmark.services.documents import tables_of
+from benchmark.services.downloads import TABLE_TYPES, table_file
+from benchmark.services.leaderboard_scope import suite_to_show
+from benchmark.services.result_data import groups_of
+from core.api.description import answers
+from core.api.fields import Strict, read_query
+from core.api.refusals import CannotBeDone
+
+_TABLE = answers_in(
+    {CSV.media_type: "A header and the rows, numbers unrounded.", LaTeX.media_type: "The table as it is printed."},
+    TableOut, 400, 403, why=NOT_SHOWN,
+)  # fmt: skip
+_APART = {422: ("The two cannot be compared.", "The two ran under different suites, which measure different things.")}
+
+
+class TableView(GenericAPIView):
+    renderer_classes = FILES
+
+    def file(self, request: Request, table: Table, name: str) -> HttpResponse:
+        """Return the table in the accepted format."""
+        suffix = request.accepted_renderer.format
+        response = HttpResponse(table_file(table, suffix), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
+        if suffix != "json":
+            response["Content-Disposition"] = f'attachment; filename="{name}.{suffix}"'
+        return response
+
+
+class Report(GenericAPIView):
+    @extend_schema(
+        operation_id="run_report_read",
+        tags=["runs"],
+        parameters=[SLUG, RUN],
+        responses=answers(ReportOut, 400, 403, why=NOT_SHOWN),
+    )
+    def get(self, request: Request, slug: str, run: str) -> Response:
+        """The report of a run: what made it, the ranking of each metric group with intervals, and the names of its tables."""
+        read_query(request, Strict)
+        document = run_document(run_access(request.user, slug, run))
+        report = {
+            **{name: document[name] for name in ("title", "facts", "methods")},
+            "samples": document["stories"],
+            "withheld": document.get("withheld", 0),
+            "groups": groups_of(document),
+            "tables": list(tables_of(document)),
+        }
+        return Response(ReportOut(report).data)
+
+
+class RunTable(TableView):
+    @extend_schema(
+        operation_id="run_tables_read", tags=["runs"], parameters=[SLUG, RUN, TABLE, ReadingFilter], responses=_TABLE
+    )
+    def get(self, request: Request, slug: str, run: str, table: str) -> HttpResponse:
+        """A table of the report, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
+        document = run_document(run_access(request.user, slug, run))
+        reading = read_query(request, ReadingFilter).get("reading", "")
+        named = table_named(tables_of(document), table, document.get("withheld", 0))
+        return self.file(request, of_reading(named, reading), f"{slug}-{run}-{table}")
+
+
+class Leaderboard(GenericAPIView):
+    @extend_schema(
+        operation_id="leaderboard_read",
+        tags=["runs"],
+        parameters=[SLUG, LeaderboardFilter],
+        responses=answers(LeaderboardOut, 400, 403, why=NOT_SHOWN),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or condition of that name."""
+        access = results_access(request.user, slug)
+        asked = read_query(request, LeaderboardFilter)
+        chosen = _board(access, asked)
+        board, document = chosen["board"], board_document_of(chosen, asked)
+        leaderboard = {
+            "version": chosen["dataset"].version,
+            "suite": suite_to_show(chosen["dataset"]),
+            "answer_format": chosen["form"],
+            "selection": _selection(board["chosen"]) if board["chosen"] else None,
+            "selections": [_selection(selection) for selection in board["selections"]],
+            "conditions": board["conditions"],
+            "withheld": board["withheld"],
+            "groups": groups_of(document),
+            "tables": list(tables_of(document)),
+        }
+        return Response(LeaderboardOut(leaderboard).data)
+
+
+class LeaderboardTable(TableView):
+    @extend_schema(
+        operation_id="leaderboard_tables_read",
+        tags=["runs"],
+        parameters=[SLUG, TABLE, LeaderboardFilter],
+        responses=_TABLE,
+    )
+    def get(self, request: Request, slug: str, table: str) -> HttpResponse:
+        """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
+        access = results_access(request.user, slug)
+        asked = read_query(request, LeaderboardFilter)
+        chosen = _board(access, asked)
+        named = table_named(tables_of(board_document_of(chosen, asked)), table, chosen["board"]["withheld"])
+        return self.file(request, of_reading(named, asked.get("reading", "")), f"{slug}-leaderboard-{table}")
+
+
+def _board(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
+    params = {"form" if name == "answer_format" else name: str(value) for name, value in asked.items()}
+    chosen = chosen_board(params, access)
+    if chosen is None:
+        raise Http404("There is no dataset yet.")
+    board = chosen["board"]
+    there = {
+        "version": [str(dataset.version) for dataset in chosen["datasets"]],
+        "split": [selection.key for selection in board["selections"]],
+        **{field: board["conditions"][field] for field in FIELDS},
+    }
+    for name, names in there.items():
+        if name in params and params[name] not in names:
+            raise Http404(f"There is no {name} {params[name]!r}; there are {', '.join(filter(None, names)) or 'none'}.")
+    return chosen
+
+
+def _selection(selection: Any) -> dict[str, Any]:
+    return {"key": selection.key, "label": selection.label, "samples": len(selection.stories)}
+
+
+class ComparisonView(GenericAPIView):
+    def compared(self, request: Request, slug: str) -> Mapping[str, Any]:
+        """Return the comparison that was asked for, as its reader may see it. Raises CannotBeDone, Http404."""
+        access = results_access(request.user, slug)
+        asked = read_query(request, ComparisonFilter)
+        params = {"stage" if name == "group" else name: value for name, value in asked.items()}
+        try:
+            chosen = chosen_comparison(params, access)
+        except NotComparable as refusal:
+            raise CannotBeDone(str(refusal)) from refusal
+        if asked.get("group", chosen["stage"]) != chosen["stage"]:
+            raise Http404(
+                f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen['entrants'])}."
+            )
+        if asked.get("reading", chosen["reading"]) != chosen["reading"]:
+            raise CannotBeDone(chosen["unofficial"])
+        if asked.get("split", chosen["comparison"]["split"]) != chosen["comparison"]["split"]:
+            raise Http404(f"There is no split {asked['split']!r}.")
+        return chosen["comparison"]
+
+
+class ComparisonOfTwo(ComparisonView):
+    @extend_schema(
+        operation_id="comparison_read",
+        tags=["runs"],
+        parameters=[SLUG, ComparisonFilter],
+        responses=answers(ComparisonOut, 400, 403, 422, why=NOT_SHOWN | _APART),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Two models side by side: differences with intervals and Holm's correction, and the samples on which they differ most."""
+        return Response(ComparisonOut(self.compared(request, slug)).data)
+
+
+class ComparisonTable(ComparisonView, TableView):
+    @extend_schema(
+        operation_id="comparison_tables_read",
+        tags=["runs"],
+        parameters=[SLUG, TABLE, ComparisonFilter],
+        responses=_TABLE | {(422, "application/json"): answers(None, 422, why=_APART)[422]},
+    )
+    def get(self, request: Request, slug: str, table: str) -> HttpResponse:
+        """A table of the comparison (differences, stories): JSON, or a file with `format=csv` or `format=tex`."""
+        named = table_named(tables_of_comparison(self.compared(request, slug)), table)
+        return self.file(request, named, f"{slug}-comparison-{table}")

@@ -1,0 +1,83 @@
+"""Runs of models: what they are and how they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import GenericAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from benchmark.access import RunAccess, closed_to, results_access, run_access
+from benchmark.api.description import NOT_SHOWN, RUN, SLUG
+from benchmark.api.shapes import RunDetailOut, RunOut
+from benchmark.models import Entrant, Run
+from benchmark.services.conditions import parameters_of, settings_told
+from benchmark.services.items import numbers_of
+from benchmark.services.run_standing import missing_rows, progress_rows, run_rows
+from benchmark.suites.registry import suite_named
+from core.api.description import answers
+from core.api.fields import Strict, read_query
+from core.api.listing import Listing
+
+
+class Runs(Listing):
+    @extend_schema(
+        operation_id="runs_list",
+        tags=["runs"],
+        parameters=[SLUG],
+        responses=answers(RunOut(many=True), 400, 403, why=NOT_SHOWN),
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """The runs of a project without archived ones, the newest first, for those to whom it shows results."""
+        access = results_access(request.user, slug)
+        read_query(request, Strict)
+        rows = (
+            Run.objects.listed()
+            .filter(project=access.project)
+            .select_related("dataset", "job", "judge", "source", "created_by")
+        )
+        page = self.paginate_queryset(rows.prefetch_related("entrants").order_by("-id"))
+        return self.answer(run_rows(page), RunOut)
+
+
+class OneRun(GenericAPIView):
+    @extend_schema(
+        operation_id="runs_read",
+        tags=["runs"],
+        parameters=[SLUG, RUN],
+        responses=answers(RunDetailOut, 403, why=NOT_SHOWN),
+    )
+    def get(self, request: Request, slug: str, run: str) -> Response:
+        """A run: what was chosen, how each model stands at each step, and why answers are missing."""
+        return run_answer(run_access(request.user, slug, run))
+
+
+def run_answer(access: RunAccess, status: int = 200) -> Response:
+    """Return a run as `RunDetailOut`, as this person may see it."""
+    run, closed = access.run, closed_to(access.project, access.run.suite)
+    detail = {
+        "entrants": [
+            {"key": f"{run.uid}.{entrant.pk}", "name": entrant.name, "asked_as": _asked_as(entrant)}
+            for entrant in run.entrants.all()
+        ],
+        "settings": settings_told(run),
+        "parameters": parameters_of(run) | _prompts(run),
+        "progress": progress_rows(run, now=timezone.now()),
+        "missing": missing_rows(run, closed),
+        "withheld": len(closed & numbers_of(run)) if closed else 0,
+    }
+    return Response(RunDetailOut(run_rows([run])[0] | detail).data, status=status)
+
+
+def _prompts(run: Run) -> dict[str, Any]:
+    """Return the set and, where there are several, the level of a run's prompts."""
+    levels = {"level": run.level} if suite_named(run.suite).prompting else {}
+    return {"prompt_set": run.prompt_set} | levels
+
+
+def _asked_as(entrant: Entrant) -> dict[str, Any]:
+    """Return what the run's page says of the endpoint: not where it is."""
+    return {name: value for name, value in entrant.spec.items() if name != "base_url"}
