@@ -116,9 +116,15 @@ class StoryReport(Report):
 
 
 def report(
-    scores: Sequence[StoryScore], shares: Sequence[str], *, mean_of_categories: str = "", seed: int, resamples: int
+    scores: Sequence[StoryScore],
+    shares: Sequence[str],
+    *,
+    mean_of_categories: str = "",
+    seed: int,
+    resamples: int,
+    unit: str = "stories",
 ) -> Report:
-    """The figures, ready for JSON.
+    """The figures, ready for JSON. `unit` is what method and reasons call the clusters that are resampled.
 
     A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each (an interval
     may be None: `reasons` then says why by figure, and `reason` has the first), the
@@ -135,19 +141,25 @@ def report(
         groups[score.category].append(score)
 
     def row(scores: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
-        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples).as_json()
+        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples, unit=unit).as_json()
 
     return {
         "overall": row(scores, mean_of_categories),
         "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups)],
-        "method": method(seed=seed, resamples=resamples, unit="stories"),
+        "method": method(seed=seed, resamples=resamples, unit=unit),
         "seed": seed,
         "resamples": resamples,
     }
 
 
 def overall_row(
-    scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str = "", *, seed: int, resamples: int
+    scores: Sequence[StoryScore],
+    shares: Sequence[str],
+    mean_of: str = "",
+    *,
+    seed: int,
+    resamples: int,
+    unit: str = "stories",
 ) -> FigureRow:
     """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
@@ -160,7 +172,7 @@ def overall_row(
     return FigureRow(
         stories=len(usable),
         values=values,
-        intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples),
+        intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit),
         bounds=bounds,
         unusable=Counter(score.unusable for score in scores if score.unusable and score.defined),
         undefined=sum(not score.defined for score in scores),
@@ -173,7 +185,7 @@ def _unjudged(scores: Sequence[StoryScore]) -> tuple[int, int, int]:
     return len(partly), sum(predicted for predicted, _ in partly), sum(gold for _, gold in partly)
 
 
-def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: int) -> dict[str, Interval]:
+def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str, **rules: Any) -> dict[str, Interval]:
     """Return the interval of each metric, all from the same resampled stories."""
     names = [*shares, *([f"{mean_of}_category_mean"] if mean_of else [])]
     lowest = _case_intervals(scores, "worst", shares, mean_of, **rules)
@@ -183,7 +195,14 @@ def _intervals(scores: Sequence[StoryScore], shares: Sequence[str], mean_of: str
 
 
 def _case_intervals(
-    scores: Sequence[StoryScore], case: Assumption, shares: Sequence[str], mean_of: str, *, seed: int, resamples: int
+    scores: Sequence[StoryScore],
+    case: Assumption,
+    shares: Sequence[str],
+    mean_of: str,
+    *,
+    seed: int,
+    resamples: int,
+    unit: str,
 ) -> list[Interval]:
     """Return the interval of each metric with what the judge left out at its `worst`, or at its `best`."""
     columns = _matrix([[score.of(case, name) for score in scores] for name in shares])
@@ -205,7 +224,7 @@ def _case_intervals(
         np.array(counts),
         clusters=len(replicates) - resamples,
         scale=SHARE,
-        unit="stories",
+        unit=unit,
         empty=NONE_USABLE,
     )
 

@@ -14,12 +14,12 @@ from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, keys_of, nouns_of_group
+from benchmark.suites.registry import group_named, keys_of, nouns_of_group, units_of_group
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import cases_by_story, categories_of, lacking, scores_by_story
+from benchmark.suites.story_scores import cases_by_story, categories_of, clusters_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import caution, holm, mean_of, method
 
@@ -102,7 +102,7 @@ def compare(
     """
     if why := unread(entrants, stage, reading, selection):
         raise NotComparable(why)
-    how = method(seed=SEED, unit="stories")
+    how = method(seed=SEED, unit=units_of_group(stage))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     compared = [
         made_by(),
@@ -135,6 +135,7 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
     }
     rows = _rows(sides, asked_both, stage)
     repaired = [figures_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
+    unit = units_of_group(stage)
     return {
         "first": entrants[0]["model"],
         "second": entrants[1]["model"],
@@ -152,11 +153,15 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "n": rows[0]["n"],
         "tests": (tests := sum(row["p"] is not None for row in rows)),
         "method": (
-            f"missing answers at their worst; {method(seed=SEED, unit='stories')}; two-sided sign-flip test over stories; Holm's correction over "
+            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over "
             f"the {tests} tests of this table alone, not over all pairs of models as on the leaderboard"
             + (
                 f"; {why}"
-                if (why := caution(min((row["n"] for row in rows if row["p"] is not None), default=0), "stories"))
+                if (
+                    why := caution(
+                        min((row.get("clusters", row["n"]) for row in rows if row["p"] is not None), default=0), unit
+                    )
+                )
                 else ""
             )
         ),
@@ -218,12 +223,13 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
 def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
     """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
     rows = []
+    clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     for name in names:
         cases_by_side = {
             side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)
         }
-        cases = Cases.of(cases_by_side, set(stories))
-        [pair] = paired_differences(cases, seed=SEED, tests=tests)
+        cases = Cases.of(cases_by_side, set(stories), clusters)
+        [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
         row = {"what": category or group_named(stage).headers[name], "key": name, "category": category}
         rows.append(row | pair | {"category": category, "first": first, "second": second})

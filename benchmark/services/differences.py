@@ -10,15 +10,15 @@ from benchmark.domain.tables.categories import in_order
 from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
 from benchmark.services.leaderboards import differences
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
 from benchmark.suites.shown import EntrantResults
 
 NOTES = (
-    "First minus second over the same stories, missing answers at their worst as in the ranking. Brackets: 95 % intervals over stories.",
-    "Shown to differ: Holm-adjusted p of at most 0.05, and the stories that both answered do not point the other way.",
+    "First minus second over the same {samples}, missing answers at their worst as in the ranking. Brackets: 95 % intervals over {units}.",
+    "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the other way.",
     "Holm's correction runs over all rows of this stage and reading, shown or not.",
 )
 
@@ -73,6 +73,7 @@ def pair_table(
         for row in rows
     ]
     title = f"{group_named(stage).score_title}: differences between models, {reading} reading"
-    notes = [*NOTES, f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
+    told = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
+    notes = [*(note.format(**told) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
     lead = unlike_missing({stage: entrants}) if entrants else []
     return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entrants))

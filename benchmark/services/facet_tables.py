@@ -7,12 +7,12 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
-from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.shown import EntrantResults
 
-NOTE = "Brackets: 95 % intervals over stories; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
+NOTE = "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
 REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."
 
 SAME = "Same in all: the share whose score is the same in every repetition."
@@ -36,7 +36,13 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, read
         rows.append(row)
     title = f"{group.score_title} by {group.facets[facet].lower()}, {reading} reading (%)"
     lead = unlike_missing({stage: entrants})
-    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[NOTE, *ranked_within(entrants)])
+    return Table(
+        title=title,
+        columns=columns,
+        rows=rows,
+        lead=lead,
+        notes=[NOTE.format(units=units_of_group(stage)), *ranked_within(entrants)],
+    )
 
 
 def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: str) -> Table:

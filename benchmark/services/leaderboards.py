@@ -21,7 +21,7 @@ from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, nouns_of_group, suite_named
+from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import (
@@ -207,7 +207,7 @@ def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: 
         sorted((entrant["scores"], entrant["key"], entrant["model"]) for entrant in models),
         sorted(entrant["scores"] for entrant in partial),
         sorted(selection.stories) if partial else None,
-        method(seed=seed, unit="stories"),
+        method(seed=seed, unit=units_of_group(stage)),
     ]
     key = hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     result = cache.get(f"{what}:{key}")
@@ -283,7 +283,9 @@ def _ranked(models, columns, stage: str, reading: str, selection: Selection | No
     if not cases:
         return {"models": [], "pairs": [], "method": "", "tests": 0, "no_letters": ""}
     all_cases = Cases.of(cases, everything, clusters)
-    return leaderboard(all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1])
+    return leaderboard(
+        all_cases, seed=seed, categories=categories, samples=nouns_of_group(stage)[1], unit=units_of_group(stage)
+    )
 
 
 def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[EntrantResults]:

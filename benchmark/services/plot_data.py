@@ -14,7 +14,7 @@ from benchmark.services.absences import unread
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
@@ -105,7 +105,11 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
 
 
 def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> dict[str, Any]:
-    return {"positional": [leaderboard_rows(entrants, stage)], "score": group_named(stage).score_title}
+    return {
+        "positional": [leaderboard_rows(entrants, stage)],
+        "score": group_named(stage).score_title,
+        "over": units_of_group(stage),
+    }
 
 
 def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
@@ -201,7 +205,8 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
                 arguments = {
-                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part, "short": suite.categories
+                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part, "short": suite.categories,
+                    "over": units_of_group(stage),
                 }  # fmt: skip
                 yield (
                     name,

@@ -10,7 +10,7 @@ from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named
+from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.entrants import by_category, measured, readings_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
@@ -27,7 +27,7 @@ GROUP_NOTE = (
 )
 READING_NOTE = (
     "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; official counts what cannot be read as 0. "
-    "Brackets: 95 % intervals over stories."
+    "Brackets: 95 % intervals over {units}."
 )
 UNJUDGED_NOTE = (
     "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and interval take them as "
@@ -128,7 +128,7 @@ def _where(stage: str) -> dict[str, Items]:
 
 
 def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE]
+    notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE.format(units=units_of_group(stage))]
     group = group_named(stage)
     notes += group.notes
     if group.judged:

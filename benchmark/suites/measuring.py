@@ -15,7 +15,7 @@ from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, re
 from benchmark.suites.asked import BySample, Columns, Figures, Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.reasons import OPEN
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import (
     READINGS,
     mean_columns,
@@ -168,10 +168,17 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
             measured.append((sample, score(sample, outcomes)))
     if not measured:
         return None
-    rules = {"seed": int(entered.settings.get("seed", 1)), "resamples": RESAMPLES}
+    seed = int(entered.settings.get("seed", 1))
     scores = [replace(result.repaired, cluster=sample.cluster) for sample, result in measured]
     repaired: StoryReport = {
-        **report(scores, group.shares, mean_of_categories=group.category_mean, **rules),
+        **report(
+            scores,
+            group.shares,
+            mean_of_categories=group.category_mean,
+            seed=seed,
+            resamples=RESAMPLES,
+            unit=units_of_group(group.key),
+        ),
         "stories": [_row(sample, story_score) for (sample, _), story_score in zip(measured, scores, strict=True)],
     }
     reason = next(
@@ -197,7 +204,7 @@ def _analyses(
     readings: tuple[Reading, ...] = ("repaired", "official") if has_official else ("repaired",)
     for reading in readings:
         scores = [(sample, _scored(sample, result, reading)) for sample, result in measured]
-        analyses[reading] = {"facets": {name: _facet(scores, name, group.score, seed) for name in group.facets}}
+        analyses[reading] = {"facets": {name: _facet(scores, name, group, seed) for name in group.facets}}
         if spread := _repeated(group, entered, measured, score, reading):
             analyses[reading] |= {"repetitions": spread}
     return {"official": None} | analyses
@@ -210,16 +217,17 @@ def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScor
     return StoryScore(sample.category, shares, shares, shares, cluster=sample.cluster)
 
 
-def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, share: str, seed: int) -> dict[str, Any]:
+def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> dict[str, Any]:
     """Return {value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
     parts: dict[str, list[StoryScore]] = {}
     for sample, story_score in scores:
         parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
-    return {value: _estimate(part, share, seed) for value, part in parts.items()}
+    return {value: _estimate(part, group, seed) for value, part in parts.items()}
 
 
-def _estimate(scores: Sequence[StoryScore], share: str, seed: int) -> dict[str, Any]:
-    row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES)
+def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> dict[str, Any]:
+    share = group.score
+    row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES, unit=units_of_group(group.key))
     interval, why = row.intervals[share]
     estimate: dict[str, Any] = {"value": row.values[share], "interval": interval, "n": row.stories}
     if why:

@@ -83,6 +83,11 @@ def nouns_of_group(key: str) -> tuple[str, str]:
     return suite_named(group_suite(key)).noun
 
 
+def units_of_group(key: str) -> str:
+    """Return what intervals and tests of a metric group resample whole, in the plural."""
+    return suite_named(group_suite(key)).cluster[1]
+
+
 def nouns_of_samples(suite: str) -> tuple[str, str]:
     """Return what the samples of a dataset are called, one and many; `suite` is empty for frozen gold."""
     registered = suites().get(suite)

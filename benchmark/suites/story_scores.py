@@ -13,7 +13,7 @@ from benchmark.domain.estimating import COMPLETE, Report, StoryScore, report
 from benchmark.domain.inference import Case
 from benchmark.suites.asked import Columns, Official, Reading, Value
 from benchmark.suites.reasons import lost_outside
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, units_of_group
 
 READINGS: tuple[Reading, ...] = ("official", "repaired")
 
@@ -132,7 +132,14 @@ def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: i
     """The figures of the selection as score_repaired has them."""
     kept = [_score(columns, at, stage) for at, story in enumerate(columns["stories"]) if story in stories]
     group = group_named(stage)
-    return report(kept, group.shares, mean_of_categories=group.category_mean, seed=seed, resamples=resamples)
+    return report(
+        kept,
+        group.shares,
+        mean_of_categories=group.category_mean,
+        seed=seed,
+        resamples=resamples,
+        unit=units_of_group(stage),
+    )
 
 
 def _score(columns: Columns, at: int, stage: str) -> StoryScore:

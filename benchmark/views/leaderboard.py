@@ -20,7 +20,7 @@ from benchmark.services.leaderboard_scope import suite_to_show
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
-from benchmark.suites.registry import group_named, suite_named
+from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 from benchmark.views.sections import Address, files_of
@@ -169,7 +169,7 @@ def board_chart(
     chart = dot_chart(
         group_named(stage).score_title,
         rows,
-        unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over stories",
+        unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}",
         heads=("Repaired", "Official"),
         aside="Group",
     )

@@ -21,8 +21,10 @@ from benchmark.domain.plots.theme import THEMES
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.asking import settings_of
+from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
+from benchmark.services.leaderboards import differences
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.plot_data import figures_of
@@ -287,6 +289,23 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
 
 
 @pytest.mark.once
+def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboard_and_has_its_name(run, admin, cast):
+    keys = [f"{run.uid}.{pk}" for pk in run.entrants.order_by("pk").values_list("pk", flat=True)[:2]]
+    _, entrants = pair_of(cast.project, *keys)
+    compared = compare(entrants["tiny"], "tiny", "repaired")
+    row = next(row for row in compared["rows"] if not row["category"])
+    (pair,) = (pair for pair in differences(entrants["tiny"], "tiny")["repaired"]["pairs"] if not pair["category"])
+    assert (row["n"], row["clusters"]) == (12, 6)
+    assert (abs(row["value"]), row["p"]) == (abs(pair["value"]), pair["p"])
+    assert sorted(map(abs, row["interval"] or ())) == sorted(map(abs, pair["interval"] or ()))
+    for name in ("leaderboard", "differences"):
+        page = admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).content.decode()
+        assert "intervals over sheets" in page and "over stories" not in page, name
+    assert "sign-flip test over sheets" in compared["method"] and "stories" not in compared["method"]
+    picture = admin.get(reverse("benchmark:run_figure", args=[cast.project.slug, run.uid, "leaderboard-tiny", "svg"]))
+    assert "over stories" not in picture.content.decode()
+
+
 def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, cast):
     slug = cast.project.slug
     for page in ("run_results", "run_report"):

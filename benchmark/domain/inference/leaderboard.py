@@ -76,6 +76,7 @@ def leaderboard(
     alpha: float = ALPHA,
     categories: Mapping[int, str] | None = None,
     samples: str = "stories",
+    unit: str = "stories",
 ) -> Ranking:
     """The ranking, ready for JSON.
 
@@ -85,12 +86,12 @@ def leaderboard(
     `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
     `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
     rest on the overall differences, adjusted over all `tests`. `no_letters` says why there are none, empty where there are.
-    `samples` is what the reasons call what was asked about.
+    `samples` is what the reasons call what was asked about, `unit` what is resampled and whose signs are flipped.
     """
     ordered = cases.best_first()
     fits = ordered.ranks
     ranked, unranked = ordered[np.flatnonzero(fits).tolist()], ordered[np.flatnonzero(~fits).tolist()]
-    pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories)
+    pairs = paired_differences(ranked, seed=seed, resamples=resamples, categories=categories, unit=unit)
     tests = sum(pair["p"] is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else ""
     if not no_letters and out_of_reach(ranked.units, tests, alpha):
@@ -98,14 +99,14 @@ def leaderboard(
     apart = [(pair["first"], pair["second"]) for pair in pairs if not pair["category"] and differs(pair, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
-    models = [*_ranked(ranked, group, **rules), *_unranked(unranked, samples, **rules)]
+    models = [*_ranked(ranked, group, unit, **rules), *_unranked(unranked, samples, unit, **rules)]
     flips = flips_for(len(pairs))
     fewest = min((pair.get("clusters", pair["n"]) for pair in pairs if pair["p"] is not None), default=ranked.units)
     by_category = any(pair["category"] for pair in pairs)
     return {
         "models": models,
         "pairs": pairs,
-        "method": _method(**rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
+        "method": _method(unit, **rules, flips=flips, alpha=alpha, tests=tests, fewest=fewest, by_category=by_category),
         "seed": seed,
         "resamples": resamples,
         "flips": flips,
@@ -115,29 +116,29 @@ def leaderboard(
     }
 
 
-def _ranked(cases: Cases, group: Mapping[str, str], *, seed: int, resamples: int) -> Iterator[Standing]:
+def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
     places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
-    for standing, (rank, ends) in zip(_standings(cases, seed=seed, resamples=resamples), places, strict=True):
+    for standing, (rank, ends) in zip(_standings(cases, unit, seed=seed, resamples=resamples), places, strict=True):
         standing |= {"rank": rank, "ranks": ends, "group": group.get(standing["model"])}
         if _too_few_to_rank(cases):
-            standing["ranks_reason"] = few("stories")
+            standing["ranks_reason"] = few(unit)
         yield standing
 
 
-def _unranked(cases: Cases, samples: str, *, seed: int, resamples: int) -> Iterator[Standing]:
-    standings = _standings(cases, seed=seed, resamples=resamples)
+def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
+    standings = _standings(cases, unit, seed=seed, resamples=resamples)
     for standing, points in zip(standings, cases.lost_score, strict=True):
         standing["reason"] = LOST.format(lost=standing["lost"], n=standing["n"], samples=samples, points=100 * points)
         yield standing
 
 
-def _standings(cases: Cases, *, seed: int, resamples: int) -> Iterator[Standing]:
+def _standings(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
     """Yield the score of each model with its interval, without a rank."""
     estimates = mean_estimates(
         cases.worst,
         scale=SHARE,
         seed=seed,
-        unit="stories",
+        unit=unit,
         empty=NO_STORY,
         resamples=resamples,
         clusters=cases.clusters,
@@ -200,10 +201,12 @@ def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
     return answered is None or bool(answered * pair["value"] >= 0)
 
 
-def _method(*, seed: int, resamples: int, flips: int, alpha: float, tests: int, fewest: int, by_category: bool) -> str:
-    family = "all pairs, over all stories and in each category" if by_category else "all pairs"
+def _method(
+    unit: str, *, seed: int, resamples: int, flips: int, alpha: float, tests: int, fewest: int, by_category: bool
+) -> str:
+    family = f"all pairs, over all {unit} and in each category" if by_category else "all pairs"
     return (
-        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit='stories')}; paired differences, two-sided sign-flip test over stories "
-        f"({flips:,} patterns, all of them for few stories), Holm's correction over {family} ({tests:,} tests), level {alpha:g}"
-        + (f"; {why}" if (why := caution(fewest, "stories")) else "")
+        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, two-sided sign-flip test over {unit} "
+        f"({flips:,} patterns, all of them for few {unit}), Holm's correction over {family} ({tests:,} tests), level {alpha:g}"
+        + (f"; {why}" if (why := caution(fewest, unit)) else "")
     )

@@ -62,6 +62,7 @@ def paired_differences(
     resamples: int = RESAMPLES,
     categories: Mapping[int, str] | None = None,
     tests: int = 0,
+    unit: str = "stories",
 ) -> list[Pair]:
     """Every pair of models, over all stories and then within each category.
 
@@ -70,7 +71,7 @@ def paired_differences(
     `p` two-sided, `p_adjusted` by Holm over everything that has a p (specification "Statistics": over all pairs and categories).
     A judge's or a provider's loss shows no difference: the p holds with what was lost of the weaker one at its best. `answered` has
     the mean difference on the stories that both answered as `value` and their number as `n`. `tests` is how many the caller
-    adjusts over, where there are more.
+    adjusts over, where there are more; `unit` is what reasons call what is resampled.
     """
     pairs = list(combinations(range(len(cases.models)), 2))
     if not pairs:
@@ -85,7 +86,7 @@ def paired_differences(
     adjusted = iter(holm([value for of_part in p for value in of_part]))
     compared: list[Pair] = []
     for (category, at), of_part in zip(columns.items(), p, strict=True):
-        estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), seed=seed, resamples=resamples)
+        estimates = _estimates(differences[:, at], _of_part(cases.clusters, at), unit, seed=seed, resamples=resamples)
         for (a, b), estimate, raw, answered in zip(pairs, estimates, of_part, both[:, at], strict=True):
             compared.append(
                 {
@@ -101,12 +102,14 @@ def paired_differences(
     return compared
 
 
-def _estimates(differences: Floats, clusters: Clusters | None, *, seed: int, resamples: int) -> list[Estimate]:
+def _estimates(
+    differences: Floats, clusters: Clusters | None, unit: str, *, seed: int, resamples: int
+) -> list[Estimate]:
     return mean_estimates(
         differences,
         scale=DIFFERENCE,
         seed=seed,
-        unit="stories",
+        unit=unit,
         empty=NO_COMMON_STORY,
         resamples=resamples,
         clusters=clusters,

@@ -76,11 +76,13 @@ def dot_plot(
     *,
     unit: str,
     look: Look,
+    over: str = "stories",
     note: str = "",
     asides: Sequence[Aside] = (),
     rule: float | None = None,
 ) -> Canvas:
-    """The drawn canvas; panels share one axis in per cent, so that they can be compared. `rule` is where a line stands in each. The caption is `unit`, what lines and bands are, and `note`."""
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared. `rule` is where a line stands in each. The caption is
+    `unit`, what lines (intervals `over` what) and bands are, and `note`."""
     labels, width = look.labels(models), look.points
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
     figures = [figure for panel in panels for row in panel.rows for figure in row.values()]
@@ -95,7 +97,7 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = wrapped(f"{unit}{barred(figures)}{BANDS if ends else ''}{ended(note)}", width - 2 * EDGE)
+    caption = wrapped(f"{unit}{barred(figures, over=over)}{BANDS if ends else ''}{ended(note)}", width - 2 * EDGE)
     block = heading + row * len(labels) + TICKS
     canvas = look.canvas(EDGE + legend + block * len(lines) + LINE * len(caption))
     if legend:

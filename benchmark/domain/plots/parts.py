@@ -20,12 +20,13 @@ def scores_by_part(
     part: str,
     short: Mapping[str, str] | None = None,
     key: str = "score",
+    over: str = "stories",
     note: str = "",
     look: Look,
 ) -> Drawing:
     """Draw `score` in one panel a `part`, both in words.
 
-    Parts are in the order of the first row that has them; `short` are names for narrow panels. A figure's "bounds" are drawn as a band where they
+    Parts are in the order of the first row that has them; `short` are names for narrow panels, and intervals are `over` what is resampled. A figure's "bounds" are drawn as a band where they
     differ.
     """
     title = f"{score} by {part}, {reading} reading"
@@ -40,5 +41,5 @@ def scores_by_part(
         for name in parts
     ]
     unit = f"{score} (%), {reading} reading"
-    canvas = dot_plot(models, panels, [Series(key=key, label=score)], unit=unit, note=note, look=look)
+    canvas = dot_plot(models, panels, [Series(key=key, label=score)], unit=unit, over=over, note=note, look=look)
     return Drawing(title, canvas, [told(name, models, scores[name], bounds[name]) for name in parts])

@@ -37,6 +37,7 @@ def leaderboard(
     rows: Sequence[RankedRow],
     *,
     score: str,
+    over: str = "stories",
     note: str = "",
     look: Look,
 ) -> Drawing:
@@ -58,6 +59,7 @@ def leaderboard(
         [Panel("", scores, bounds)],
         series,
         unit=f"{score} (%)",
+        over=over,
         note=note,
         look=look,
         asides=_ranking_asides(rows, scores, narrow=look.narrow),

@@ -71,10 +71,10 @@ def ended(note: str) -> str:
     return f"; {note}" if note else ""
 
 
-def barred(figures: Iterable[Percent | None], line: str = "bar") -> str:
-    """Return what lines beside marks are, and why some marks have none: the end of a caption."""
+def barred(figures: Iterable[Percent | None], line: str = "bar", over: str = "stories") -> str:
+    """Return what lines beside marks are, over which units, and why some marks have none: the end of a caption."""
     drawn = [figure for figure in figures if figure]
-    legend = f", {line}s: 95 % intervals over stories" if any(figure.interval for figure in drawn) else ""
+    legend = f", {line}s: 95 % intervals over {over}" if any(figure.interval for figure in drawn) else ""
     reasons = dict.fromkeys(figure.reason for figure in drawn if figure.reason and not figure.interval)
     return legend + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
 

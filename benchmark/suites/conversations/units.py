@@ -48,7 +48,7 @@ def every(conversation: str, rights: Iterable[bool | None]) -> Unit:
 def estimate_of(units: Sequence[Unit], seed: int) -> dict[str, Any]:
     """Return the mean of the units that are known with its interval over conversations, {"value", "interval", "n"[, "reason"][, "bounds"]}: bounds take
     those that are not known as 0 and as 1."""
-    row = overall_row([_score(unit) for unit in units], (SHARE,), seed=seed, resamples=RESAMPLES)
+    row = overall_row([_score(unit) for unit in units], (SHARE,), seed=seed, resamples=RESAMPLES, unit="conversations")
     interval, why = row.intervals[SHARE]
     bounds = row.bounds[SHARE]
     found: dict[str, Any] = {"value": row.values[SHARE], "interval": interval, "n": row.stories}

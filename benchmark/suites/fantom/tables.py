@@ -86,7 +86,14 @@ def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
         for entrant in entrants
     ]
     short = {title: title for title in SCENARIOS.values()}
-    return {"positional": [rows], "reading": reading, "score": "ALL", "part": "scenario", "short": short}
+    return {
+        "positional": [rows],
+        "reading": reading,
+        "score": "ALL",
+        "part": "scenario",
+        "short": short,
+        "over": "conversations",
+    }
 
 
 def _embedders(entrants: Sequence[EntrantResults], reading: str) -> list[str]:

@@ -43,7 +43,7 @@ def _accuracy(answers: Sequence[Told]) -> dict[str, Any]:
     scores = [_score(answer) for answer in answers if answer.counts]
     if not scores:
         return {"value": None, "low": None, "high": None, "n": 0}
-    row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES)
+    row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES, unit="narratives")
     interval, why = row.intervals[ACCURACY]
     estimate: Estimate = {"value": row.values[ACCURACY], "interval": interval, "n": len(scores), "reason": why}
     return _bare(estimate)

@@ -73,7 +73,8 @@ def _plot() -> Plot:
 
 def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
     rows = [{"model": entrant["model"], "values": dict(_found(entrant, reading)["f1"])} for entrant in entrants]
-    return {"positional": [rows], "reading": reading, "score": "Macro F1", "part": "genre", "short": dict(GENRES)}
+    named = {"score": "Macro F1", "part": "genre", "short": dict(GENRES), "over": "narratives"}
+    return {"positional": [rows], "reading": reading, **named}
 
 
 def _there(entrants: Sequence[EntrantResults], reading: str, name: str) -> list[str]:

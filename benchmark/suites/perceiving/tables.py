@@ -96,10 +96,11 @@ def plot() -> Plot:
     return scores_by_part
 
 
-def drawn(entrants: Entrants, tasks: Tasks, reading: str) -> dict[str, Any]:
-    """Return the arguments of the picture of tasks by scenario."""
+def drawn(entrants: Entrants, tasks: Tasks, reading: str, over: str) -> dict[str, Any]:
+    """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the plural."""
     rows = [{"model": entrant["model"], "values": _parts(figures, tasks)} for entrant, figures in entrants]
-    return {"positional": [rows], "reading": reading, "score": "Share", "part": "task and scenario", "short": _SHORT}
+    named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
+    return {"positional": [rows], "reading": reading, **named}
 
 
 _SHORT = {

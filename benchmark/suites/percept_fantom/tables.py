@@ -69,7 +69,7 @@ def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
     analysed = _analysed(results)
     if not analysed:
         return {}
-    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.reading)
+    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.reading, "conversations")
     return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
 
 

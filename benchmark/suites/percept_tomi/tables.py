@@ -38,7 +38,7 @@ def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
     entrants = _entrants(results)
     if not entrants:
         return {}
-    drawn = partial(of_three.drawn, entrants, TASKS, results.reading)
+    drawn = partial(of_three.drawn, entrants, TASKS, results.reading, "stories")
     return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.registry import group_named, nouns_of_group
+from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import models_of, readings_in, unjudged
 from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
@@ -35,7 +35,12 @@ def left_out(missing: Mapping[str, Any]) -> float | None:
 def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
     models = models_of(entrants)
-    return [*_missing_differ(models, stage), *_lost(models, stage), *_without_letters(models), *_few_stories(models)]
+    return [
+        *_missing_differ(models, stage),
+        *_lost(models, stage),
+        *_without_letters(models),
+        *_few_units(models, stage),
+    ]
 
 
 def unlike_missing(
@@ -50,13 +55,12 @@ def unlike_missing(
     ]
 
 
-def _few_stories(models: Sequence[EntrantResults]) -> list[str]:
+def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what the letters take for granted where there are any."""
     lettered = [entrant for entrant in models if any((entrant.get("group") or {}).values())]
-    stories = min(
-        (ranking["n"] for entrant in lettered for ranking in entrant["ranking"].values() if ranking), default=0
-    )
-    why = caution(stories, "stories") if lettered else ""
+    rankings = [ranking for entrant in lettered for ranking in entrant["ranking"].values() if ranking]
+    fewest = min((ranking.get("clusters", ranking["n"]) for ranking in rankings), default=0)
+    why = caution(fewest, units_of_group(stage)) if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
 

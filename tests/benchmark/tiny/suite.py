@@ -54,7 +54,7 @@ def _right(body) -> str:
 SUITE = Suite(
     name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
     summary=_summary, expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
-    noun=("sum", "sums"), rows=ROWS, settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
+    noun=("sum", "sums"), cluster=("sheet", "sheets"), rows=ROWS, settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
     tables=tables, pictures=pictures, sections=SECTIONS,
     baselines=(
         *(Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}) for name in ("adder", "counter")),
