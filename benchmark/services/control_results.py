@@ -24,7 +24,7 @@ from benchmark.domain.inference import Cases, paired_differences
 from benchmark.models import Entrant, Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.reports import reports_of
-from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named
+from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS, cases_by_story, clusters_of, scores_by_story
 from core.made_by import made_by
@@ -85,7 +85,8 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
                         )
             rows.setdefault(stage, {})[reading] = _adjusted(compared)
     methods = {
-        stage: {reading: _method(of) for reading, of in by_reading.items()} for stage, by_reading in rows.items()
+        stage: {reading: _method(of, units_of_group(stage)) for reading, of in by_reading.items()}
+        for stage, by_reading in rows.items()
     }
     return {"rows": rows, "methods": methods, "left": [_left(run, control) for control in controls]}
 
@@ -101,14 +102,14 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
     cases = {name: cases_by_story(columns, score) for name, columns in zip((FIRST, SECOND), sides, strict=True)}
     clusters = clusters_of(sides[0])
     aligned = Cases.of(cases, numbers, clusters)
-    [pair] = paired_differences(aligned, seed=SEED)
+    [pair] = paired_differences(aligned, seed=SEED, unit=units_of_group(stage))
     told = CONTROLS[control.control]
     known = {number: clusters.get(number, str(number)) for number in numbers}
     scores = [
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = paired(*scores, known, seed=SEED, unit="stories", resamples=1)
+    both = paired(*scores, known, seed=SEED, unit=units_of_group(stage), resamples=1)
     means = [float(mean) if aligned.stories else None for mean in mean_of(aligned.worst)]
     best = [float(mean) if aligned.stories else None for mean in mean_of(aligned.best)]
     return {
@@ -147,11 +148,11 @@ def _adjusted(rows: list[Row]) -> list[Row]:
     ]
 
 
-def _method(rows: Sequence[Row]) -> str:
+def _method(rows: Sequence[Row], unit: str) -> str:
     tests = sum(row["p"] is not None for row in rows)
     return (
-        f"Published less controlled, over the samples that the control changes, missing answers at their worst; {method(seed=SEED, unit='stories')}; two-sided "
-        f"sign-flip test over stories; Holm's correction over the {tests} tests of this table, every model under every control."
+        f"Published less controlled, over the samples that the control changes, missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided "
+        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model under every control."
     )
 
 

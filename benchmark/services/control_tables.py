@@ -10,7 +10,14 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.storyless import STORYLESS
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
-from benchmark.suites.registry import group_named, group_suite, nouns_of_group, ordered_keys, suite_named
+from benchmark.suites.registry import (
+    group_named,
+    group_suite,
+    nouns_of_group,
+    ordered_keys,
+    suite_named,
+    units_of_group,
+)
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
 
 Controls = Mapping[str, Any]
@@ -177,7 +184,7 @@ def control_pictures(controls: Controls, reading: str) -> Iterator[tuple[str, Sh
         score = group_named(stage).score_title
         models = [row for row in rows if row["kind"] == "model"]
         if models:
-            arguments = {"positional": [models], "score": score, "reading": reading}
+            arguments = {"positional": [models], "score": score, "reading": reading, "over": units_of_group(stage)}
             yield (
                 f"controls-{stage}",
                 ShownPicture(f"{score}: published less controlled", _differences, partial(dict, arguments)),

@@ -14,8 +14,10 @@ Row = Mapping[str, Any]
 
 
 @plot
-def control_differences(rows: Sequence[Row], *, score: str, reading: str, note: str = "", look: Look) -> Drawing:
-    """Plot the score as published less that under each control, with its interval, in a panel a control; `rows` are of one model under one control:
+def control_differences(
+    rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
+) -> Drawing:
+    """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel a control; `rows` are of one model under one control:
     {model, title, value, interval[, reason], bounds}."""
     title = f"{score}: published less controlled, {reading} reading"
     if not rows:
@@ -30,7 +32,7 @@ def control_differences(rows: Sequence[Row], *, score: str, reading: str, note: 
         lines.append(told(name, models, figures, bounds))
     canvas = dot_plot(
         models, panels, (Series(key="difference", label="Difference"),), unit=f"{score}, {reading} reading: points by which it is higher as published",
-        note=note, look=look, rule=0.0,
+        over=over, note=note, look=look, rule=0.0,
     )  # fmt: skip
     return Drawing(title, canvas, lines)
 
