@@ -98,7 +98,7 @@ def test_every_table_in_every_format(world, client, base):
         response = client.get(f"{base}/tables/{name}.{asked}")  # one format of each, the next of the next
         assert response.status_code == 200 and response["Content-Type"].startswith(kinds[asked]), name
         assert f"{name}.{asked}" in response["Content-Disposition"]
-        files = {suffix: table_file(table(), suffix) for suffix in kinds}
+        files = {suffix: table_file(table(), suffix, name) for suffix in kinds}
         assert all(files.values()) and response.content == files[asked], name
 
 

@@ -84,6 +84,9 @@ def decide(world) -> GoldLabel:
 def statuses(client, person, pages) -> dict[str, int]:
     client.force_login(person)
     found = {one: client.get(one).status_code for one in pages}
+    for one in found:  # nobody answered questions about these stories: whoever may see that is led to the page that says so
+        if "/results/structure/" in one and found[one] == 302:
+            found[one] = client.get(one, follow=True).status_code
     if person.username == "bob":  # an annotator never sees how one of them labelled, frozen gold or not
         [labels] = [one for one in pages if re.search(r"/people/p1/\d+/", one)]
         assert found.pop(labels) == 403

@@ -101,7 +101,7 @@ FOCUSED = """(() => { const at = document.activeElement; if (!at) return "";
 
 def tab_to(page, name: str) -> None:
     """Presses Tab until what has the focus is called `name`."""
-    for _ in range(90):
+    for _ in range(200):
         page.keyboard.press("Tab")
         if page.evaluate(FOCUSED).startswith(name):
             return

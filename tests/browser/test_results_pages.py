@@ -154,7 +154,7 @@ def test_downloads(world, admin):
     part = admin.locator("section", has=admin.get_by_role("heading", name="Accuracy by dimension"))
     figure = part.locator(".files").first
     for name, start in (("SVG", b"<?xml"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
-        assert downloaded(admin, figure.get_by_role("link", name=name)).startswith(start)
+        assert downloaded(admin, figure.get_by_role("link", name=name).first).startswith(start)
     stage = (
         admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
     )
