@@ -23,6 +23,7 @@ from benchmark.models import (
     SharedReport,
 )
 from benchmark.services import withheld
+from benchmark.services.across import SuiteRanking, rankings_across
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
@@ -196,6 +197,14 @@ def waiting_for(access: ProjectAccess, stories: withheld.Numbers) -> str:
     """Return why figures that part these stories wait, as a sentence; empty for who has no open work on any of them."""
     closed = closed_to(access) & stories
     return withheld.sentence(len(closed), len(stories)) if closed else ""
+
+
+def across_for(access: ProjectAccess) -> list[SuiteRanking]:
+    """Return the rankings of all suites as this person may see them."""
+    return [
+        withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.stage)))
+        for ranking in rankings_across(access.project)
+    ]
 
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:

@@ -143,6 +143,9 @@ PAGES = {
     "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
     "benchmark:leaderboard_table": ADMIN,
     "benchmark:leaderboard_figure": ADMIN,
+    "benchmark:across": ADMIN,
+    "benchmark:across_table": ADMIN,
+    "benchmark:across_figure": ADMIN,
     "benchmark:differences": ADMIN,
     "benchmark:differences_table": ADMIN,
     "benchmark:structure": ADMIN,
@@ -245,6 +248,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         "entrant": place.entrant.pk,
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
+    own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_figure": {"figure": "across"}}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}

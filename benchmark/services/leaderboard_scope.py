@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
+from django.db.models import QuerySet
+
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.absences import absences, apart, is_absent, uncovered, unscored
@@ -22,8 +24,17 @@ from workers.models import JobState
 def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
     """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
-    runs = Run.objects.listed().filter(dataset=dataset, suite=suite, form=answer_format, job__state=JobState.FINISHED)
-    return list(runs.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants"))
+    return list(_finished().filter(dataset=dataset, suite=suite, form=answer_format))
+
+
+def finished_runs_of(project: Project) -> list[Run]:
+    """Return the listed finished runs of a project, newest first, with their entrants: of the suites that there are."""
+    return list(_finished().filter(project=project, suite__in=suites()))
+
+
+def _finished() -> QuerySet[Run]:
+    runs = Run.objects.listed().filter(job__state=JobState.FINISHED)
+    return runs.select_related("judge", "project", "dataset", "source", "job").prefetch_related("entrants")
 
 
 def leaderboard_of(
@@ -43,11 +54,27 @@ def leaderboard_of(
     """
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
-    reports = reports_of(runs)
+    return board_of(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
+
+
+def board_of(
+    dataset: Dataset,
+    suite: str,
+    runs: Sequence[Run],
+    reports: Mapping[int, Any],
+    key: str | None = None,
+    *,
+    all_runs: bool = False,
+    asked: Mapping[str, str] | None = None,
+    groups: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of some metric `groups` alone where
+    they are named."""
+    reports = {run.pk: reports[run.pk] for run in runs}
     selections = selections_of(dataset, reports, runs)
     chosen = _chosen(dataset, selections, key)
     fitting = _fitting(runs, reports, chosen)
-    everybody, without = _everybody(suite, fitting, reports, all_runs)
+    everybody, without = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
     absent = [absence for stage, entrants in without.items() for absence in absences(stage, entrants)]
     absent += unscored(suite, fitting, reports)
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
@@ -88,7 +115,7 @@ def ranking_with(
     splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
     for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
         fitting = _fitting(runs, reports, _chosen(dataset, selections, split))
-        everybody, _ = _everybody(suite, fitting, reports, every)
+        everybody, _ = _everybody(keys_of(suite), fitting, reports, every)
         all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[stage], keys)):
@@ -105,11 +132,11 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection 
 
 
 def _everybody(
-    suite: str, runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
+    groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
 ) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
     """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those without an answer."""
     everybody, without = {}, {}
-    for stage in keys_of(suite):
+    for stage in groups:
         entrants = entrants_of(runs, reports, stage)
         without[stage] = [entrant for entrant in entrants if is_absent(entrant)]
         # before the newest is chosen: an earlier run has figures

@@ -9,9 +9,12 @@ answers counts the gold labels of the stories that are left.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import replace
 from typing import Any
 
+from annotation.models.workload import too_few
 from benchmark.services.absences import Absence, rows_withheld
+from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
 
@@ -48,6 +51,18 @@ def whole_document(document: Document, closed: Numbers) -> Document:
     for row in rows_of(document["stages"], count):
         absent[row.stage] = [*absent.get(row.stage, ()), row.told]
     return document | {"stages": whole_stages(document["stages"]), "absent": absent, "withheld": count}
+
+
+def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
+    """Return the ranking without its chance level, which is a baseline's figure, for who has open work on its stories, and with nobody in it where these
+    are too few."""
+    count = len(closed & ranking.numbers)
+    if not count:
+        return ranking
+    if too_few(ranking.numbers, closed):
+        why = sentence(count, len(ranking.numbers))
+        return replace(ranking, places={}, models={}, ranked=0, chance=None, absent=(), withheld=why)
+    return replace(ranking, chance=None, no_chance=rows_withheld(ranking.stage, TELLING["baseline"], count).why)
 
 
 def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:

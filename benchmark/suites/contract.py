@@ -160,7 +160,8 @@ class Suite:
     `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
     the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses.
 
-    `baselines` answer its questions without a model.
+    `baselines` answer its questions without a model. `main` are the keys of the metric groups that stand for it beside other suites, its first group
+    where it names none.
     """
 
     name: str
@@ -211,6 +212,12 @@ class Suite:
     categories: ShortNames = field(default_factory=dict)
     category_noun: str = "category"
     baselines: tuple[Baseline, ...] = ()
+    main: tuple[str, ...] = ()
+
+    @property
+    def main_groups(self) -> tuple[MetricGroup, ...]:
+        """The metric groups that stand for the suite beside others."""
+        return tuple(group for group in self.groups if group.key in self.main) or self.groups[:1]
 
     @property
     def launched(self) -> tuple[Step, ...]:

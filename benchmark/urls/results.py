@@ -3,6 +3,7 @@
 from django.urls import path
 
 from benchmark.views import (
+    across,
     compare,
     differences,
     downloads,
@@ -27,6 +28,9 @@ urlpatterns = [
     path("results/share/", reports.share_leaderboard, name="share_leaderboard"),
     path("results/tables/<slug:table>.<slug:data>", downloads.leaderboard_table, name="leaderboard_table"),
     path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
+    path("results/across/", across.across, name="across"),
+    path("results/across/tables/<slug:table>.<slug:data>", across.across_table, name="across_table"),
+    path("results/across/figures/<slug:figure>.<slug:picture>", across.across_figure, name="across_figure"),
     path("results/differences/", differences.differences, name="differences"),
     path("results/differences/<slug:table>.<slug:data>", differences.differences_table, name="differences_table"),
     path("results/structure/", structure.structure, name="structure"),

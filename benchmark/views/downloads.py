@@ -39,20 +39,22 @@ Tables = Mapping[str, Callable[[], Table]]
 def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     document = run_document(access)
-    return _table(tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.get("withheld", 0))
+    return table_response(
+        tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.get("withheld", 0)
+    )
 
 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
     tables = tables_of_comparison(document["comparison"]) if document["kind"] == "comparison" else tables_of(document)
-    return _table(tables, table, data, f"{slug}-{report}-{table}", withheld=document.get("withheld", 0))
+    return table_response(tables, table, data, f"{slug}-{report}-{table}", withheld=document.get("withheld", 0))
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     reading = filters_of(request.GET)["reading"]
     document = board_of(request.GET, results_access(request.user, slug))
     tables = {name: partial(_of_reading, make, reading) for name, make in tables_of(document).items()}
-    return _table(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
+    return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
 
 
 def _of_reading(make: Callable[[], Table], reading: str) -> Table:
@@ -65,10 +67,10 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
         comparison = chosen_comparison(request.GET, access)["comparison"]
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
-    return _table(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")
+    return table_response(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")
 
 
-def _table(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
+def table_response(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
     table = table_named(tables, name, withheld)
     if suffix not in TABLE_TYPES:
         raise Http404(f"There is no format {suffix!r} of tables; there are {', '.join(TABLE_TYPES)}.")

@@ -71,6 +71,8 @@ SPECIAL = {
     "comparison_table": {"table": "differences"},
     "comparison_figure": {"figure": "two-models"},
     "leaderboard_figure": {"figure": "leaderboard-stage2"},
+    "across_table": {"table": "across"},
+    "across_figure": {"figure": "across"},
 }
 
 

@@ -5,6 +5,7 @@ KeyError for others, and returns the same bytes for the same data. Figures are f
 missing. An SVG holds its text as text, a title, a description with the data, and no reference to anything outside it.
 """
 
+from benchmark.domain.plots.across import model_across, models_across
 from benchmark.domain.plots.canvas import MEDIA_TYPES
 from benchmark.domain.plots.controls import control_differences, without_story
 from benchmark.domain.plots.paired import two_models
@@ -17,6 +18,8 @@ __all__ = [
     "MEDIA_TYPES",
     "control_differences",
     "leaderboard",
+    "model_across",
+    "models_across",
     "pair_matrix",
     "scores_by_part",
     "structure_and_answers",

@@ -49,11 +49,13 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where that is known."""
+    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where that is known. At `level` stands a
+    dashed line."""
 
     title: str
     rows: Sequence[Mapping[str, Percent | None]]
     bounds: Sequence[tuple[float, float] | None] = ()
+    level: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def dot_plot(
     canvas = look.canvas(EDGE + legend + block * len(lines) + LINE * len(caption))
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
-    span = limits([*ends, *figures, *([] if rule is None else [Percent(rule)])])
+    levels = [Percent(level) for level in (rule, *(panel.level for panel in panels)) if level is not None]
+    span = limits([*ends, *figures, *levels])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
@@ -171,6 +174,8 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     middles = np.arange(len(panel.rows)) + 0.5
     axes.set_ylim(len(panel.rows), 0)
     axes.hlines(middles, 0, 1, transform=axes.get_yaxis_transform(), color=theme.line, linewidth=0.6, zorder=1)
+    if panel.level is not None:
+        axes.axvline(panel.level, color=theme.line_strong, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1.7)
     bands = [(y, *bounds) for y, bounds in zip(middles, panel.bounds, strict=False) if bounds]
     if bands:
         axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)

@@ -79,6 +79,7 @@ SUITE = Suite(
     title="OmniToM",
     steps=STEPS,
     groups=(EXTRACTION, LABELLING),
+    main=(EXTRACTION.key, LABELLING.key),
     request=request,
     parse=parse,
     measure=measure,

@@ -1,0 +1,242 @@
+"""Models across suites: the main figure of each in the ranking of every suite, dataset and form, and how suites go together over models.
+
+A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs of one model the newest counts there.
+Nothing is averaged over suites or datasets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby
+from typing import Any, NamedTuple
+
+from annotation.models import Project
+from benchmark.domain.tables import Absent
+from benchmark.models import Dataset, Form, Run
+from benchmark.services.leaderboard_scope import board_of, finished_runs_of
+from benchmark.services.plot_data import leaderboard_rows
+from benchmark.services.reports import reports_of
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.registry import group_named, suite_named, suites
+from benchmark.suites.showing.names import label
+from benchmark.suites.shown import EntrantResults
+from core.statistics import FEWEST, few
+from core.statistics.correlation import Correlation, pearson
+
+CHANCE = "random"
+"""The baseline that draws among what may be answered: its figure in a ranking is the chance level."""
+NO_CHANCE = "no finished run of the baseline “random” answers these questions"
+IDENTITY = ("provider", "model", "revision", "options")
+"""What of an endpoint's spec, beside its name, makes it another model; where it is reached does not."""
+
+
+class AcrossModel(NamedTuple):
+    """A model of any number of suites: its `key` in addresses, and a name that no other has."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A model in a ranking: its `figure` {value, interval[, reason]}, `bounds` with missing answers at their worst and best where any are, its rank with the
+    interval from best to worst, and the run that it is of."""
+
+    figure: Mapping[str, Any] | None
+    bounds: Sequence[float] | None
+    rank: int | None
+    ranks: Sequence[int] | None
+    why: str
+    run: str
+    run_title: str
+    entrant: int
+    settings: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRanking:
+    """The ranking of a metric group of one suite on one dataset in one form.
+
+    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a rank, baselines among them. `chance` is the
+    figure of `CHANCE`, None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may not see it,
+    `withheld` says why, and nobody has a place.
+    """
+
+    stage: str
+    title: str
+    dataset: str
+    over: str
+    numbers: frozenset[int]
+    query: Mapping[str, str]
+    within: str
+    places: Mapping[str, Place]
+    models: Mapping[str, Mapping[str, Any]]
+    ranked: int
+    chance: Mapping[str, Any] | None
+    no_chance: str
+    absent: Sequence[Absent]
+    withheld: str = ""
+
+    @property
+    def score(self) -> str:
+        """The figure's name in words."""
+        return group_named(self.stage).score_title
+
+    @property
+    def split(self) -> str:
+        return self.query.get("split", "")
+
+
+def rankings_across(project: Project) -> list[SuiteRanking]:
+    """Return the rankings of a project in the order of its suites, the newest dataset first, from kept reports."""
+    runs = finished_runs_of(project)
+    reports = reports_of(runs)
+    order = list(suites())
+    boards = sorted(runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.form, -run.pk))
+    rankings = [
+        ranking
+        for (_, _, _), of_board in groupby(boards, key=lambda run: (run.suite, run.dataset_id, run.form))
+        for ranking in _rankings(list(of_board), reports)
+    ]
+    return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
+
+
+def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRanking]:
+    dataset, suite, form = runs[0].dataset, suite_named(runs[0].suite), runs[0].form
+    groups = suite.main_groups
+    board = board_of(dataset, suite.name, runs, reports, groups=[group.key for group in groups])
+    for group in groups:
+        absent = {absence.model: absence.told for absence in board["absent"] if absence.stage == group.key}
+        if board["stages"][group.key][0] or absent:
+            yield _ranking(group, dataset, form, board, list(absent.values()))
+
+
+def _ranking(
+    group: MetricGroup, dataset: Dataset, form: str, board: Mapping[str, Any], absent: Sequence[Absent]
+) -> SuiteRanking:
+    entrants = board["stages"][group.key][0]
+    rows = dict(zip((entrant["key"] for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
+    newest = sorted(entrants, key=lambda entrant: entrant["at"], reverse=True)
+    models: dict[str, EntrantResults] = {}
+    for entrant in newest:
+        if entrant["kind"] == "model":
+            models.setdefault(_key(entrant), entrant)
+    guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
+    chance = rows[guessing["key"]]["repaired"] if guessing else None
+    chosen, conditions = board["chosen"], board["rankings"][group.key].chosen
+    return SuiteRanking(
+        stage=group.key,
+        title="",
+        dataset=f"{dataset.title or 'gold'}, version {dataset.version}",
+        over=chosen.label if chosen else "",
+        numbers=chosen.stories if chosen else frozenset(),
+        query={"version": str(dataset.version), "form": form, "split": chosen.key if chosen else ""} | conditions,
+        within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
+        places={key: _place(entrant, rows[entrant["key"]]) for key, entrant in models.items()},
+        models={key: {"name": entrant["name"], "spec": _identity(entrant)} for key, entrant in models.items()},
+        ranked=sum(
+            bool(entrant["ranking"]["repaired"] and entrant["ranking"]["repaired"]["rank"]) for entrant in entrants
+        ),
+        chance=chance,
+        no_chance="" if chance else NO_CHANCE,
+        absent=absent,
+    )
+
+
+def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
+    ranking = entrant["ranking"]["repaired"] or {}
+    return Place(
+        figure=row["repaired"],
+        bounds=row["bounds"],
+        rank=ranking.get("rank"),
+        ranks=ranking.get("ranks"),
+        why=ranking.get("reason") or ranking.get("ranks_reason") or "",
+        run=entrant["run"],
+        run_title=entrant["run_title"],
+        entrant=entrant["entrant"] or 0,
+        settings=entrant["own"],
+    )
+
+
+def _guesses(entrant: EntrantResults) -> bool:
+    return entrant["kind"] == "baseline" and entrant.get("spec", {}).get("model") == CHANCE
+
+
+def _identity(entrant: EntrantResults) -> dict[str, Any]:
+    return {name: entrant.get("spec", {}).get(name) for name in IDENTITY}
+
+
+def _key(entrant: EntrantResults) -> str:
+    identity = json.dumps([entrant["name"], _identity(entrant)], sort_keys=True)
+    return hashlib.sha256(identity.encode()).hexdigest()[:12]
+
+
+def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
+    """Name each ranking by its suite, and by what else tells it from others: its figure, its dataset, its form."""
+    parts = [_parts(ranking) for ranking in rankings]
+    titles = []
+    for own in parts:
+        namesakes = [other for other in parts if other[0] == own[0]]
+        telling = [part for at, part in enumerate(own) if at == 0 or len({other[at] for other in namesakes}) > 1]
+        titles.append(", ".join(telling))
+    return titles
+
+
+def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
+    suite = next(suite for suite in suites().values() if group_named(ranking.stage) in suite.groups)
+    return (
+        suite.title,
+        ranking.score,
+        f"version {ranking.query['version']}",
+        Form(ranking.query["form"]).label.lower(),
+    )
+
+
+def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
+    """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next, and so on."""
+    models = {key: model for ranking in rankings for key, model in ranking.models.items()}
+    rows: list[Any] = [
+        {"key": key, "name": model["name"], "kind": "model", "settings": {}, "spec": model["spec"]}
+        for key, model in models.items()
+    ]
+    label(rows)
+    names = {row["key"]: row["model"] for row in rows}
+    ordered = sorted(names, key=lambda key: ([_order(ranking.places.get(key)) for ranking in rankings], names[key]))
+    return [AcrossModel(key, names[key]) for key in ordered]
+
+
+def _order(place: Place | None) -> float:
+    return float("inf") if place is None or place.rank is None else place.rank
+
+
+class SuitePair(NamedTuple):
+    """Two rankings with the correlation of their figures over the models that both have."""
+
+    first: SuiteRanking
+    second: SuiteRanking
+    correlation: Correlation
+
+
+def pairs_across(rankings: Sequence[SuiteRanking]) -> list[SuitePair]:
+    """Return every two rankings; fewer models than an interval takes have no correlation, as two always lie on a line."""
+    return [SuitePair(first, second, _correlation(first, second)) for first, second in combinations(rankings, 2)]
+
+
+def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
+    values = [
+        (one, other)
+        for key in first.places
+        if (one := _value(first, key)) is not None and (other := _value(second, key)) is not None
+    ]
+    if len(values) < FEWEST:
+        return Correlation(len(values), reason=few("models"))
+    return pearson([one for one, _ in values], [other for _, other in values], unit="models")
+
+
+def _value(ranking: SuiteRanking, key: str) -> float | None:
+    place = ranking.places.get(key)
+    value = place.figure["value"] if place and place.figure else None
+    return None if value is None else float(value)

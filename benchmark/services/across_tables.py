@@ -1,0 +1,255 @@
+"""Tables and pictures of models across suites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.domain.inference.leaderboard import RANKS_FROM
+from benchmark.domain.tables import Column, Table, absent_told
+from benchmark.domain.tables.estimates import share_column
+from benchmark.domain.tables.table import MISSING
+from benchmark.services.across import (
+    AcrossModel,
+    Place,
+    SuiteRanking,
+    models_across,
+    pairs_across,
+)
+from benchmark.services.plot_data import Picture, plots
+from benchmark.suites.registry import group_suite, suite_named
+from core.statistics import FEWEST
+
+ALL, PAIRS, ONE = "across", "correlations", "model"
+"""Names of the table and picture of all models, of the table of correlations, and of the table and picture of one model."""
+FIGURE_NOTE = "Figures in per cent, repaired reading; brackets: 95 % intervals over what each suite resamples. As on the leaderboards; nothing is averaged over suites."
+RANK_NOTE = (
+    f"Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from {RANKS_FROM} rows on: "
+    "95 % bootstrap intervals."
+)
+CHANCE_ROW = "Chance level"
+CHANCE_NOTE = f"{CHANCE_ROW}: the baseline “random” on the same questions."
+NEWEST_NOTE = (
+    "Of several runs of a model the newest finished one counts; archived runs and runs under a control never do."
+)
+PAIR_NOTE = (
+    f"r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. "
+    "Models are few and no random draw: read the interval first."
+)
+
+
+def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Callable[[], Table]]:
+    """Return the tables by name: of all models and of the pairs of rankings, and where one `model` is chosen of it alone."""
+    if model:
+        return {ONE: partial(table_of_model, rankings, model)}
+    tables = {ALL: partial(table_of_all, rankings)}
+    return tables | ({PAIRS: partial(table_of_pairs, rankings)} if len(rankings) > 1 else {})
+
+
+def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
+    """A row a model, and for each ranking its figure and its rank."""
+    columns = [Column(key="model", header="Model")]
+    rows: list[dict[str, Any]] = [{"model": model.name, "key": model.key} for model in models_across(rankings)]
+    totals: dict[str, Any] = {"model": CHANCE_ROW}
+    for at, ranking in enumerate(rankings):
+        columns += _columns(f"s{at}", ranking)
+        for row in rows:
+            row |= _cells(f"s{at}", ranking.places.get(row["key"]))
+        totals |= _figure(f"s{at}", ranking.chance)
+    return Table(
+        title="Models across suites",
+        columns=columns,
+        rows=rows,
+        totals=[totals],
+        lead=_leads(rankings),
+        notes=[FIGURE_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE],
+        ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
+    )
+
+
+def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
+    named = {"group": ranking.title, "unit": "", "label": "Figure"}
+    figure = share_column(
+        key,
+        ranking.score,
+        interval=f"{key}_interval",
+        worst=f"{key}_worst",
+        bounds=f"{key}_bounds",
+        digits=1,
+        **named,
+    )
+    return [
+        figure,
+        Column(key=f"{key}_rank", header="Rank", kind="count", group=ranking.title, interval=f"{key}_ranks"),
+    ]
+
+
+def _cells(key: str, place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {key: None}
+    bounds = place.bounds
+    return _figure(key, place.figure) | {
+        f"{key}_bounds": bounds,
+        f"{key}_worst": bounds[0] if bounds else (place.figure or {}).get("value"),
+        f"{key}_rank": place.rank,
+        f"{key}_ranks": place.ranks,
+    }
+
+
+def _figure(key: str, figure: Mapping[str, Any] | None) -> dict[str, Any]:
+    figure = figure or {}
+    reason = {} if figure.get("interval") else {f"{key}_interval_reason": figure.get("reason")}
+    return {key: figure.get("value"), f"{key}_interval": figure.get("interval"), **reason}
+
+
+def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
+    """Say of each ranking whom it lacks and what it has no chance level for."""
+    leads = [f"{ranking.title} is not shown. {ranking.withheld}" for ranking in rankings if ranking.withheld]
+    leads += [f"Not in {ranking.title}: {absent_told(ranking.absent)}." for ranking in rankings if ranking.absent]
+    without = [ranking for ranking in rankings if ranking.no_chance and not ranking.withheld]
+    reasons = dict.fromkeys(ranking.no_chance for ranking in without)
+    return leads + [
+        f"No chance level in {', '.join(ranking.title for ranking in without if ranking.no_chance == why)}: {why}."
+        for why in reasons
+    ]
+
+
+def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Table:
+    """A row a ranking that the model stands in: figure, chance level, rank."""
+    rows = [
+        _row_of_model(at, ranking, place)
+        for at, ranking in enumerate(rankings)
+        if (place := ranking.places.get(model.key))
+    ]
+    lacking = [ranking for ranking in rankings if model.key not in ranking.places and not ranking.withheld]
+    names = {row["suite"] for row in rows}
+    share = {"kind": "share", "digits": 1}
+    columns = [
+        Column(key="suite", header="Suite"),
+        Column(key="score", header="Figure"),
+        Column(key="value", header="Value", unit="%", interval="value_interval", bounds="value_bounds", **share),
+        Column(key="worst", header="Worst case", unit="%", **share),
+        Column(key="best", header="Best case", unit="%", **share),
+        Column(key="chance", header="Chance level", unit="%", interval="chance_interval", **share),
+        Column(key="rank", header="Rank", kind="count", interval="ranks"),
+        Column(key="of", header="Of", kind="count"),
+        Column(key="within", header="Asked and judged"),
+        Column(key="dataset", header="Dataset"),
+        Column(key="run", header="Run"),
+    ]
+    return Table(
+        title=f"{model.name} across suites",
+        columns=columns,
+        rows=rows,
+        lead=[*_not_run(lacking, model), *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance])],
+        notes=[FIGURE_NOTE, CHANCE_NOTE, RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
+    )  # fmt: skip
+
+
+def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, Any]:
+    value = (place.figure or {}).get("value")
+    worst, best = place.bounds or (value, value)
+    return {
+        "at": at,
+        "suite": ranking.title,
+        "dataset": f"{ranking.dataset}: {ranking.over}",
+        "score": ranking.score,
+        **_figure("value", place.figure),
+        "value_bounds": place.bounds,
+        "worst": worst,
+        "best": best,
+        **_figure("chance", ranking.chance),
+        "rank": place.rank,
+        "ranks": place.ranks,
+        "why": place.why,
+        "of": ranking.ranked,
+        "within": ", ".join(filter(None, [ranking.within, place.settings])),
+        "run": place.run_title,
+    }
+
+
+def _unranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [f"{row['suite']}: {row['why']}." for row in rows if row["why"]]
+
+
+def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
+    """Name the rankings that lack the model, with the reason where one is known."""
+    told = []
+    for ranking in rankings:
+        names = {absent["model"]: absent["why"] for absent in ranking.absent}
+        why = next((why for name, why in names.items() if model.name.startswith(name)), "no finished run")
+        told.append(f"{ranking.title} ({why})")
+    return [f"Without a figure in {'; '.join(told)}."] if told else []
+
+
+def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
+    """A row a pair of rankings: the correlation over models."""
+    rows = [
+        {
+            "first": pair.first.title,
+            "second": pair.second.title,
+            "models": pair.correlation.n,
+            "r": pair.correlation.r,
+            "r_interval": pair.correlation.interval,
+            "p": pair.correlation.p,
+            "why": pair.correlation.reason or MISSING,
+        }
+        for pair in pairs_across(rankings)
+    ]
+    columns = [
+        Column(key="first", header="Suite"),
+        Column(key="second", header="Other suite"),
+        Column(key="models", header="Models", kind="count"),
+        Column(key="r", header="r", kind="number", digits=3, interval="r_interval"),
+        Column(key="p", header="p", kind="number", digits=3),
+        *([Column(key="why", header="Why none")] if any(row["why"] != MISSING for row in rows) else []),
+    ]
+    notes = [PAIR_NOTE, "p: two-sided, of no correlation, not adjusted for the number of pairs."]
+    return Table(title="Correlations between suites over models", columns=columns, rows=rows, notes=notes)
+
+
+def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Picture]:
+    """Return the pictures by name: of all models, or of one where it is chosen."""
+    if model:
+        title = f"{model.name} across suites"
+        return {ONE: Picture(title, lambda: plots().model_across, partial(_of_model, rankings, model, title))}
+    return {ALL: Picture("Models across suites", lambda: plots().models_across, partial(_of_all, rankings))}
+
+
+def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
+    shown, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
+    suites = [
+        {
+            "title": ranking.title,
+            "figures": [_drawn(ranking.places.get(model.key)) for model in models],
+            "chance": ranking.chance,
+        }
+        for ranking in shown
+    ]
+    return {"positional": ([model.name for model in models], suites), "over": _units(shown)}
+
+
+def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> dict[str, Any]:
+    suites = [
+        {"title": ranking.title, "figure": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
+        for ranking in rankings
+        if (place := ranking.places.get(model.key))
+    ]
+    return {"positional": (title, suites), "over": _units(rankings)}
+
+
+def _units(rankings: Sequence[SuiteRanking]) -> str:
+    """Name what is resampled whole in these rankings' suites."""
+    return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.stage)).cluster[1] for ranking in rankings))
+
+
+def _drawn(place: Place | None) -> dict[str, Any] | None:
+    return {**place.figure, "bounds": place.bounds} if place and place.figure else None
+
+
+def _ranks(place: Place, ranking: SuiteRanking) -> str:
+    if place.rank is None:
+        return MISSING
+    ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
+    return f"{place.rank}{ends} of {ranking.ranked}"

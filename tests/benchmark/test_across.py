@@ -1,0 +1,251 @@
+"""Models across suites: whose figure stands where, what a correlation rests on, and what the page says of what is not there."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from benchmark.models import Dataset, Run
+from benchmark.services import across
+from benchmark.services.across import (
+    NO_CHANCE,
+    Place,
+    SuiteRanking,
+    models_across,
+    pairs_across,
+    rankings_across,
+)
+from benchmark.services.across_tables import table_of_all, table_of_model, table_of_pairs
+from benchmark.services.archiving import archive_run
+from benchmark.services.imports import import_benchmark
+from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import Plan
+from benchmark.services.plot_data import score_of
+from benchmark.services.runs import start_run
+from benchmark.services.withheld import whole_ranking
+from benchmark.suites.registry import suite_named
+from tests.benchmark.results_world import HOSTILE, results_world
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.cast import Cast, new_cast
+from tests.copies import copied
+from workers.models import Endpoint
+from workers.providers.scripted.backend import FUNCTIONS
+
+SKILLS = {"ada": 10, "ben": 8, "cleo": 6, "dora": 4, "emil": 2}
+"""In how many of ten sums a model is right."""
+
+
+def answer(body) -> str:
+    text = body["task"]["text"]
+    if body["task"]["kind"] == "tiny-repeat":
+        return text
+    drawn = int(hashlib.sha256(f"{body['model']}{text}".encode()).hexdigest(), 16) % 10
+    first, _, second = text.partition(": ")[2].removesuffix(" = ?").partition(" + ")
+    return str(int(first) + int(second) + (drawn >= int(body["model"])))
+
+
+# --- rules -----------------------------------------------------------------------------------------------------------------
+def place(value: float | None, rank: int | None = None) -> Place:
+    return Place({"value": value, "interval": None}, None, rank, None, "", "uid", "A run", 1, "")
+
+
+def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
+    order = sorted(values, key=lambda key: -(values[key] or 0))
+    return SuiteRanking(
+        stage="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
+        query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None, no_chance=NO_CHANCE, absent=(),
+        places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
+        models={key: {"name": key, "spec": {}} for key in values},
+    )  # fmt: skip
+
+
+def test_a_correlation_is_over_the_models_that_both_have():
+    first = ranking("One", a=0.1, b=0.2, c=0.3, d=0.4, e=0.5, alone=0.9, mute=None)
+    second = ranking("Two", a=0.2, b=0.1, c=0.4, d=0.3, e=0.5, mute=0.9)
+    [pair] = pairs_across([first, second])
+    # deviations −2 −1 0 1 2 and −1 −2 1 0 2 in tenths: Σxy = 2 + 2 + 0 + 0 + 4 = 8, Σx² = Σy² = 10
+    assert pair.correlation.n == 5 and pair.correlation.r == pytest.approx(0.8)
+    low, high = pair.correlation.interval
+    # Fisher: artanh 0.8 = 1.0986, ± 1.96 / √2
+    assert (low, high) == (pytest.approx(-0.2796, abs=1e-3), pytest.approx(0.9863, abs=1e-3))
+
+
+def test_fewer_than_five_models_have_no_correlation(tiny):
+    first, second = ranking("One", a=0.1, b=0.2, c=0.3, d=0.4), ranking("Two", a=0.1, b=0.2, c=0.3, d=0.4)
+    [row] = table_of_pairs([first, second]).rows
+    assert row["r"] is None and row["models"] == 4 and "at least 5 models" in row["why"]
+
+
+def test_rows_go_by_the_first_ranking_then_by_the_next():
+    first, second = ranking("One", b=0.9, a=0.1), ranking("Two", d=0.8, c=0.9, a=1.0)
+    assert [model.key for model in models_across([first, second])] == ["b", "a", "c", "d"]
+
+
+def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
+    one, other = ranking("One", a=0.5), ranking("Two", b=0.5)
+    one = replace(one, models={"a": {"name": "ada", "spec": {"model": "ada-1"}}})
+    other = replace(other, models={"b": {"name": "ada", "spec": {"model": "ada-2"}}})
+    assert {model.name for model in models_across([one, other])} == {"ada (model ada-1)", "ada (model ada-2)"}
+
+
+def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tiny):
+    whole = replace(ranking(a=0.5), chance={"value": 0.25}, no_chance="")
+    assert whole_ranking(whole, frozenset()) is whole
+    few = whole_ranking(replace(whole, numbers=frozenset({1, 2})), frozenset({1}))
+    assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
+    many = whole_ranking(replace(whole, numbers=frozenset(range(1, 99))), frozenset({1}))
+    assert many.places and many.chance is None and "you still have work to do" in many.no_chance
+
+
+def test_a_suite_without_a_chance_level_says_so(tiny):
+    assert any(
+        "No chance level in Tiny sums" in lead and "random" in lead for lead in table_of_all([ranking(a=0.5)]).lead
+    )
+
+
+# --- a project with two datasets --------------------------------------------------------------------------------------------
+@dataclass
+class World:
+    cast: Cast
+    datasets: list[Dataset]
+
+    @property
+    def address(self) -> str:
+        return f"/p/{self.cast.project.slug}/results/across/"
+
+    def run(self, dataset: Dataset, *models: str, **plan) -> Run:
+        endpoints = [Endpoint.objects.get(name=name) for name in models]
+        made = Plan(dataset=dataset, endpoints=endpoints, suite="tiny", stages=["repeat", "sum"], **plan)
+        check(made)
+        return work_off(start_run(by=self.cast.alice, plan=made, now=timezone.now()))
+
+    @property
+    def rankings(self) -> list[SuiteRanking]:
+        return rankings_across(self.cast.project)
+
+
+@pytest.fixture
+def world(db, tiny, tmp_path, monkeypatch) -> World:
+    monkeypatch.setitem(FUNCTIONS, "adds", answer)
+
+    def made() -> World:
+        cast = new_cast()
+        world = World(cast, [])
+        for name, skill in SKILLS.items():
+            make_endpoint(name, model=str(skill), options={"function": "adds"})
+        for at in (1, 2):
+            folder = tmp_path / str(at)
+            folder.mkdir()
+            (folder / "sums.txt").write_text("".join(f"{number} {at}\n" for number in range(1, 11)))
+            dataset, _ = import_benchmark(
+                by=cast.alice, project=cast.project, suite=suite_named("tiny"), folder=folder, options={}
+            )
+            world.datasets.append(dataset)
+            world.run(dataset, *SKILLS)
+        world.rankings  # noqa: B018 - reports and rankings are kept from now on
+        return world
+
+    return copied("across", made)
+
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
+    newest, oldest = world.rankings
+    assert (newest.title, oldest.title) == ("Tiny sums, version 2", "Tiny sums, version 1")
+    for found, dataset in ((newest, world.datasets[1]), (oldest, world.datasets[0])):
+        entrants, _ = leaderboard_of(dataset, "text", "")["stages"]["tiny"]
+        names = {model["name"]: key for key, model in found.models.items()}
+        assert {*names} == {*SKILLS} and found.ranked == len(entrants)
+        for entrant in entrants:
+            own = found.places[names[entrant["name"]]]
+            assert own.figure == score_of(entrant, "repaired", "tiny")
+            assert own.rank == entrant["ranking"]["repaired"]["rank"]
+    assert models_across(world.rankings)[0].name == "ada"
+
+
+def test_the_newest_listed_run_of_a_model_counts(world):
+    before = world.rankings[0]
+    again = world.run(world.datasets[1], "ada", seed=7)
+    [key] = [key for key, model in before.models.items() if model["name"] == "ada"]
+    assert world.rankings[0].places[key].run == again.uid
+    assert len(world.rankings[0].places) == len(SKILLS), "one place a model, however often it ran"
+    archive_run(by=None, run=again, now=timezone.now())
+    assert world.rankings[0].places[key] == before.places[key]
+
+
+def test_the_number_of_queries_does_not_grow_with_models_and_runs(world):
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as taken:
+            assert world.rankings
+        return len(taken)
+
+    before = queries()
+    make_endpoint("fay", model="5", options={"function": "adds"})
+    make_endpoint("gus", model="7", options={"function": "adds"})
+    world.run(world.datasets[1], "fay", "gus")
+    world.run(world.datasets[0], "fay")
+    world.rankings  # noqa: B018 - kept
+    assert queries() == before
+
+
+def test_a_model_whose_calls_all_failed_is_named_with_the_reason(world):
+    make_endpoint("gone", options={"script": [{"fail": "rejected"}]})
+    world.run(world.datasets[1], "gone", "ada")
+    table = table_of_all(world.rankings)
+    assert any("Not in Tiny sums, version 2: gone" in lead and "calls failed" in lead for lead in table.lead)
+    assert "gone" not in {row["model"] for row in table.rows}
+
+
+def test_a_model_that_ran_one_suite_alone_says_which_it_lacks(world):
+    make_endpoint("fay", model="5", options={"function": "adds"})
+    world.run(world.datasets[1], "fay")
+    [fay] = [model for model in models_across(world.rankings) if model.name == "fay"]
+    table = table_of_model(world.rankings, fay)
+    assert [row["suite"] for row in table.rows] == ["Tiny sums, version 2"]
+    assert "Without a figure in Tiny sums, version 1 (no finished run)." in table.lead
+
+
+def test_its_pages_and_files(world, client):
+    client.force_login(world.cast.alice)
+    text = client.get(world.address).content.decode()
+    keys = dict.fromkeys(re.findall(r'across/\?model=(\w+)"', text))
+    assert len(keys) == len(SKILLS) and "Correlations between suites" in text
+    assert 'href="/p/' in text and "/items/?model=" in text
+    one = f"?model={next(iter(keys))}"
+    assert "ada</bdi> across suites" in client.get(world.address + one).content.decode()
+    for address in ("tables/across.csv", "tables/correlations.tex", f"tables/model.json{one}"):
+        assert "Tiny sums" in client.get(world.address + address).content.decode(), address
+    for address in ("figures/across.svg", f"figures/model.svg{one}"):
+        drawn = client.get(world.address + address).content.decode()
+        assert "<svg" in drawn and "Tiny sums, version 1" in drawn, address
+    for address in ("?model=nobody", "tables/stage2.csv", f"tables/across.csv{one}", "figures/across.gif"):
+        assert client.get(world.address + address).status_code == 404, address
+    assert world.address in client.get(world.address.removesuffix("across/")).content.decode()
+
+
+# --- gold, and nothing yet ---------------------------------------------------------------------------------------------------
+def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
+    world = results_world(tmp_path)
+    stage1, stage2 = rankings_across(world.dataset.project)
+    assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
+    entrants, _ = leaderboard_of(world.dataset, world.run.form, "")["stages"]["stage2"]
+    [random] = [entrant for entrant in entrants if entrant["name"] == across.CHANCE]
+    assert stage2.chance == score_of(random, "repaired", "stage2") and stage2.chance["value"] > 0
+    assert stage1.chance is None and stage1.no_chance == NO_CHANCE
+    assert [model.name for model in models_across([stage1, stage2])] == [HOSTILE], "baselines are no models"
+
+
+def test_without_a_run_it_says_what_to_do(client):
+    cast = new_cast()
+    client.force_login(cast.alice)
+    text = client.get(f"/p/{cast.project.slug}/results/across/").content.decode()
+    assert "No model has a figure yet" in text and "Launch the same models" in text
