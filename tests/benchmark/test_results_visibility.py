@@ -86,7 +86,8 @@ def decide(world) -> GoldLabel:
 def statuses(client, person, pages) -> dict[str, int]:
     client.force_login(person)
     found = {one: client.get(one).status_code for one in pages}
-    for one in found:  # nobody answered questions about these stories: whoever may see that is led to the page that says so
+    # nobody answered questions about these stories: whoever may see that is led to the page that says so
+    for one in found:
         if "/results/structure/" in one and found[one] == 302:
             found[one] = client.get(one, follow=True).status_code
     if person.username == "bob":  # an annotator never sees how one of them labelled, frozen gold or not
