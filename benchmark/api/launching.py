@@ -29,6 +29,7 @@ from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.steering import steer
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
@@ -37,7 +38,7 @@ from core.api.description import BODY, answers
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from workers.api.requests import NothingIn
-from workers.services.jobs import ACTIONS, JobRefused, require_action
+from workers.services.jobs import ACTIONS, JobRefused
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""
@@ -194,7 +195,7 @@ class RunAction(GenericAPIView):
         if budget and action != "resume":
             raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
         try:
-            require_action(access.run.job, action, budget=budget, what="run")
+            steer(access.run, action, budget=budget)
         except JobRefused as refusal:
             raise CannotBeDone(str(refusal)) from refusal
         access.run.job.refresh_from_db()

@@ -74,6 +74,8 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
 
 def _prompts(run: Run) -> dict[str, Any]:
     """Return the set and, where there are several, the level of a run's prompts."""
+    if run.imported:
+        return {}
     levels = {"level": run.level} if suite_named(run.suite).prompting else {}
     return {"prompt_set": run.prompt_set} | levels
 

@@ -82,6 +82,23 @@ class DatasetDetailOut(DatasetOut):
         return dataset.origin
 
 
+class ImportedOut(serializers.Serializer):
+    """Where the answers of a run come from that were made elsewhere."""
+
+    file = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the file.")
+    format = serializers.CharField()
+    tool = serializers.CharField(allow_blank=True)
+    version = serializers.CharField(allow_blank=True)
+    model = serializers.CharField(help_text="As it is written there.")
+    by = serializers.CharField(allow_blank=True)
+    at = serializers.CharField()
+    records = serializers.IntegerField(help_text="Answers in the file.")
+    unmatched = serializers.IntegerField(help_text="Those that are to no sample.")
+    double = serializers.IntegerField()
+    facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
+
+
 class RunOut(serializers.Serializer):
     """A run, as the list of runs shows it."""
 
@@ -94,6 +111,10 @@ class RunOut(serializers.Serializer):
     models = serializers.ListField(child=serializers.CharField())
     judge = serializers.CharField(allow_null=True)
     source = serializers.CharField(allow_null=True, help_text="The run whose answers are judged anew.")
+    imported = ImportedOut(
+        allow_null=True,
+        help_text="Of answers that were made elsewhere, what is known of their making. They have no price.",
+    )
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField(allow_null=True)
     state = serializers.CharField(help_text="running, paused, cancelled, or how it ended.")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -88,6 +89,12 @@ class Run(OpaqueModel):
 
     def __str__(self) -> str:
         return self.title
+
+    @property
+    def imported(self) -> dict[str, Any]:
+        """Where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by", "at", "format", "tool", "version", "facts",
+        …}; empty where the run asked its questions itself."""
+        return self.spec.get("imported") or {}
 
 
 class Entrant(models.Model):

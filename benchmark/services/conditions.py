@@ -26,6 +26,9 @@ from benchmark.suites.settings import OF_EVERY_RUN
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
 
+IMPORTED = "imported"
+"""What stands for the prompts of answers that were made elsewhere."""
+
 Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
 
@@ -36,8 +39,17 @@ def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
     return {"judge": judge, "prompts": _prompts(run, group_named(stage).prompt) if reads else None}
 
 
+def imported_told(run: Run) -> dict[str, str]:
+    """Return where the answers of an imported run come from, in words."""
+    making = run.imported
+    tool = " ".join(filter(None, [making["tool"], making["version"]]))
+    return {IMPORTED: f"{making['file']}{f' of {tool}' if tool else ''}"}
+
+
 def _prompts(run: Run, stage: str) -> list[str]:
     asking_run = run if stage in run.spec.get("prompts", {}) or run.source is None else run.source
+    if asking_run.imported:  # how it was asked is not known, so that it is ranked with nothing that was asked here
+        return [IMPORTED, _digest(IMPORTED)]
     digest = asking_run.spec.get("prompts", {}).get(stage)
     sets = suite_named(run.suite).prompting
     if sets is None:
@@ -65,8 +77,13 @@ def settings_told(run: Run) -> dict[str, str]:
     )
 
 
+_OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
+
+
 def parameters_of(run: Run) -> dict[str, Any]:
     """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
+    if run.imported:  # of how answers were asked for, a run that asked for none says nothing
+        return {name: run.params[name] for name in _OF_IMPORTS if name in run.params} | options_of(run)
     suite = suite_named(run.suite)
     names = {setting.name for setting in suite.settings} | (OF_EVERY_RUN - {"once", "budget", "options"})
     names |= {"example_stories"} if suite.prompting else set()

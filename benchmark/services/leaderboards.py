@@ -16,7 +16,7 @@ from django.core.cache import cache
 
 from benchmark.domain.inference import Case, Cases, differs, leaderboard
 from benchmark.models import Run, StoryScores
-from benchmark.services.conditions import FIELDS, asking_told, conditions_of, named, settings_told
+from benchmark.services.conditions import FIELDS, asking_told, conditions_of, imported_told, named, settings_told
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
@@ -45,6 +45,8 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     """Return the settings of a run that bear on a stage's figures, in words by name. `reads` says whether the entrant is given a prompt;
     without one, nothing is told of how prompts were made."""
     params, suite = run.params, suite_named(run.suite)
+    if run.imported:
+        return imported_told(run) | settings_told(run)
     if suite.prompting is None:
         return (
             ({"prompts": run.prompt_set} if reads else {}) | settings_told(run) | {"seed": str(params.get("seed", 1))}

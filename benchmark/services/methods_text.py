@@ -16,7 +16,7 @@ from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported
+from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
@@ -32,6 +32,8 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
     chosen = [f"split {params['split']}"] if params.get("split") else []
     chosen += [f"category {params['category']}"] if params.get("category") else []
     chosen += [f"the first {params['limit']}"] if params.get("limit") else []
+    if run.imported:
+        return _facts_of_import(run, report)
     return [
         ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
@@ -54,6 +56,43 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Code", _code(spec)],
         *[[f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])] for change in spec.get("later", ())],
     ]  # fmt: skip
+
+
+def _facts_of_import(run: Run, report: Mapping[str, Any]) -> Facts:
+    """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what nobody here asked."""
+    making, suite, spec = run.imported, suite_named(run.suite), run.spec
+    counted = (
+        f"{making['records']:,} in the file, {making['unmatched']:,} of them to no sample, {making['double']:,} double"
+    )
+    return [
+        ["Run", f"{run.title} ({run.uid}), suite {run.suite}"],
+        ["Imported", f"{making['at'][:16].replace('T', ' ')} UTC" + (f" by {making['by']}" if making["by"] else "")],
+        ["File", f"{making['file']}, SHA-256 {making['digest']}"],
+        ["Made with", " ".join(filter(None, [making["tool"], making["version"]])) or "not said in the file"],
+        *[[f"There: {name}", value] for name, value in sorted(making["facts"].items())],
+        ["Model as written there", making["model"]],
+        ["Answers", counted],
+        ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
+        [suite.noun[1].capitalize(), f"{report['stories']:,}"],
+        *_data_facts(run),
+        ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
+        ["Prompts, calls and price", "not known: imported"],
+        *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
+        ["Code", _code(spec)],
+        *[[f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])] for change in spec.get("later", ())],
+    ]  # fmt: skip
+
+
+def _making_told(run: Run) -> str:
+    """Return the paragraph on answers that were made elsewhere; empty where the run asked itself."""
+    if not (making := (run.source or run).imported):
+        return ""
+    tool = " ".join(filter(None, [making["tool"], making["version"]]))
+    by = f"with {tool}" if tool else "by means that their file does not name"
+    return (
+        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} (SHA-256 {making['digest'][:12]}…); "
+        "how they were asked for is not known here. They are read and scored as all answers are."
+    )
 
 
 def _data_facts(run: Run) -> Facts:
@@ -101,6 +140,8 @@ _NO_SETTINGS = ("messages", "system", "task", "model")
 def sent_settings(run: Run) -> list[dict[str, str]]:
     """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and stage. Baselines are sent
     nothing."""
+    if run.imported:
+        return []
     rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
     first = rows.values("entrant__name", "entrant__position", "stage").annotate(call=Min("call"))
     calls = (
@@ -156,6 +197,9 @@ def methods_of(
     own_paragraphs = _own_paragraphs(suite, reported)
     placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
+    if making := _making_told(run):
+        own_paragraphs = [("Answers", making), *(one for one in own_paragraphs if one[0] not in (PROMPTS, ASKING))]
+        common = [(UNCERTAINTY, reported.uncertainty)]
     paragraphs = [
         ("Data", _data(run, report)),
         *own_paragraphs,

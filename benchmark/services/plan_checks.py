@@ -47,6 +47,14 @@ def check(plan: Plan) -> list[DatasetSample]:
     return _stories(plan)
 
 
+def samples_of_import(plan: Plan) -> list[DatasetSample]:
+    """Return the samples that answers made elsewhere are matched to; nobody is asked, so a plan needs no model. Raises RunRefused."""
+    _check_dataset(plan)
+    _check_numbers(plan)
+    _check_options(plan)
+    return _stories(plan)
+
+
 def _check_dataset(plan: Plan) -> None:
     """Raise RunRefused for samples of another suite, and for gold that this suite cannot ask about."""
     suite = plan.definition

@@ -12,6 +12,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
 from benchmark.services.watching import Standing, standings, to_come_of
 from benchmark.suites.registry import suite_named
+from workers.domain.pricing import Money
 from workers.services.failures import shortfall_json, shortfalls_of
 from workers.services.progress import progress_of_all
 
@@ -38,7 +39,7 @@ def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
             "to_come": coming.get(run.pk, 0),
             "calls": {"made": counts.made, "reused": counts.reused},
             "tokens": {"input": counts.input_tokens, "output": counts.output_tokens},
-            **counts.money.as_json,
+            **_money(run, counts.money, counts.done + counts.unusable),
         })  # fmt: skip
     return rows
 
@@ -54,6 +55,7 @@ def _what(run: Run) -> dict[str, Any]:
         "models": [entrant.name for entrant in run.entrants.all()],
         "judge": run.judge.name if run.judge else None,
         "source": run.source.uid if run.source else None,
+        "imported": run.imported or None,
         "created_at": run.created_at,
         "created_by": run.created_by and run.created_by.username,
     }
@@ -61,10 +63,15 @@ def _what(run: Run) -> dict[str, Any]:
 
 def progress_rows(run: Run, *, now: datetime) -> list[dict[str, Any]]:
     """Return how each model stands at each step, models in the order of the run."""
-    return [_progress(row) for row in standings(run, now=now)]
+    return [_progress(run, row) for row in standings(run, now=now)]
 
 
-def _progress(row: Standing) -> dict[str, Any]:
+def _money(run: Run, money: Money, answers: int) -> dict[str, Any]:
+    """Return what the answers cost; of answers that were made elsewhere nobody knows, which is not nothing."""
+    return (Money(unpriced=answers) if run.imported else money).as_json
+
+
+def _progress(run: Run, row: Standing) -> dict[str, Any]:
     counts = ("total", "done", "unusable", "failed", "cancelled", "in_flight", "waiting", "held", "reused")
     return {
         "model": row.name,
@@ -73,7 +80,7 @@ def _progress(row: Standing) -> dict[str, Any]:
         "answers_a_minute": row.rate,
         "seconds_left": row.seconds_left,
         "tokens": {"input": row.input_tokens, "output": row.output_tokens},
-        **row.money.as_json,
+        **_money(run, row.money, row.done + row.unusable),
     }
 
 

@@ -220,6 +220,17 @@ def add_work(*, run: Run, run_items: Sequence[RunItem], now: datetime) -> None:
             update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in created.values_list("pk", "key")])
 
 
+IMPORTED = (
+    "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
+)
+
+
+def check_asks(run: Run) -> None:
+    """Raise RunRefused for a run whose answers were made elsewhere."""
+    if run.imported:
+        raise RunRefused(IMPORTED)
+
+
 @transaction.atomic
 def extend_run(
     *,
@@ -297,6 +308,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its prompts."""
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
+    check_asks(run)
     plan, here = plan_of(run), _stories_of(run)
     there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
     new_stories = [story for story in stories if story.pk not in there]
@@ -351,6 +363,7 @@ def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
     """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be launched."""
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
+    check_asks(run)
     plan = plan_of(run)
     check(plan)
     return plan, _stories_of(run)

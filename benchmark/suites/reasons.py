@@ -17,6 +17,7 @@ NOT_WHOLE = "it is not a whole answer"
 OPEN = "no answer yet"
 CALL_FAILED = "the call failed"
 CANCELLED = "cancelled"
+NOT_IN_FILE = "the imported file has no answer"
 JUDGE_S = {
     REFUSED: "the judge refused",
     TRUNCATED: "the judge's answer was cut off",
@@ -24,7 +25,7 @@ JUDGE_S = {
 }
 """An unusable judgement for reasons that are told of any model in the same words."""
 OF_JUDGE = "judgement: "
-LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, *JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
+LOST_OUTSIDE = {OPEN, CALL_FAILED, CANCELLED, NOT_IN_FILE, *JUDGE_S.values(), NO_JUDGEMENT, JUDGE_NOT_STRUCTURED}
 
 
 def lost_outside(reason: str) -> bool:

@@ -32,5 +32,5 @@ class Reported:
 Sections = Sequence[tuple[str, str]]
 """(heading, text) in the order of a methods section; a section without a text is left out."""
 
-ASKING, UNCERTAINTY = "Asking", "Uncertainty"
+PROMPTS, ASKING, UNCERTAINTY = "Prompts", "Asking", "Uncertainty"
 """Headings of the paragraphs that every suite has; a suite that does not place them itself has them at the end."""

@@ -21,11 +21,11 @@ from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem
-from benchmark.services.archiving import ARCHIVED
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.methods_text import sent_settings
+from benchmark.services.steering import not_steered
 from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
 from benchmark.suites.contract import Step
@@ -84,7 +84,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "total": progress.total + coming,
         "stages": stages,
         "why": why,
-        "has_level": suite_named(run.suite).prompting is not None,
+        "has_level": suite_named(run.suite).prompting is not None and not run.imported,
     }
 
 
@@ -208,8 +208,7 @@ def _as_json(spec: dict[str, Any]) -> str:
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    if access.run.archived_at:
-        messages.error(request, ARCHIVED)
-    elif refusal := apply_action(access.run.job, action, budget=request.POST.get("budget", "")):
+    refusal = not_steered(access.run) or apply_action(access.run.job, action, budget=request.POST.get("budget", ""))
+    if refusal:
         messages.error(request, refusal)
     return redirect("benchmark:run", slug, uid)

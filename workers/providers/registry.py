@@ -12,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from workers import providers
+from workers.providers import imported
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
 from workers.providers.description import Provider
 from workers.providers.errors import BackendError, UnknownProvider, WrongAddress
@@ -49,6 +50,8 @@ def find(name: str) -> Provider:
     Such an endpoint was registered with other code. Nobody knows what it costs, so it counts as hosted.
     """
     provider = _providers.get(name)
+    if provider is None and name == imported.IMPORTED:
+        return Provider(name=name, label=imported.LABEL, sentence=imported.SENTENCE, backend=_refuse)
     return provider or Provider(name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse)
 
 
@@ -56,6 +59,8 @@ def problem_of(name: str) -> str:
     """Return a sentence where no provider of this name is registered, else nothing."""
     if name in _providers:
         return ""
+    if name == imported.IMPORTED:
+        return imported.SENTENCE
     return f"There is no provider {name!r} here; there are {', '.join(names())}. Its models can be read, but not asked."
 
 

@@ -14,7 +14,7 @@ from benchmark.services.judge_tests import SELF_TEST, standing_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
-from workers.domain.pricing import about
+from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
@@ -93,7 +93,7 @@ def run_summary(run: Run, *, scores: bool = False) -> dict[str, Any]:
         "items": {"done": done.done, "failed": done.failed, "unusable": done.unusable},
         "calls": {"made": done.made, "reused": done.reused},
         "tokens": {"input": done.input_tokens, "output": done.output_tokens},
-        **done.money.as_json,
+        **(Money(unpriced=done.done + done.unusable) if run.imported else done.money).as_json,
     }
     if controls := list(run.controls.select_related("job").order_by("pk")):
         summary["controls"] = {control.control: run_summary(control) for control in controls}

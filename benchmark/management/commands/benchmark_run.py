@@ -29,7 +29,7 @@ from benchmark.management.commands._runs import (
 )
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Entrant, Run
-from benchmark.services.archiving import ARCHIVED, archive_run, delete_run, deletion_of, rename_run, restore_run
+from benchmark.services.archiving import archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import askings_of, askings_of_extension, estimate_of_test
@@ -40,10 +40,10 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plot_data import figures_of
 from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
+from benchmark.services.steering import steer
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
-from workers.services.jobs import require_action
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -183,9 +183,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     dollars(options["budget"])
-    if run.archived_at:
-        raise ValueError(ARCHIVED)
-    require_action(run.job, action, budget=options["budget"] or "", what="run")
+    steer(run, action, budget=options["budget"] or "")
     return run, {}
 
 

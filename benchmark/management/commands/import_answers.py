@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.utils import timezone
+
+from annotation.management.json_command import JsonCommand
+from benchmark.management.commands._options import options_given
+from benchmark.management.commands._runs import run_summary
+from benchmark.management.commands._scores import say_run
+from benchmark.models import Dataset
+from benchmark.services.made_elsewhere.importing import import_answers, preview_of
+from benchmark.services.made_elsewhere.reading import READERS
+from benchmark.services.plans import Plan
+from benchmark.suites.registry import suite_named, suite_of_gold, suites
+
+SHOWN = 20
+"""Rows of what does not fit that a terminal shows; --json has all."""
+
+
+class Command(JsonCommand):
+    help = (
+        "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, samples of lm-evaluation-harness (.jsonl) or a log of "
+        "inspect_ai (.eval, .json). Answers are matched to samples by id or by exactly what was asked; what does not match, is double or is missing is listed."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--suite", choices=list(suites()), help="that of the dataset if not given")
+        parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest of the suite if not given")
+        parser.add_argument(
+            "--model", default="", metavar="NAME", help="the model that answered, where the file does not say"
+        )
+        parser.add_argument(
+            "--format", default="", choices=["", *READERS], help="what the file looks like if not given"
+        )
+        parser.add_argument(
+            "--step",
+            default="",
+            metavar="STEP",
+            help="the step that is answered; the suite's answering step if not given",
+        )
+        parser.add_argument("--repetitions", type=int, default=1, metavar="N", help="answers to each question")
+        parser.add_argument(
+            "--option",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="a setting of the suite that answers are read by",
+        )
+        parser.add_argument("--split", default="", metavar="NAME")
+        parser.add_argument("--category", default="", metavar="NAME")
+        parser.add_argument("--limit", type=int, default=0, metavar="N", help="only the first N samples; 0 takes all")
+        parser.add_argument("--title", default="", metavar="TEXT")
+        parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
+
+    def work(self, **options) -> dict:
+        dataset = _dataset(self.project(options["project"]), options)
+        suite = suite_named(dataset.suite) if dataset.suite else suite_of_gold()
+        same = ("repetitions", "split", "category", "limit", "title")
+        plan = Plan(
+            dataset=dataset, endpoints=[], stages=[step.key for step in suite.launched if not step.judged], suite=suite.name,
+            options=options_given(suite.settings, options["option"]), max_tokens=suite.max_tokens,
+            **{name: options[name] for name in same},
+        )  # fmt: skip
+        if not options["file"].exists():
+            raise ValueError(f"There is no file {options['file']}.")
+        chosen = {name: options[name] for name in ("model", "format", "step")}
+        preview = preview_of(options["file"], plan, name=options["file"].name, **chosen)
+        told = {"suite": suite.name, "dataset": dataset.version, **preview.told}
+        if options["dry_run"]:
+            return {"run": None, **told}
+        run = import_answers(by=None, preview=preview, now=timezone.now())
+        return run_summary(run, scores=True) | told
+
+    def say(self, result: dict) -> None:
+        for what, rows in (("to no sample", result["unmatched"]), ("double", result["double"])):
+            for row in rows[:SHOWN]:
+                self.note(f"{what}: {row['where']} {row['why']}")
+            if left := len(rows) - SHOWN:
+                self.note(f"{what}: {left:,} more") if left > 0 else None
+        if result["missing"]:
+            keys = ", ".join(result["missing"][:SHOWN]) + (" …" if len(result["missing"]) > SHOWN else "")
+            self.note(f"missing: {result['missing_answers']:,} answers, to {keys}")
+        self.note("calls, tokens and price: imported, not known")
+        listed = {"unmatched", "double", "missing", "facts", "calls", "tokens", "cost", "known_cost", "unpriced_calls"}
+        say_run(self, {name: value for name, value in result.items() if name not in listed})
+
+
+def _dataset(project, options: dict) -> Dataset:
+    datasets = Dataset.objects.filter(project=project)
+    if options["suite"]:
+        suite = suite_named(options["suite"])
+        datasets = datasets.filter(suite=suite.name if suite.load else "")
+    if options["dataset"] is not None:
+        datasets = datasets.filter(version=options["dataset"])
+    dataset = datasets.order_by("-version").first()
+    if dataset is None:
+        versions = (
+            ", ".join(map(str, Dataset.objects.filter(project=project).values_list("version", flat=True))) or "none"
+        )
+        raise ValueError(f"{project.name} has no such dataset; its versions are {versions}.")
+    return dataset

@@ -1,0 +1,79 @@
+"""Logs of inspect_ai, `.eval` or `.json`, read by its own package: an optional extra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmark.services.made_elsewhere.records import BadFile, Made, Record
+
+FORMAT = "inspect"
+TOOL = "inspect_ai"
+NOT_THERE = (
+    "Logs of inspect_ai are read by its own package, which this site does not have: pip install 'credence[inspect]'."
+)
+_IDS = ("id", "key", "sample_id", "question_id")
+
+
+def read(path: Path, name: str) -> Made:
+    """Read the log, which its messages call `name`; `path` has the ending that it was written with. Raises BadFile."""
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError as error:
+        raise BadFile(f"{name}: {NOT_THERE}") from error
+    try:
+        log = read_eval_log(str(path), resolve_attachments=True)
+    except Exception as error:  # whatever the package raises of a file that is not a log
+        raise BadFile(f"{name} cannot be read as a log of inspect_ai: {str(error).splitlines()[0][:200]}") from error
+    records = [_record(sample) for sample in log.samples or ()]
+    if not records:
+        raise BadFile(f"{name} holds no samples; expected a log with them (not its header alone).")
+    version = (log.eval.packages or {}).get(TOOL, "")
+    return Made(FORMAT, records, log.eval.model, TOOL, version, dict(_facts(log)))
+
+
+def _facts(log: Any) -> Iterator[tuple[str, str]]:
+    yield "task", log.eval.task
+    yield "run", log.eval.run_id
+    yield "time", str(log.eval.created)
+    if log.status != "success":
+        yield "status", log.status
+
+
+def _record(sample: Any) -> Record:
+    output = sample.output
+    said = output.completion if output and output.choices else None
+    problem = str(sample.error.message).splitlines()[0][:200] if sample.error else ""
+    usage = output.usage if output else None
+    return Record(
+        where=f"sample {sample.id}, epoch {sample.epoch}",
+        ids=_ids(sample),
+        text=said,
+        texts=[*_texts(sample.input), *(text for text in (sample.metadata or {}).values() if isinstance(text, str))],
+        turn=sample.epoch - 1,
+        problem=problem or ("" if said is not None else "The log has no answer."),
+        messages=[{"role": message.role, "content": message.text} for message in _sent(sample)],
+        answered_by=output.model if output else "",
+        tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),
+    )
+
+
+def _ids(sample: Any) -> list[str]:
+    """Return the names of a sample; a number only counts, and names nothing."""
+    named = [(sample.metadata or {}).get(field) for field in _IDS]
+    return [str(name) for name in (sample.id, *named) if isinstance(name, str) and name]
+
+
+def _texts(asked: Any) -> list[str]:
+    if isinstance(asked, str):
+        return [asked]
+    texts = [message.text for message in asked]
+    return [*texts, "\n\n".join(texts)] if texts else []
+
+
+def _sent(sample: Any) -> list[Any]:
+    """Return the messages before the last answer."""
+    messages = list(sample.messages or ())
+    answered = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    return messages[: answered[-1]] if answered else messages

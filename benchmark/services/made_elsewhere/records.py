@@ -1,0 +1,48 @@
+"""What a file of answers that were made elsewhere comes to, whatever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class BadFile(ValueError):
+    """What is wrong with a file of answers, as one sentence that names the file and the place in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One answer. `where` says where it stands in the file; `ids` are names that it may be known by, `texts` what was asked, in the forms in which it may
+    be known; `turn` counts repetitions from 0; `step` is the key of a step, empty where the file does not say.
+
+    `text` is None where the file has no answer, and `problem` says why. `messages` are what was sent, as far as the file has it; `tokens` (in, out).
+    """
+
+    where: str
+    ids: Sequence[str]
+    text: str | None
+    texts: Sequence[str] = ()
+    turn: int = 0
+    step: str = ""
+    problem: str = ""
+    messages: Sequence[Mapping[str, str]] = ()
+    answered_by: str = ""
+    tokens: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The answers of one file and what it says of their making: `model` as it is written there, empty where it is not; `facts` in words by name."""
+
+    format: str
+    records: Sequence[Record]
+    model: str = ""
+    tool: str = ""
+    version: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def making(self) -> dict[str, Any]:
+        """What a run keeps of it."""
+        return {"format": self.format, "tool": self.tool, "version": self.version, "facts": dict(self.facts)}

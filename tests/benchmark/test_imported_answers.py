@@ -1,0 +1,261 @@
+"""Answers that were made elsewhere become a run: matched by id or by exactly what was asked, read and scored as a model's, and never told as free."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem
+from benchmark.services.documents import document_of
+from benchmark.services.made_elsewhere.lm_eval import TOOL
+from benchmark.services.made_elsewhere.matching import Known, match
+from benchmark.services.made_elsewhere.reading import read_made
+from benchmark.services.made_elsewhere.records import BadFile, Record
+from benchmark.services.plans import RunRefused
+from benchmark.services.reports import report_of, scores_of
+from benchmark.services.runs import extend_run, run_again
+from benchmark.suites.reasons import NOT_IN_FILE
+from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.tiny.imports import SUMS, imported
+from tests.cast import new_cast
+from tests.copies import copied
+from workers.models import Call, Endpoint
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def cast(db, tiny):
+    return copied("imported answers", _with_copy)
+
+
+def _with_copy():
+    from django.test import Client
+
+    cast, admin = new_cast(), Client()
+    admin.force_login(cast.alice)
+    imported(admin, cast)
+    return cast
+
+
+@pytest.fixture
+def bring(cast, tmp_path):
+    """`bring(answers, *flags)`: what the command prints of a file with this content, its name first where it matters."""
+
+    def make(content, *flags: str, name: str = "answers.json") -> dict:
+        path = tmp_path / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+        out = io.StringIO()
+        call_command("import_answers", path, "--json", "--project", cast.project.slug, *flags, stdout=out)
+        return json.loads(out.getvalue())
+
+    return make
+
+
+MODEL = ("--model", "acme/large 2")
+RIGHT = {f"sum-{at}": str(first + second) for at, (first, second) in enumerate(SUMS)}
+
+
+def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
+    told = bring(RIGHT | {"sum-0": "I say 4"}, *MODEL)
+    run = Run.objects.select_related("job").get()
+    assert (told["run"], told["state"], told["answers"], told["missing"]) == (
+        run.uid,
+        "finished, some unusable",
+        12,
+        [],
+    ) or (told["state"], told["answers"]) == ("finished", 12)
+    make_endpoint("adder", provider="baseline", model="adder")
+    call_command(
+        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--stage", "all", "--endpoint", "adder", "--wait",
+        stdout=io.StringIO(), stderr=io.StringIO(),
+    )  # fmt: skip
+    asked = Run.objects.exclude(pk=run.pk).get()
+
+    def readings(of: Run) -> dict:
+        items = RunItem.objects.filter(entrant__run=of, stage="sum")
+        return {item.sample.key: (item.official, item.repaired, item.score) for item in items.select_related("sample")}
+
+    mine, theirs = readings(run), readings(asked)
+    assert {key for key in mine if mine[key] != theirs[key]} == {"sum-0"} and set(mine) == set(theirs)
+    assert (
+        scores_of(run)["repaired"]["tiny"]["overall"]["right"]
+        < scores_of(asked)["repaired"]["tiny"]["overall"]["right"]
+    )
+
+
+def test_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring):
+    told = bring({key: RIGHT[key] for key in ("sum-1", "sum-2")}, *MODEL)
+    run = Run.objects.select_related("job").get()
+    assert (told["missing_answers"], len(told["missing"]), told["state"]) == (10, 10, "finished with failures")
+    lost = RunItem.objects.filter(entrant__run=run, call=None)
+    assert set(lost.values_list("unusable", "item__state", "item__problem")) == {(NOT_IN_FILE, "failed", NOT_IN_FILE)}
+    row = report_of(run)["entrants"][0]["tiny"]["repaired"]["overall"]
+    assert row["bounds"]["right"] == pytest.approx([2 / 12, 1.0])
+
+
+def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
+    lines = [
+        {"doc_id": 0, "doc": {"id": "sum-0"}, "arguments": [["?", {}]], "resps": [["3"]], "filter": "none"},
+        {"doc_id": 0, "doc": {"id": "sum-0"}, "arguments": [["?", {}]], "resps": [["3"]], "filter": "strict"},
+        {"doc_id": 1, "doc": {"id": "sum-1"}, "arguments": [["?", {}]], "resps": [["7"]]},
+        {"doc_id": 2, "doc": {"id": "sum-1"}, "arguments": [["?", {}]], "resps": [["8"]]},
+        {"doc_id": 3, "doc": {"id": "elsewhere"}, "arguments": [["Who?", {}]], "resps": [["me"]]},
+        {"doc_id": 4, "doc": {"q": "no id"}, "arguments": {"gen_args_0": {"arg_0": "please: 5 + 6 = ?"}}, "resps": [["11"]]},
+    ]  # fmt: skip
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    dry = bring(text, *MODEL, "--dry-run", name="samples_sums_2026-01-01T00-00-00.jsonl")
+    assert not Run.objects.exists() and not Call.objects.exists() and dry["run"] is None
+    told = bring(text, *MODEL, name="samples_sums_2026-01-01T00-00-00.jsonl")
+    assert {name: told[name] for name in dry if name != "run"} == {name: dry[name] for name in dry if name != "run"}
+    assert (told["tool"], told["facts"]["task"], told["format"]) == (TOOL, "sums", "lm-eval")
+    assert [row["where"] for row in told["double"]] == ["line 4"] and "neither counts" in told["double"][0]["why"]
+    assert told["unmatched"] == [
+        {"where": "line 5", "why": "no sample is called 'elsewhere', and no sample has exactly this text"}
+    ]
+    assert told["answers"] == 2 and "sum-1" in told["missing"] and "sum-2" not in told["missing"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.json", "[1]", "a.json holds no answers; expected one JSON object"),
+        ("a.json", '{"sum-0": 3}', "a.json, answer 'sum-0': it is not a text"),
+        ("a.json", '{"who": "me"}', "none of its 1 answers is to a sample .* samples are called like 'sum-0'"),
+        ("a.json", "{", "a.json"),
+        ("a.jsonl", '{"doc": {}, "resps": [["1"]]}\n{', "a.jsonl, line 2"),
+        ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', "a.jsonl, line 1: its resps are not texts; a task that compares likelihoods"),
+        ("a.jsonl", '{"text": "x"}', "a.jsonl, line 1: it has no doc and resps"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_taken_is_one_sentence_and_leaves_nothing(bring, name, content, said):
+    with pytest.raises(CommandError, match=said):
+        bring(content, *MODEL, name=name)
+    assert not Run.objects.exists() and not Endpoint.objects.exists() and not Call.objects.exists()
+
+
+def test_the_model_has_to_be_named_and_the_same_answers_are_one_run(bring):
+    with pytest.raises(CommandError, match="The file does not say which model answered"):
+        bring(RIGHT)
+    first = bring(RIGHT, *MODEL)
+    with pytest.raises(CommandError, match=rf"are a run already: .* \({first['run']}\)"):
+        bring(RIGHT, *MODEL)
+    bring(RIGHT, "--model", "another")
+    assert Run.objects.count() == 2 and Endpoint.objects.filter(provider="imported", active=False).count() == 2
+
+
+def test_repetitions_are_counted_and_settings_are_those_it_is_read_by(bring):
+    twice = {f"{key}/{turn}": text for key, text in RIGHT.items() for turn in range(2)}
+    told = bring(twice, *MODEL, "--repetitions", "2", "--option", "politeness=now")
+    assert (told["answers"], told["missing"], Run.objects.get().params["repetitions"]) == (24, [], 2)
+    assert Run.objects.get().params["options"]["politeness"] == "now"
+    with pytest.raises(CommandError, match=r"is repetition 2; the run has 1"):
+        bring({"sum-0/1": "3"}, *MODEL)
+
+
+def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, client):
+    told = bring(RIGHT, *MODEL)
+    run = Run.objects.select_related("job", "dataset", "project").get()
+    assert (told["cost"], told["unpriced_calls"]) == (None, 12)
+    for refused in (
+        lambda: run_again(by=None, run=run, now=timezone.now()),
+        lambda: extend_run(by=None, run=run, now=timezone.now()),
+    ):
+        with pytest.raises(RunRefused, match="were imported"):
+            refused()
+    with pytest.raises(CommandError, match="were imported"):
+        call_command("benchmark_run", "retry", run.uid)
+    client.force_login(cast.alice)
+    address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
+    page = " ".join(client.get(address).content.decode().split())
+    assert "imported from" in page and "answers.json" in page and "calls made" not in page and "$0" not in page
+    assert "Run again" not in page and "Extend" not in page
+    listed = client.get(reverse("benchmark:runs", args=[cast.project.slug])).content.decode()
+    assert "imported" in listed and "$0" not in listed
+    made = client.get(f"{address}made/").content.decode()
+    assert run.imported["digest"] in made and "acme/large 2" in made
+    facts = dict(document_of(run)["facts"])
+    assert (
+        facts["Prompts, calls and price"] == "not known: imported" and facts["Model as written there"] == "acme/large 2"
+    )
+    methods = {part["heading"]: part["text"] for part in document_of(run)["methods"]}
+    assert "made elsewhere" in methods["Answers"] and "Prompts" not in methods
+    item = RunItem.objects.filter(entrant__run=run).first()
+    shown = " ".join(client.get(f"{address}items/{item.pk}/").content.decode().split())
+    assert "imported" in shown and "$" not in shown.split("<main")[1]
+    assert work_off(run).job.state == "finished"
+
+
+# --- matching, without a database ------------------------------------------------------------------------------------------------
+KNOWN = [
+    Known(1, "a", ["a"], ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
+    Known(2, "b", ["b"], ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
+]
+
+
+def _matched(*records: Record):
+    return match(records, KNOWN, step="answer", steps=["answer"], turns=1)
+
+
+def test_an_answer_is_matched_by_the_whole_prompt_or_by_story_and_question_together():
+    whole = _matched(Record("1", [], "x", ["Story  two.\nWhere is the ball?"]))
+    assert list(whole.answers) == [(2, "answer", 0)]
+    parts = _matched(Record("1", [], "x", ["Where is the ball?", "Story one, which is long.", "noise"]))
+    assert list(parts.answers) == [(1, "answer", 0)]
+    alone = _matched(Record("1", [], "x", ["Where is the ball?"]))
+    assert not alone.answers and "no sample has exactly this text" in alone.unmatched[0][1]
+
+
+def test_equal_doubles_count_once_and_others_not_at_all():
+    equal = _matched(Record("1", ["a"], "x"), Record("2", ["a"], "x"))
+    assert [record.where for record in equal.answers.values()] == ["1"] and "counts once" in equal.double[0][1]
+    unequal = _matched(Record("1", ["a"], "x"), Record("2", ["a"], "y"), Record("3", ["a"], "x"))
+    assert not unequal.answers and [where for where, _ in unequal.double] == ["2", "3"]
+
+
+def test_a_step_that_nobody_is_asked_is_not_answered():
+    assert "is an answer at 'judge'; expected answer" in _matched(Record("1", ["a"], "x", step="judge")).unmatched[0][1]
+
+
+# --- inspect_ai --------------------------------------------------------------------------------------------------------------------
+def _log(folder: Path, **how) -> Path:
+    """A real log of inspect_ai, of its own mock model."""
+    inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: pip install inspect_ai")
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.solver import generate
+
+    samples = [Sample(id="sum-0", input="1 + 2"), Sample(id="sum-1", input="3 + 4"), Sample(id="else", input="Who?")]
+    outputs = [ModelOutput.from_content("mockllm/model", text) for text in ("3", "8", "me")]
+    for output in outputs:  # else its tokens are counted, by a table from the network
+        output.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
+    model = get_model("mockllm/model", custom_outputs=outputs)
+    task = inspect_ai.Task(dataset=MemoryDataset(samples), solver=generate(), name="sums")
+    inspect_ai.eval(task, model=model, log_dir=str(folder), display="none", max_samples=1, **how)
+    return next(path for path in folder.iterdir() if path.suffix in (".eval", ".json"))
+
+
+@pytest.mark.parametrize("format", ["eval", "json"])
+def test_a_log_of_inspect_ai_is_read_by_its_own_package(tmp_path, format):
+    path = _log(tmp_path / "logs", log_format=format)
+    made = read_made(path, path.name)
+    assert (made.model, made.tool, made.facts["task"]) == ("mockllm/model", "inspect_ai", "sums") and made.version
+    assert [(record.ids[0], record.text, record.turn) for record in made.records] == [
+        ("else", "me", 0),
+        ("sum-0", "3", 0),
+        ("sum-1", "8", 0),
+    ]
+    assert made.records[1].messages == [{"role": "user", "content": "1 + 2"}]
+
+
+def test_without_its_package_a_log_is_refused_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "inspect_ai.log", None)
+    (tmp_path / "a.eval").write_bytes(b"PK")
+    with pytest.raises(BadFile, match=r"a\.eval: Logs of inspect_ai are read by its own package"):
+        read_made(tmp_path / "a.eval", "a.eval")

@@ -1,0 +1,66 @@
+"""Answers that were made elsewhere, taken in as answers that the ledger has: whatever reads answers finds them there. Nothing is asked, and what they cost is
+unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.bulk import update_rows
+from core.ids import new_uid
+from workers.models import Call, CallState, Endpoint, Item, Job
+from workers.providers.imported import IMPORTED
+from workers.services.delivery import deliver, end_jobs
+
+_AT_ONCE = 500
+_COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "purpose", "planned_at")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedAnswer:
+    """One answer: `item` is the key of its item, `key` unique in the ledger, `body` JSON of what was sent as far as it is known, `sample` its
+    repetition, `tokens` (in, out)."""
+
+    item: str
+    key: str
+    body: str
+    sample: int
+    answer: str
+    answered_by: str = ""
+    tokens: tuple[int, int] = (0, 0)
+
+
+def take_in(
+    *, job: Job, endpoint: Endpoint, answers: Sequence[ImportedAnswer], missing: Mapping[str, str], now: datetime
+) -> None:
+    """Give the waiting items of a job their answers and deliver them, in the caller's transaction; those `missing`, by the key of the item, fail with the
+    sentence. The job ends."""
+    items = {item.key: item for item in Item.objects.filter(job=job).select_related("job")}
+    Item.objects.fail_unasked({items[key].pk: why for key, why in missing.items()}, now=now)
+    for at in range(0, len(answers), _AT_ONCE):
+        part = {answer.key: answer for answer in answers[at : at + _AT_ONCE]}
+        calls = _calls(endpoint, part, now)
+        pairs = [(items[part[call.key].item], call) for call in calls]
+        update_rows(Item, ["call"], [(call.pk, item.pk) for item, call in pairs])
+        deliver(pairs, now=now)
+    end_jobs([job.pk], now=now)
+    job.refresh_from_db()
+
+
+def _calls(endpoint: Endpoint, answers: Mapping[str, ImportedAnswer], now: datetime) -> list[Call]:
+    """Write answers to the ledger, by key, and return their calls."""
+    rows = [
+        (new_uid(), key, endpoint.pk, endpoint.provider, endpoint.model, answer.body, answer.sample, IMPORTED, now)
+        for key, answer in answers.items()
+    ]
+    Call.objects.plan(_COLUMNS, rows)
+    calls = list(Call.objects.filter(key__in=answers))
+    for call in calls:
+        answer = answers[call.key]
+        call.take_answer(
+            CallState.ANSWERED, finished_at=now, answer=answer.answer, answered_by=answer.answered_by, cost=None,
+            input_tokens=answer.tokens[0], output_tokens=answer.tokens[1], usage_told=any(answer.tokens),
+        )  # fmt: skip
+    Call.objects.answer(calls)
+    return calls
