@@ -35,7 +35,7 @@ class Datasets(Listing):
         access = project_access(request.user, slug, role=Role.EXPERT)
         read_query(request, Strict)
         rows = Dataset.objects.filter(project=access.project).select_related("created_by")
-        return self.page(rows.annotate(runs_count=Count("runs")).order_by("-version"), DatasetOut)
+        return self.page(rows.counting_runs().order_by("-version"), DatasetOut)
 
 
 class OneDataset(GenericAPIView):
@@ -48,7 +48,7 @@ class OneDataset(GenericAPIView):
     def get(self, request: Request, slug: str, version: int) -> Response:
         """A version with its origin, its splits and categories, and what a run on it lets choose. Experts and admins."""
         dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
-        dataset.runs_count = dataset.runs.count()
+        dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))
         suite = suites().get(dataset.suite) if dataset.suite else suite_of_gold()
         dataset.asked = _asked(suite) if suite else None

@@ -105,6 +105,7 @@ class Scores(Listing):
         read_query(request, Strict)
         closed = closed_to(access.project, access.run.suite)
         if request.accepted_renderer.format == CSV.format:
+            self.paginator.check(request)
             response = StreamingHttpResponse(score_lines(access.run, closed), content_type="text/csv; charset=utf-8")
             response["Content-Disposition"] = f'attachment; filename="{slug}-{run}-scores.csv"'
             return response

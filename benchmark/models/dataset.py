@@ -9,6 +9,12 @@ from annotation.models import Project, Story, schema_of
 from core.ids import OpaqueModel
 
 
+class DatasetQuerySet(models.QuerySet):
+    def counting_runs(self) -> DatasetQuerySet:
+        """Annotate `runs_count`: the runs on each version, archived ones too, without deleted ones and those under a control, which stand beside theirs."""
+        return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
+
+
 class Dataset(OpaqueModel):
     """Samples that can no longer change: a version of a project's gold, or the samples of a user's copy of a benchmark.
 
@@ -39,6 +45,8 @@ class Dataset(OpaqueModel):
     note = models.CharField(max_length=200, blank=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = DatasetQuerySet.as_manager()
 
     class Meta:
         ordering = ["-version"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from django.contrib import messages
-from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -36,11 +35,7 @@ MOST_CHANGES = 100
 @require_GET
 def datasets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
-    rows = list(
-        access.project.datasets.select_related("created_by")
-        .annotate(used=Count("runs", filter=Q(runs__deleted_at=None, runs__control="")))
-        .order_by("-version")
-    )
+    rows = list(access.project.datasets.select_related("created_by").counting_runs().order_by("-version"))
     visibility = visibility_of(access)
     context = {
         "rows": [

@@ -20,6 +20,11 @@ class Pages(PageNumberPagination):
         self._number(request, self.page_query_param)
         return super().paginate_queryset(queryset, request, view)
 
+    def check(self, request: Request) -> None:
+        """Refuse a page and a size that are no numbers, where an answer is not parted into pages."""
+        self._number(request, self.page_query_param)
+        self.get_page_size(request)
+
     def get_page_size(self, request: Request) -> int:
         return self._number(request, self.page_size_query_param, most=self.max_page_size) or self.page_size
 

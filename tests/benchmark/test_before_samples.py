@@ -22,6 +22,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear, pytest.
 
 NEW = {
     "suite": "standings of a run name its suite since there are several",
+    "cluster": "scores name what is resampled whole since a table of them is read by programs",
+    "sample": "scores of people name the sample as those of models do",
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""
