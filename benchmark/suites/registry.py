@@ -108,8 +108,8 @@ def ordered_keys(keys: Iterable[str]) -> list[str]:
 
 def group_suite(key: str) -> str:
     """The name of the suite that a metric group belongs to. Raises KeyError where there is none."""
-    group = group_named(key)
-    return next(name for name, suite in suites().items() if group in suite.groups)
+    group_named(key)
+    return next(name for name, suite in suites().items() if any(group.key == key for group in suite.groups))
 
 
 def group_named(key: str) -> MetricGroup:

@@ -27,6 +27,8 @@ NEW = {
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""
+MENDED = [(("runs", "Judged anew", "scores.csv", 1, "state"), "done", "failed")]
+"""Figures that were wrong: a judged story whose extraction had failed, and that nobody worked on, stood as done."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}
 """What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be bettered."""
 
@@ -60,7 +62,7 @@ def figures_in(value: Any) -> Any:
 def test_every_figure_is_the_same():
     held = dict(RunReport.objects.values_list("run", "figures__version"))
     now = figures()
-    assert list(changes(installation()["figures"], now)) == []
+    assert [one for one in changes(installation()["figures"], now) if one not in MENDED] == []
     anew = RunReport.objects.filter(run__in=held)  # else they would be those that the code of before has left there
     assert len(held) == 8 and {one.figures["version"] for one in anew} == {made_by()} and made_by() not in held.values()
 
