@@ -244,7 +244,7 @@ def test_the_button_that_launches_stays_in_the_window(admin, gold, models):
     admin.goto("/p/minds/runs/new/")
     for box in admin.locator("[name=endpoints][value^=a-model]").all():
         box.check()
-    admin.wait_for_selector("#estimate tfoot")
+    admin.wait_for_selector("#estimate details")
     button = admin.get_by_role("button", name="Launch")
     for down in (0, 300):
         admin.evaluate("down => { document.querySelector('.launch > aside').scrollTop = down; }", down)
