@@ -28,7 +28,7 @@ finish() {
 }
 trap finish EXIT
 
-[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || missing Chromium "the browser tests will be skipped."
+[ -n "${CHROMIUM:-}" ] || command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || missing Chromium "the browser tests will be skipped."
 
 if command -v redis-server >/dev/null; then
   redis_port=$(free_port)

@@ -17,7 +17,8 @@ from django.test import Client
 
 from tests.patience import PATIENCE
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium-headless-shell") or shutil.which("chromium") or ""
+"""The browser without its window takes a third less time than the whole one."""
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
