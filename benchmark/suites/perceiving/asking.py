@@ -1,18 +1,28 @@
-"""The two calls before a question: who perceives what, and the question with the true perceivers in place of the story."""
+"""The calls of the suites on perceivers: who perceives what, the question with the true perceivers in place of the story, and the question itself by
+a method."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.methods.contract import Put
-from benchmark.methods.plain import prompt
+from benchmark.methods.cot import COT
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM
+from benchmark.methods.plain import PLAIN, prompt
+from benchmark.methods.program import program_of, steps_with
+from benchmark.methods.s2a import S2A
+from benchmark.methods.self_ask import SELF_ASK
+from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.asked import Question
-from benchmark.suites.perceiving.baselines import array_of
+from benchmark.suites.contract import Parsed, Step
+from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
+from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
 from workers.providers.contract import Request
 
-PERCEPTIONS, BELIEF = "perceptions", "belief"
+PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
+METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
 PRECURSORS = Setting(
     "precursors",
     "Perceptions and beliefs",
@@ -21,17 +31,24 @@ PRECURSORS = Setting(
 )
 UNREADABLE = "holds no array of {kind}s and perceivers"
 _GIVEN = "These are the {kind}s of a {story} in their order, each with the people who perceive it:"
-Program = Callable[[Mapping[str, Any]], tuple[str, ...]]
+_by_method = program_of(METHODS, ANSWER)
 
 
-def program_with_precursors(by_method: Program) -> Program:
-    """Return the program of a run: the steps of its method and the answer, after the two precursors where they are asked."""
+def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the steps of a run: those of its method and the answer, after the two precursors where they are asked."""
+    before = (PERCEPTIONS, BELIEF) if settings.get(PRECURSORS.name, PRECURSORS.default) else ()
+    return (*before, *_by_method(settings))
 
-    def program(settings: Mapping[str, Any]) -> tuple[str, ...]:
-        before = (PERCEPTIONS, BELIEF) if settings.get(PRECURSORS.name, PRECURSORS.default) else ()
-        return (*before, *by_method(settings))
 
-    return program
+def steps_telling(task: str) -> tuple[Step, ...]:
+    """Return the steps of a suite on perceivers, to whose questions baselines answer by `task`."""
+    return (
+        Step(
+            PERCEPTIONS, "Perception inference", task=PERCEIVE, answers=("perceptions", "perceptions"), score="recall"
+        ),
+        Step(BELIEF, "Perception-to-belief inference", task=task),
+        *steps_with(METHODS, Step(ANSWER, "Answering", task=task)),
+    )
 
 
 def given_perceptions(put: Put, story: str = "story") -> str:
@@ -49,4 +66,21 @@ def one_call(question: Question, put: Put, text: str, task: Mapping[str, Any]) -
         temperature=0.0,
         seed=question.settings["seed"],
         task=task,
+    )
+
+
+def parsed_perceptions(
+    official: Mapping[str, float | None] | None,
+    repaired: Mapping[str, float | None] | None,
+    scenes: Sequence[Any] | None,
+    kind: str,
+) -> Parsed:
+    """Return what was read of perceivers: the shares of both readings, None where there is nothing to read, and the scenes; `kind` is what one is called."""
+    return Parsed(
+        official=official,
+        repaired=dict(repaired or {}) | {"scenes": scenes},
+        score=official[RECALL] if official else None,
+        repaired_score=repaired[RECALL] if repaired else None,
+        unusable="" if repaired else UNREADABLE.format(kind=kind),
+        empty=scenes == [],
     )

@@ -1,4 +1,4 @@
-"""Of how many sentences or utterances a model gave the right perceivers, and how the perceivers that it wrote are read."""
+"""The share of sentences or utterances of which a model gave the right perceivers, and how the perceivers that it wrote are read."""
 
 from __future__ import annotations
 

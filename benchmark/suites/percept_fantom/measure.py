@@ -13,11 +13,11 @@ from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.conversations.units import Read, estimate_of
 from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined
 from benchmark.suites.perceiving import shares as perceived
-from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS
+from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
 from benchmark.suites.perceiving.tables import tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
-from benchmark.suites.percept_fantom.steps import ANSWER, STEPS
+from benchmark.suites.percept_fantom.steps import STEPS
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.set_measuring import measured_sets
 from benchmark.suites.shares_of_answers import Shares, scored_shares
@@ -157,7 +157,7 @@ class _Perceiving:
 
 
 def _firsts(entered: Entered) -> dict[str, str]:
-    """By set the first sample whose perceptions were asked."""
+    """Return the first sample of each set, by its name, whose perceptions were asked."""
     firsts: dict[str, str] = {}
     for sample in entered.samples:
         if any(outcome.step == PERCEPTIONS for outcome in entered.outcomes.get(sample.key, ())):

@@ -1,4 +1,4 @@
-"""Of how many utterances a model gave the right perceivers; the speaker is left out, who hears it anyway.
+"""The share of utterances of which a model gave the right perceivers; the speaker is left out, who hears it anyway.
 
 The released code counts the utterances that the model wrote, so that leaving one out costs nothing; the recall counts those of the conversation.
 """

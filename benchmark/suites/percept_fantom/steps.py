@@ -7,48 +7,31 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.methods.contract import Method, Put, Scene
-from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions
-from benchmark.methods.plain import PLAIN
-from benchmark.methods.program import method_named, program_of, request_by, steps_with
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
-from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
+from benchmark.methods.program import method_named, request_by
+from benchmark.suites.contract import Parsed, Question, Sample
 from benchmark.suites.conversations.asking import answer_in, put_of, right_answer
 from benchmark.suites.conversations.baselines import TELL, task_of
 from benchmark.suites.conversations.rows import LIST
 from benchmark.suites.perceiving.asking import (
+    ANSWER,
     BELIEF,
+    METHODS,
     PERCEPTIONS,
-    UNREADABLE,
     given_perceptions,
     one_call,
-    program_with_precursors,
+    parsed_perceptions,
+    steps_telling,
 )
 from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
-from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_fantom.reading import parsed_answer
 from benchmark.suites.percept_fantom.samples import utterances_of
 from workers.providers.contract import Request
 
-ANSWER = "answer"
-METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
-STEPS = (
-    Step(
-        PERCEPTIONS,
-        "Perception inference",
-        task=TELL_PERCEIVERS,
-        answers=("perceptions", "perceptions"),
-        score="recall",
-    ),
-    Step(BELIEF, "Perception-to-belief inference", task=TELL),
-    *steps_with(METHODS, Step(ANSWER, "Answering", task=TELL)),
-)
-program = program_with_precursors(program_of(METHODS, ANSWER))
+STEPS = steps_telling(TELL)
 
 
 def annotated_put(sample: Sample) -> Put:
@@ -106,14 +89,7 @@ def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
     utterances, perceivers = utterances_of(sample), sample.gold["perceivers"]
     official, repaired = (shares(answer, utterances, perceivers) for shares in (official_shares, repaired_shares))
     scenes = repaired_scenes(answer, utterances)
-    return Parsed(
-        official=official,
-        repaired=(repaired or {}) | {"scenes": scenes},
-        score=official[RECALL] if official else None,
-        repaired_score=repaired[RECALL] if repaired else None,
-        unusable="" if repaired else UNREADABLE.format(kind="utterance"),
-        empty=scenes == [],
-    )
+    return parsed_perceptions(official, repaired, scenes, "utterance")
 
 
 def expected(question: Question) -> str:

@@ -18,13 +18,21 @@ from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
 from benchmark.suites.conversations.rows import DISTANCE, FACT
 from benchmark.suites.measuring import summary_of
 from benchmark.suites.perceiving import baselines as perceiving
-from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS, PRECURSORS, given_perceptions
+from benchmark.suites.perceiving.asking import (
+    ANSWER,
+    BELIEF,
+    METHODS,
+    PERCEPTIONS,
+    PRECURSORS,
+    given_perceptions,
+    program,
+)
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
 from benchmark.suites.percept_fantom.scoring import score_answers
-from benchmark.suites.percept_fantom.steps import ANSWER, METHODS, STEPS, expected, parse, program, request
+from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections
 

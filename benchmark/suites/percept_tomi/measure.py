@@ -6,8 +6,8 @@ from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.measuring import measured_samples
 from benchmark.suites.perceiving import shares as perceived
-from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS
-from benchmark.suites.percept_tomi.steps import ANSWER, STEPS
+from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
+from benchmark.suites.percept_tomi.steps import STEPS
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
 from benchmark.suites.shares_of_answers import Shares, scored_shares
 

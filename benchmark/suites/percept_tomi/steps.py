@@ -7,43 +7,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM, asked_perceptions
-from benchmark.methods.plain import PLAIN
-from benchmark.methods.program import method_named, program_of, request_by, steps_with
-from benchmark.methods.s2a import S2A
-from benchmark.methods.self_ask import SELF_ASK
-from benchmark.methods.simtom import SIMTOM
-from benchmark.suites.contract import Parsed, Question, Sample, Setting, Step
+from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
+from benchmark.methods.program import method_named, request_by
+from benchmark.suites.contract import Parsed, Question, Sample, Setting
 from benchmark.suites.perceiving.asking import (
+    ANSWER,
     BELIEF,
+    METHODS,
     PERCEPTIONS,
-    UNREADABLE,
     given_perceptions,
     one_call,
-    program_with_precursors,
+    parsed_perceptions,
+    steps_telling,
 )
 from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
-from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
 from workers.providers.contract import Request
 
-ANSWER = "answer"
-METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
-STEPS = (
-    Step(
-        PERCEPTIONS,
-        "Perception inference",
-        task=TELL_PERCEIVERS,
-        answers=("perceptions", "perceptions"),
-        score="recall",
-    ),
-    Step(BELIEF, "Perception-to-belief inference", task=baselines.TELL),
-    *steps_with(METHODS, Step(ANSWER, "Answering", task=baselines.TELL)),
-)
+STEPS = steps_telling(baselines.TELL)
 PROSE, LIST = "prose", "list"
 STORY = Setting(
     "story",
@@ -52,7 +36,6 @@ STORY = Setting(
     help="The released code writes the story as a list of its sentences in quotation marks, the paper as prose.",
     choices=((PROSE, "as prose"), (LIST, "as a list of sentences, as the released code does")),
 )
-program = program_with_precursors(program_of(METHODS, ANSWER))
 HOW = (
     "Assume that people perceive everything that happens in the room where they are, and nothing that happens elsewhere. Say as exactly as the story "
     "allows which container it is"
@@ -149,14 +132,7 @@ def _parsed_perceptions(sample: Sample, answer: str) -> Parsed:
     story, perceivers = sample.content["sentences"], sample.gold["perceivers"]
     official, repaired = (shares(answer, story, perceivers) for shares in (official_shares, repaired_shares))
     scenes = repaired_scenes(answer, story)
-    return Parsed(
-        official=official,
-        repaired=(repaired or {}) | {"scenes": scenes},
-        score=official[RECALL] if official else None,
-        repaired_score=repaired[RECALL] if repaired else None,
-        unusable="" if repaired else UNREADABLE.format(kind="sentence"),
-        empty=scenes == [],
-    )
+    return parsed_perceptions(official, repaired, scenes, "sentence")
 
 
 def expected(question: Question) -> str:

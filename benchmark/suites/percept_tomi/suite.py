@@ -14,14 +14,22 @@ from benchmark.methods.perceptom import asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
 from benchmark.suites.contract import Entered, ItemView, Option, Sample, Suite
 from benchmark.suites.measuring import summary_of
-from benchmark.suites.perceiving.asking import BELIEF, PERCEPTIONS, PRECURSORS, given_perceptions
+from benchmark.suites.perceiving.asking import (
+    ANSWER,
+    BELIEF,
+    METHODS,
+    PERCEPTIONS,
+    PRECURSORS,
+    given_perceptions,
+    program,
+)
 from benchmark.suites.perceiving.shares import same_names
 from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.measure import GROUPS, measure
 from benchmark.suites.percept_tomi.perceived import is_scored
 from benchmark.suites.percept_tomi.samples import CATEGORIES, load
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, score_answers
-from benchmark.suites.percept_tomi.steps import ANSWER, HOW, METHODS, STEPS, STORY, expected, parse, program, request
+from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections
 

@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from benchmark.suites.contract import Question
+from benchmark.suites.perceiving.asking import METHODS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_fantom.reading import listing_in
 from benchmark.suites.percept_fantom.samples import load
-from benchmark.suites.percept_fantom.steps import METHODS, expected, parse, request
+from benchmark.suites.percept_fantom.steps import expected, parse, request
 from tests.benchmark.suites.percept_fantom import own
 from tests.benchmark.suites.percept_tomi.test_reading import Resources
 

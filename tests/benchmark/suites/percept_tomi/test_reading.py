@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from benchmark.suites.contract import BadImport, Question
+from benchmark.suites.perceiving.asking import METHODS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
 from benchmark.suites.percept_tomi import data
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_tomi.places import NONE, SEVERAL, named_place, official_right
 from benchmark.suites.percept_tomi.samples import load
-from benchmark.suites.percept_tomi.steps import METHODS, parse, request
+from benchmark.suites.percept_tomi.steps import parse, request
 from tests.benchmark.suites.percept_tomi import own
 
 CHANGED = {
