@@ -42,7 +42,7 @@ class CSV(BaseRenderer):
 
 
 class LaTeX(BaseRenderer):
-    """As `CSV`."""
+    """Only names the media type of a LaTeX table for content negotiation: the view writes the file."""
 
     media_type = "application/x-tex"
     format = "tex"

@@ -29,7 +29,7 @@ SEVEN = ("order", "truth", "access", "representation", "content", "source", "con
 
 
 def _votes(rows, *, source=None, seen=None, unit=None, chance=0.5) -> Votes:
-    """From rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms); each vote is a unit of the draw by itself."""
+    """The votes of rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms); each vote is a unit of the draw by itself."""
     *codes, arm, duration = zip(*rows, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in codes]
     columns.append(np.zeros(len(rows), dtype=np.int64) if source is None else np.array(source))
