@@ -175,11 +175,12 @@ def leaderboard_for(
     answer_format: str,
     key: str | None,
     *,
+    suite: str = "",
     all_runs: bool,
     asked: Mapping[str, str],
 ) -> dict:
     """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises PermissionDenied."""
-    leaderboard = leaderboard_of(dataset, answer_format, key, all_runs=all_runs, asked=asked)
+    leaderboard = leaderboard_of(dataset, answer_format, key, suite=suite, all_runs=all_runs, asked=asked)
     stories = leaderboard["chosen"].stories if leaderboard["chosen"] else frozenset()
     closed = closed_to(access, dataset.suite) & stories
     _check_enough(stories, closed)

@@ -23,7 +23,6 @@ from benchmark.services.comparisons import NotComparable
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.leaderboard_scope import suite_to_show
 from benchmark.services.result_data import groups_of
 from core.api.description import answers
 from core.api.fields import Strict, read_query
@@ -96,7 +95,7 @@ class Leaderboard(GenericAPIView):
         board, document = chosen["board"], board_document_of(chosen, asked)
         leaderboard = {
             "version": chosen["dataset"].version,
-            "suite": suite_to_show(chosen["dataset"]),
+            "suite": chosen["suite"],
             "answer_format": chosen["form"],
             "selection": _selection(board["chosen"]) if board["chosen"] else None,
             "selections": [_selection(selection) for selection in board["selections"]],

@@ -20,7 +20,7 @@ from benchmark.services.leaderboard_scope import board_of, finished_runs_of
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.registry import group_named, suite_named, suites
+from benchmark.suites.registry import group_named, group_suite, suite_named, suites
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from core.statistics import FEWEST, few
@@ -133,7 +133,13 @@ def _ranking(
         dataset=f"{dataset.title or 'gold'}, version {dataset.version}",
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
-        query={"version": str(dataset.version), "form": form, "split": chosen.key if chosen else ""} | conditions,
+        query={
+            "version": str(dataset.version),
+            "suite": group_suite(group.key),
+            "form": form,
+            "split": chosen.key if chosen else "",
+        }
+        | conditions,
         within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant["key"]]) for key, entrant in models.items()},
         models={key: {"name": entrant["name"], "spec": _identity(entrant)} for key, entrant in models.items()},
@@ -186,9 +192,8 @@ def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:
 
 
 def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
-    suite = next(suite for suite in suites().values() if group_named(ranking.stage) in suite.groups)
     return (
-        suite.title,
+        suite_named(group_suite(ranking.stage)).title,
         ranking.score,
         f"version {ranking.query['version']}",
         Form(ranking.query["form"]).label.lower(),

@@ -15,7 +15,7 @@ from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
-from benchmark.suites.registry import group_suite, keys_of, suites
+from benchmark.suites.registry import group_suite, keys_of, suite_named, suites
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
@@ -165,19 +165,23 @@ def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) 
     return next((selection for selection in selections if selection.key == key), selections[0] if selections else None)
 
 
-def version_to_show(project: Project) -> Dataset | None:
-    """Return the newest version that has a run, or the newest one; None without any."""
-    used = (
-        Dataset.objects.filter(project=project, pk__in=Run.objects.listed().values("dataset"))
-        .order_by("-version")
-        .first()
-    )
-    return used or Dataset.objects.filter(project=project).order_by("-version").first()
+def version_to_show(project: Project, suite: str = "") -> Dataset | None:
+    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on."""
+    datasets, runs = datasets_of(project, suite), Run.objects.listed()
+    used = datasets.filter(pk__in=(runs.filter(suite=suite) if suite else runs).values("dataset"))
+    return used.order_by("-version").first() or datasets.order_by("-version").first()
 
 
-def answer_format_to_show(dataset: Dataset) -> Form:
-    """Return free text, unless all runs of the version are structured."""
-    forms = set(Run.objects.listed().filter(dataset=dataset).values_list("form", flat=True))
+def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
+    """Return the versions that a suite can be run on, its copies or frozen gold; all without a name."""
+    datasets = Dataset.objects.filter(project=project)
+    return datasets.filter(suite=suite if suite_named(suite).load else "") if suite else datasets
+
+
+def answer_format_to_show(dataset: Dataset, suite: str = "") -> Form:
+    """Return free text, unless all runs of the version are structured; with a name, all of that suite."""
+    runs = Run.objects.listed().filter(dataset=dataset)
+    forms = set((runs.filter(suite=suite) if suite else runs).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
 
 

@@ -16,7 +16,6 @@ from benchmark.access import sees_results, visibility_of
 from benchmark.addresses import CONDITIONS, KINDS, chosen_board, filters_of, kept, of_reading
 from benchmark.models import Run
 from benchmark.services.absences import Absence
-from benchmark.services.leaderboard_scope import suite_to_show
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
@@ -49,7 +48,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         **chosen,
         **filters,
         "kinds": KINDS,
-        "suite": suite_named(suite_to_show(chosen["dataset"])),
+        "suite": suite_named(chosen["suite"]),
         "stages": stages,
         "absent": named_together(absence for absence in board["absent"] if absence.failed),
         "unscored": list({absence.why: absence.told for absence in board["absent"] if absence.unscored}.values()),
@@ -57,7 +56,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "entrants": _comparable(board),
         "files_query": files_query,
         "running": Run.objects.listed()
-        .filter(dataset=chosen["dataset"], form=chosen["form"])
+        .filter(dataset=chosen["dataset"], suite=chosen["suite"], form=chosen["form"])
         .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }

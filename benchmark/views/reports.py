@@ -60,6 +60,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
             chosen["dataset"],
             chosen["form"],
             chosen["params"]["split"],
+            suite=chosen["suite"],
             all_runs=chosen["every"],
             asked=chosen["asked"],
         )

@@ -303,6 +303,19 @@ def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     assert "Choose two different entrants" in refused("share_report", labelled.uid, "--against", labelled.uid)
 
 
+def test_the_leaderboard_of_a_suite_is_asked_for_by_name(dataset, models, labelled):
+    ask = ("leaderboard", "--project", "oracle")
+    found = told(*ask, "--suite", "omnitom")
+    assert found == told(*ask) and found["suite"] == "omnitom"
+    unknown = refused(*ask, "--suite", "omnitomb")
+    assert "invalid choice: 'omnitomb'" in unknown and "'omnitom', 'tombench'" in unknown
+    assert refused(*ask, "--suite", "tombench") == "oracle has no copy of ToMBench; there are: none."
+    assert refused(*ask, "--suite", "tombench", "--dataset", "1") == (
+        "oracle has no version 1 of a copy of ToMBench; there are: none."
+    )
+    assert refused(*ask, "--dataset", "9") == "oracle has no version 9 of its gold; there are: 1."
+
+
 def test_the_leaderboard_is_printed_and_written(dataset, models, labelled, tmp_path):
     worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
     ask = ("leaderboard", "--project", "oracle")

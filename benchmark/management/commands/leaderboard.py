@@ -13,11 +13,17 @@ from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, tables_of
-from benchmark.services.leaderboard_scope import answer_format_to_show, leaderboard_of, version_to_show
+from benchmark.services.leaderboard_scope import (
+    answer_format_to_show,
+    datasets_of,
+    leaderboard_of,
+    suite_to_show,
+    version_to_show,
+)
 from benchmark.services.plot_data import figures_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_board
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, suite_named, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.story_scores import READINGS
 
@@ -26,12 +32,13 @@ KINDS = ("model", "baseline", "person")
 
 class Command(JsonCommand):
     help = (
-        "Prints the leaderboard of a version of the gold. With --output it writes one of its tables (csv, json, tex) or figures (svg, pdf, "
+        "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it writes one of its tables (csv, json, tex) or figures (svg, pdf, "
         "png), or the differences between all pairs."
     )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--suite", choices=list(suites()), help="that of the dataset's newest run if not given")
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest one with runs if not given")
         parser.add_argument("--form", choices=Form.values, help="text, unless all runs are structured")
         parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
@@ -56,9 +63,10 @@ class Command(JsonCommand):
         if options["title"] is not None and not options["share"]:
             raise ValueError("--title is for --share, which keeps the leaderboard as it is now.")
         project = self.project(options["project"])
-        dataset = _version(project, options["dataset"])
-        answer_format = options["form"] or answer_format_to_show(dataset)
-        board = _board(dataset, answer_format, options)
+        dataset = _version(project, options["dataset"], options["suite"] or "")
+        suite = options["suite"] or suite_to_show(dataset)
+        answer_format = options["form"] or answer_format_to_show(dataset, suite)
+        board = _board(dataset, answer_format, suite, options)
         kind = options["kind"]
         stages = {
             stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
@@ -66,6 +74,7 @@ class Command(JsonCommand):
         }
         result = {
             "project": project.slug,
+            "suite": suite,
             "dataset": dataset.version,
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(answer_format),
@@ -82,7 +91,7 @@ class Command(JsonCommand):
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
         if options["share"]:
-            result |= _shared(dataset, answer_format, board, options)
+            result |= _shared(dataset, suite, answer_format, board, options)
         if not options["output"]:
             return result
         document = board_document("Leaderboard", stages, board["absent"])
@@ -94,7 +103,8 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         copy = f"{result.get('title')}, version {result['dataset']}"
-        what = copy if "title" in result else f"Version {result['dataset']} of the gold"
+        gold = f"{suite_named(result['suite']).title} on version {result['dataset']} of the gold"
+        what = copy if "title" in result else gold
         self.stdout.write(f"{what}, {result['form']}, {result['stories'] or 'no finished run'}")
         for stage, rows in result["stages"].items():
             if rows:
@@ -123,12 +133,15 @@ class Command(JsonCommand):
             self.stdout.write(f"\npath: {result['path']}")
 
 
-def _board(dataset: Dataset, answer_format: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _board(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
     conditions = {field: options[field] or "" for field in FIELDS}
-    board = leaderboard_of(dataset, answer_format, options["split"], all_runs=options["all_runs"], asked=conditions)
+    board_asked = partial(
+        leaderboard_of, dataset, answer_format, options["split"], suite=suite, all_runs=options["all_runs"]
+    )
+    board = board_asked(asked=conditions)
     if (full := {field: _full_name(field, name, board) for field, name in conditions.items()}) != conditions:
-        board = leaderboard_of(dataset, answer_format, options["split"], all_runs=options["all_runs"], asked=full)
+        board = board_asked(asked=full)
     named = selection_named(dataset, options["split"] or "")
     if options["split"] and (named is None or board["chosen"] is None or board["chosen"].stories != named.stories):
         keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"
@@ -137,11 +150,12 @@ def _board(dataset: Dataset, answer_format: str, options: Mapping[str, Any]) -> 
 
 
 def _shared(
-    dataset: Dataset, answer_format: str, board: Mapping[str, Any], options: Mapping[str, Any]
+    dataset: Dataset, suite: str, answer_format: str, board: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, str]:
     """Keep the whole leaderboard as it is now. Returns the id and the address of the frozen one."""
     query = {
         "version": dataset.version,
+        **({"suite": suite} if suite != suite_to_show(dataset) else {}),
         "form": str(answer_format),
         "split": board["chosen"].key if board["chosen"] else "",
         **({"runs": "all"} if options["all_runs"] else {}),
@@ -163,13 +177,21 @@ def _full_name(field: str, name: str, board: Mapping[str, Any]) -> str:
     return alike[0]
 
 
-def _version(project: Project, number: int | None) -> Dataset:
-    dataset = version_to_show(project) if number is None else project.datasets.filter(version=number).first()
+def _version(project: Project, number: int | None, suite: str) -> Dataset:
+    """Return the version of that number, else the one to show; of `suite` where it is named. Raises ValueError."""
+    datasets = datasets_of(project, suite)
+    dataset = version_to_show(project, suite) if number is None else datasets.filter(version=number).first()
     if dataset is None:
-        versions = ", ".join(map(str, project.datasets.values_list("version", flat=True))) or "none"
-        what = "no frozen gold" if number is None else f"no version {number} of its gold"
-        raise ValueError(f"{project.slug} has {what}; there are: {versions}.")
+        versions = ", ".join(map(str, datasets.values_list("version", flat=True))) or "none"
+        raise ValueError(f"{project.slug} has no {_datasets_told(suite, number)}; there are: {versions}.")
     return dataset
+
+
+def _datasets_told(suite: str, number: int | None) -> str:
+    version = "" if number is None else f"version {number} of "
+    if suite and suite_named(suite).load:
+        return f"{version}{'a copy' if version else 'copy'} of {suite_named(suite).title}"
+    return f"{version}its gold" if version else "frozen gold"
 
 
 def _row(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
