@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -26,9 +26,8 @@ from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.launching import judging_plan, suite_of_version
-from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.runs import extend_run, run_again, start_run, start_runs
 from benchmark.services.steering import steer
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -44,7 +43,13 @@ _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""
 _WHY = {422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")}
 _STATE = {422: ("The run is in another state, or the budget is too small.", "The run is finished; expected paused to resume it.")}  # fmt: skip
-_LAUNCH = {"dataset": 2, "endpoints": ["small", "large"], "budget": "25.00", "options": {"method": "cot"}}
+_LAUNCH = {
+    "dataset": 2,
+    "endpoints": ["small", "large"],
+    "budget": "25.00",
+    "methods": ["plain", "cot"],
+    "controls": ["renamed"],
+}
 _MADE = answers(RunDetailOut, 403, *BODY, status=201, why=_WHY)
 
 
@@ -54,35 +59,35 @@ class LaunchableRuns(Runs):
         tags=["runs"],
         parameters=[SLUG, PARAMETER],
         request={"application/json": LaunchIn},
-        examples=[OpenApiExample("Two models", value=_LAUNCH, request_only=True)],
+        examples=[OpenApiExample("Two models by two methods", value=_LAUNCH, request_only=True)],
         responses=_MADE,
     )
     def post(self, request: Request, slug: str) -> Response:
         """Launch a run, as the page does; estimate it first. Admins.
 
-        What is left out is as on a new page. `options` are the settings of the suite, which the dataset names. 422 where the launch is refused, with a
-        sentence for each field.
+        What is left out is as on a new page. `options` are the settings of the suite, which the dataset names. Of several `methods` the run by the first is
+        answered; its `methods` and `controls` name those that were launched with it. 422 where the launch is refused, with a sentence for each field.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
         body = read_body(request, LaunchIn)
 
         def make() -> str:
-            plan = _plan(access.project, body.given)
-            return start_run(by=request.user, plan=plan, now=timezone.now()).uid
+            plans = _plans(access.project, body.given)
+            return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
 
         return run_answer(run_access(request.user, slug, _made(request, make)), status=201)
 
 
-def _plan(project: Project, given: Mapping[str, Any]) -> Plan:
-    """Return the plan of a launch. Raises CannotBeDone."""
+def _plans(project: Project, given: Mapping[str, Any]) -> list[Plan]:
+    """Return the plans of a launch, one by each method. Raises CannotBeDone, RunRefused."""
     suite = suite_of_version(project, str(given["dataset"]))
-    form = _valid(LaunchForm, given, project=project, suite=suite)
-    return form.plan()
+    return _valid(LaunchForm, given, project=project, suite=suite).plans()
 
 
 def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> Any:
     """Return the form of a page, valid, with these values and else as it is when it is opened. Raises CannotBeDone."""
     blank = kind(**about)
+    given, methods = _with_methods(blank, given)
     named = {"stages" if name == "steps" else name: value for name, value in given.items() if name != "options"}
     settings = [setting.name for setting in blank.suite.settings] if hasattr(blank, "suite") else []
     settings = [name for name in settings if name in blank.fields]
@@ -93,8 +98,23 @@ def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> An
         raise CannotBeDone({name: ["This version has nothing to choose here; leave it out."] for name in absent})
     form = kind(as_posted(blank, named | given.get("options", {})), **about)
     if not form.is_valid():
-        raise CannotBeDone({_field(name, settings): list(map(str, errors)) for name, errors in form.errors.items()})
+        named_so = {methods: "methods"} if methods else {}
+        raise CannotBeDone(
+            {named_so.get(name, _field(name, settings)): list(map(str, errors)) for name, errors in form.errors.items()}
+        )
     return form
+
+
+def _with_methods(blank: forms.Form, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return what is given with its methods under the setting that chooses them, and that setting's name where they are given. Raises CannotBeDone."""
+    setting = blank.suite.method if isinstance(blank, LaunchForm) else None
+    if "methods" not in given or setting is None:
+        return dict(given), ""
+    options = given.get("options") or {}
+    if setting.name in options:
+        raise CannotBeDone({"methods": [f"options.{setting.name} says the same: leave one of them out."]})
+    others = {name: value for name, value in given.items() if name != "methods"}
+    return others | {"options": {**options, setting.name: given["methods"]}}, setting.name
 
 
 def _field(name: str, settings: list[str]) -> str:
@@ -120,7 +140,7 @@ class EstimateOfRun(GenericAPIView):
         tags=["runs"],
         parameters=[SLUG],
         request={"application/json": EstimateIn},
-        examples=[OpenApiExample("Two models", value=_LAUNCH | {"ledger": True}, request_only=True)],
+        examples=[OpenApiExample("Two models by two methods", value=_LAUNCH | {"ledger": True}, request_only=True)],
         responses=answers(EstimateOut, 403, *BODY, why=_WHY),
     )
     def post(self, request: Request, slug: str) -> Response:
@@ -131,35 +151,36 @@ class EstimateOfRun(GenericAPIView):
         access = project_access(request.user, slug, role=Role.ADMIN)
         given = read_body(request, EstimateIn).given
         looks = given.pop("ledger", False)
-        plan = _plan(access.project, given)
         try:
-            stories = check(plan)
-            parts = estimates.parts_of(plan, stories)
-            cached = cached_answers(plan, stories, parts) if looks else None
-            estimate = estimates.estimate_of(plan, stories, parts, cached)
+            askings = estimates.askings_of_plans(_plans(access.project, given))
+            estimate = estimates.estimate_all(askings, cached_answers if looks else None)
         except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
             raise _refused(refusal) from refusal
-        return Response(EstimateOut(_estimated(plan, estimate)).data)
+        return Response(EstimateOut(_estimated(askings, estimate)).data)
 
 
-def _estimated(plan: Plan, estimate: estimates.Estimate) -> dict[str, Any]:
-    total = estimate.total
+def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate) -> dict[str, Any]:
+    total, budget = estimate.total, estimates.budget_of(askings)
     return {
         "samples": len(estimate.stories),
         **_sums(total),
-        "over_budget": plan.budget is not None and total["most"].known > plan.budget,
+        "over_budget": budget is not None and total["most"].known > budget,
         "lines": [
             {
                 "model": line.model.name,
                 "step": line.stage,
                 "asked": line.asked.name,
+                "method": line.method,
+                "control": line.control,
+                "in_common": line.shared,
                 "too_long": line.too_long,
                 **_sums({name: getattr(line, name) for name in ("calls", "to_make", "known", "input_tokens", "output_tokens")}
                         | {name: line.money(name) for name in ("cost", "most")}),
             }
             for line in estimate.lines
         ],
-        "can_show": can_show(plan, estimate.stories),
+        "notes": estimate.notes,
+        "can_show": can_show(askings[0].plan, estimate.stories),
     }  # fmt: skip
 
 

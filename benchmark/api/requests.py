@@ -69,7 +69,7 @@ class ComparisonFilter(ReadingFilter):
 Name = Annotated[str, Like(r"^[-a-zA-Z0-9_]{1,60}$", "the name of an endpoint")]
 Names = Annotated[list[Name], Counted(1, 200)]
 Part = Annotated[str, Like(r"^[^\u0000]*$", "a text of at most 200 characters, without NUL", max_length=200)]
-Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "the key of a step")]], Counted(1, 40)]
+Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "a key, as of a step")]], Counted(1, 40)]
 Limit = Annotated[int, Within(0, MOST_STORIES, pointed=True)]
 
 
@@ -103,6 +103,10 @@ class LaunchIn(_Given):
     batch: bool = _may_lack("As a batch, at the provider's lower price.")
     title: Part = _may_lack()
     options: dict[str, Any] = _may_lack("Settings of the suite by name, as the dataset lists them.")
+    methods: Keys = _may_lack(
+        "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
+    )
+    controls: Keys = _may_lack("Controls under which everything is asked once more, as runs beside.")
 
 
 class EstimateIn(LaunchIn):

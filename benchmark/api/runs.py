@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
@@ -13,9 +15,11 @@ from rest_framework.response import Response
 from benchmark.access import RunAccess, closed_to, results_access, run_access
 from benchmark.api.description import NOT_SHOWN, RUN, SLUG
 from benchmark.api.shapes import RunDetailOut, RunOut
+from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.items import numbers_of
+from benchmark.services.method_runs import beside_by_method
 from benchmark.services.run_standing import missing_rows, progress_rows, run_rows
 from benchmark.suites.registry import suite_named
 from core.api.description import answers
@@ -63,6 +67,8 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
             {"key": f"{run.uid}.{entrant.pk}", "name": entrant.name, "asked_as": _asked_as(entrant)}
             for entrant in run.entrants.all()
         ],
+        "methods": _beside(beside_by_method(run)),
+        "controls": _beside((one.control, CONTROLS[one.control].title, one) for one in _controls(run)),
         "settings": settings_told(run),
         "parameters": parameters_of(run) | _prompts(run),
         "progress": progress_rows(run, now=timezone.now()),
@@ -70,6 +76,14 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
     return Response(RunDetailOut(run_rows([run])[0] | detail).data, status=status)
+
+
+def _controls(run: Run) -> QuerySet[Run]:
+    return run.controls.select_related("job").order_by("pk")
+
+
+def _beside(runs: Iterable[tuple[str, str, Run]]) -> list[dict[str, str]]:
+    return [{"name": name, "title": title, "run": run.uid, "state": run.job.standing} for name, title, run in runs]
 
 
 def _prompts(run: Run) -> dict[str, Any]:

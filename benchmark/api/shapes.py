@@ -173,8 +173,22 @@ class EntrantOut(serializers.Serializer):
     asked_as = Anything(help_text="The endpoint as it was at the launch: provider, model, prices, options.")
 
 
+class BesideOut(serializers.Serializer):
+    """A run that asks the same by another method, or under a control."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    run = serializers.CharField()
+    state = serializers.CharField()
+
+
 class RunDetailOut(RunOut):
     entrants = EntrantOut(many=True)
+    methods = BesideOut(
+        many=True,
+        help_text="The newest run by each method with the same settings, this one among them; empty where there is no other.",
+    )
+    controls = BesideOut(many=True, help_text="The runs under its controls.")
     settings = serializers.DictField(
         child=serializers.CharField(), help_text="What was chosen for the suite, in words."
     )
@@ -414,6 +428,9 @@ class EstimatedLineOut(_EstimatedOut):
     model = serializers.CharField()
     step = serializers.CharField()
     asked = serializers.CharField(help_text="Who answers: the model, or the judge about it.")
+    method = serializers.CharField(allow_blank=True, help_text="In words; empty where the suite asks in one way.")
+    control = serializers.CharField(allow_blank=True, help_text="In words; empty as published.")
+    in_common = serializers.IntegerField(help_text="Calls that a line above makes, and that are counted there alone.")
     too_long = serializers.IntegerField(help_text="Questions that its context may have no room for.")
 
 
@@ -433,4 +450,5 @@ class EstimateOut(_EstimatedOut):
     samples = serializers.IntegerField()
     over_budget = serializers.BooleanField()
     lines = EstimatedLineOut(many=True)
+    notes = serializers.ListField(child=serializers.CharField(), help_text="What controls leave out.")
     can_show = DetectableOut(many=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from django import forms
@@ -12,8 +13,9 @@ from django.http import QueryDict
 
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
-from benchmark.forms.settings import setting_field
+from benchmark.forms.settings import methods_field, setting_field
 from benchmark.models import Dataset, DatasetSample, Run
+from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
@@ -115,7 +117,7 @@ class ControlsForm(RefusableForm, ControlFields):
 
 
 class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
-    """A run of a suite; its settings have fields under their names."""
+    """A run of a suite, or one by each of several methods; its settings have fields under their names."""
 
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     endpoints = forms.ModelMultipleChoiceField(
@@ -151,10 +153,12 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
         self._set_asking()
         self.set_judging(suite)
         judging = {setting.name for setting in suite.judging_settings}
-        self.asking = [setting.name for setting in suite.settings if setting.name not in judging]
-        for setting in suite.settings:
-            if setting.name not in judging:
-                self.fields[setting.name] = setting_field(setting, names_of(project, suite))
+        asking = [setting for setting in suite.settings if setting.name not in judging]
+        self.asking = [setting.name for setting in asking if not setting.method]
+        for setting in asking:
+            self.fields[setting.name] = (
+                methods_field(setting) if setting.method else setting_field(setting, names_of(project, suite))
+            )
 
     def _set_samples(self, project: Project) -> None:
         """Set what can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
@@ -201,8 +205,25 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     def suite_fields(self) -> list[BoundField]:
         return [self[name] for name in self.asking]
 
+    @property
+    def method_rows(self) -> list[dict[str, Any]]:
+        """The methods to tick: {box, help}; none where the suite asks in one way."""
+        setting = self.suite.method
+        helps = setting.helps if setting else ()
+        return [{"box": box, "help": told} for box, told in zip_longest(self[setting.name], helps)] if setting else []
+
+    @property
+    def methods(self) -> BoundField | None:
+        """The field of the methods, None where the suite asks in one way."""
+        return self[self.suite.method.name] if self.suite.method else None
+
+    def plans(self) -> list[Plan]:
+        """Return the plans of a valid form, one by each method that is ticked. Raises RunRefused."""
+        setting = self.suite.method
+        return plans_by_method(self.plan(), self.cleaned_data[setting.name] if setting else ())
+
     def plan(self) -> Plan:
-        """Return the plan of a valid form; without judging the judge is left out."""
+        """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
         cleaned = self.cleaned_data
         same = (
             "dataset",
@@ -220,7 +241,10 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
             name: cleaned.get(name) or "" for name in ("category", "split")
         }
         judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
-        options = {setting.name: cleaned[setting.name] for setting in self.suite.settings}
+        options = {
+            setting.name: cleaned[setting.name][0] if setting.method else cleaned[setting.name]
+            for setting in self.suite.settings
+        }
         return Plan(
             endpoints=list(cleaned["endpoints"]), limit=cleaned["limit"] or 0, suite=self.suite.name, options=options,
             judge=cleaned.get("judge") if judged else None, **fields,

@@ -26,6 +26,14 @@ def setting_field(setting: Setting, prompt_sets: Sequence[str] = ()) -> forms.Fi
     return forms.CharField(required=False, max_length=MOST_CHARACTERS, **options)
 
 
+def methods_field(setting: Setting) -> forms.MultipleChoiceField:
+    """Return the field of a setting of which a launch may take several choices."""
+    return forms.MultipleChoiceField(
+        choices=setting.choices, initial=[setting.default], label=setting.label, widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": "Tick at least one method."},
+    )  # fmt: skip
+
+
 def _choices(setting: Setting) -> Sequence[tuple[str | int, str]]:
     is_integer = isinstance(setting.default, int) and not isinstance(setting.default, bool)
     if setting.choices or not is_integer or setting.most - setting.least >= FEW:

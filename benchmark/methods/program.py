@@ -24,6 +24,8 @@ def method_setting(methods: Sequence[Method]) -> Setting:
         methods[0].name,
         help=" ".join(f"{method.title[:1].upper()}{method.title[1:]}: {method.help}" for method in methods),
         choices=tuple((method.name, method.title) for method in methods),
+        method=True,
+        helps=tuple(method.help for method in methods),
     )
 
 

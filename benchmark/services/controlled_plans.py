@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_DOWN, Decimal
+from decimal import Decimal
 
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.models import DatasetSample, Run
 from benchmark.services.asking import sample_asked
-from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
 
@@ -97,9 +97,7 @@ def _asked_under(plan: Plan, name: str, source: Run | None) -> Plan:
 
 def budget_of_each(plan: Plan) -> Decimal | None:
     """The budget of the run as published and of each under a control: equal parts, of which no sum is above the whole."""
-    if plan.budget is None or not plan.controls:
-        return plan.budget
-    return (plan.budget / (1 + len(plan.controls))).quantize(Decimal("0.0001"), ROUND_DOWN)
+    return part_of(plan.budget, 1 + len(plan.controls))
 
 
 def _stages_under(plan: Plan, name: str) -> list[str]:

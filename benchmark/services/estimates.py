@@ -12,6 +12,7 @@ from benchmark.models import DatasetSample, Run
 from benchmark.services.controlled_plans import under_control, under_controls
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
+from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
@@ -27,8 +28,8 @@ from workers.providers.contract import Usage
 @dataclass(slots=True)
 class Line:
     """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was not looked up; tokens and dollars are
-    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers, `control`
-    what they are asked under, in words."""
+    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers, `method`
+    and `control` are those by and under which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
 
     model: Endpoint
     stage: str
@@ -41,7 +42,9 @@ class Line:
     cost: Decimal | None = Decimal(0)
     most: Decimal | None = Decimal(0)
     too_long: int = 0
+    method: str = ""
     control: str = ""
+    shared: int = 0
 
     @property
     def stage_name(self) -> str:
@@ -72,15 +75,32 @@ class Estimate:
 
     @property
     def total(self) -> dict[str, Any]:
-        names = ("calls", "to_make", "input_tokens", "output_tokens")
-        known = [line.known for line in self.lines]
-        sums = {name: sum(getattr(line, name) for line in self.lines) for name in names}
-        money = {name: sum((line.money(name) for line in self.lines), Money()) for name in ("cost", "most")}
-        return sums | money | {"known": None if None in known else sum(known)}
+        return sums_of(self.lines)
+
+    @property
+    def by_method(self) -> list[dict[str, Any]]:
+        """The sums of each method, with its `method`; empty where all is asked in one way."""
+        titles = list(dict.fromkeys(line.method for line in self.lines))
+        return [
+            {"method": title} | sums_of([line for line in self.lines if line.method == title])
+            for title in titles
+            if titles[1:]
+        ]
+
+
+def sums_of(lines: Sequence[Line]) -> dict[str, Any]:
+    """Return calls, tokens and money of lines together; `known` is None where the ledger was not asked."""
+    names = ("calls", "shared", "to_make", "input_tokens", "output_tokens")
+    known = [line.known for line in lines]
+    sums = {name: sum(getattr(line, name) for line in lines) for name in names}
+    money = {name: sum((line.money(name) for line in lines), Money()) for name in ("cost", "most")}
+    return sums | money | {"known": None if None in known else sum(known)}
 
 
 Cached = set[tuple[int, int]]
 """(dataset sample id, repetition) of questions whose answer the ledger has."""
+Counted = set[tuple[int, str, int]]
+"""(endpoint id of who answers, digest of the question, repetition) of calls that were counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +160,18 @@ def askings_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
     return askings
 
 
+def askings_of_plans(plans: Sequence[Plan]) -> list[Asking]:
+    """Return what plans that are launched together ask, each as `askings_of` has it. Raises RunRefused."""
+    return [asking for plan in plans for asking in askings_of(plan, check(plan))]
+
+
+def budget_of(askings: Sequence[Asking]) -> Decimal | None:
+    """Return the budget of all that is asked together; None where there is no cap."""
+    published = {id(asking.plan): asking.plan.budget for asking in askings if not asking.plan.control}
+    budgets = [budget for budget in published.values() if budget is not None]
+    return sum(budgets, Decimal(0)) if budgets else None
+
+
 def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
     """Return what the controls of a plan ask beside a run that has been launched."""
     published, *controls = askings_of(plan, stories)
@@ -164,10 +196,16 @@ Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[i
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:
-    """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. Raises RunRefused."""
+    """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. A call that several of them
+    make is counted once. Raises RunRefused."""
+    counted: Counted = set()
     estimates = [
         estimate_of(
-            asking.plan, asking.stories, asking.parts, look(asking.plan, asking.stories, asking.parts) if look else None
+            asking.plan,
+            asking.stories,
+            asking.parts,
+            look(asking.plan, asking.stories, asking.parts) if look else None,
+            counted,
         )
         for asking in askings
     ]
@@ -188,9 +226,11 @@ def estimate_of(
     stories: Sequence[DatasetSample],
     parts: Sequence[Part],
     cached_by_part: Mapping[tuple[int, str], Cached] | None = None,
+    counted: Counted | None = None,
 ) -> Estimate:
     """Estimate these parts of a run. `stories` are all of the run, on which its prompts' examples depend; `cached_by_part` are the
-    questions whose answer the ledger has, by (endpoint id of the model, stage), None where it was not looked up."""
+    questions whose answer the ledger has, by (endpoint id of the model, stage), None where it was not looked up. Calls of `counted` are not
+    counted again, and those of this run that rest on no earlier answer join it."""
     sizes = _sizes(plan, stories, parts)
     stories_by_id = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
     estimate = Estimate(sorted(stories_by_id.values(), key=_position))
@@ -198,8 +238,10 @@ def estimate_of(
         cached = None if cached_by_part is None else cached_by_part.get((part.model.pk, part.stage), set())
         mine = {story.pk: sizes[part.stage][story.pk] for story in part.stories}
         control = CONTROLS[plan.control].title if plan.control else ""
-        line = Line(part.model, part.stage, part.asked, plan.suite, control=control)
-        estimate.lines.append(_line(plan, line, mine, cached))
+        method = methods_of(plan.definition).get(method_of(plan), "")
+        line = Line(part.model, part.stage, part.asked, plan.suite, method=method, control=control)
+        fixed = counted is not None and part.stage != SELF_TEST and not plan.definition.needed(part.stage, plan.stages)
+        estimate.lines.append(_line(plan, line, mine, cached, counted if fixed else None))
     return estimate
 
 
@@ -226,10 +268,14 @@ def estimate_of_test(run: Run) -> Line:
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None) -> Line:
+def _line(
+    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counted: Counted | None = None
+) -> Line:
     turns = 1 if line.stage == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
+    if counted is not None:
+        questions, line.shared = _uncounted(line, questions, sizes, counted)
     line.calls, line.known = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
@@ -244,6 +290,16 @@ def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | No
     needed = [size.question.fewest_tokens + plan.max_tokens for size in uncached] if room else []
     line.too_long = sum(tokens > room for tokens in needed)
     return line
+
+
+def _uncounted(
+    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counted: Counted
+) -> tuple[list[tuple[int, int]], int]:
+    """Return the questions whose calls were not counted before, which are counted now, and how many were."""
+    keys = {(sample, turn): (line.asked.pk, sizes[sample].digest, turn) for sample, turn in questions}
+    fresh = [question for question in questions if not sizes[question[0]].digest or keys[question] not in counted]
+    counted |= {keys[question] for question in fresh if sizes[question[0]].digest}
+    return fresh, len(questions) - len(fresh)
 
 
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from typing import Any
 
 from benchmark.controls.chosen import senseless
@@ -106,6 +106,18 @@ class Plan:
     def judged_anew(self) -> tuple[str, ...]:
         """The steps whose answers are taken from `source`: those that the judge needs."""
         return needed_by_judge(self.definition) if self.source is not None else ()
+
+
+def title_of(plan: Plan) -> str:
+    """Return the name of the plan's run: the one that was given, else its models and what they are asked."""
+    names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
+    what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
+    return (plan.title or f"{names}: {what}")[:MOST_TITLE]
+
+
+def part_of(budget: Decimal | None, parts: int) -> Decimal | None:
+    """Return one of so many equal parts of a budget, of which no sum is above the whole; None where there is no cap."""
+    return budget if budget is None or parts == 1 else (budget / parts).quantize(Decimal("0.0001"), ROUND_DOWN)
 
 
 def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from workers.providers.contract import Request
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions of a step with one digest are one call; an
+    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions with one digest are one call; an
     empty one is of a question that was not made."""
 
     question: Extent
@@ -63,7 +63,8 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
 def _digest(request: Request | str) -> str:
     if isinstance(request, str):
         return ""
-    asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task]
+    how = [request.max_tokens, request.temperature, request.seed]
+    asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task, how]
     return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
 
 

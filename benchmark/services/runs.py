@@ -21,7 +21,7 @@ from benchmark.services.controlled_plans import budget_of_each, under_control, u
 from benchmark.services.in_context import calibration_of, examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plan_checks import check, check_addresses, check_room, check_structured
-from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes
+from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes, title_of
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.stored_plans import draft_of, plan_of
@@ -53,6 +53,12 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
         raise RunRefused(str(error), "batch" if plan.batch else "endpoints") from error
     except SuiteFailed as error:
         raise RunRefused(str(error)) from error
+
+
+@transaction.atomic
+def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
+    """Start a run of each plan, as `start_run` does, with the controls of each. Raises RunRefused; then nothing was made."""
+    return [start_run(by=by, plan=plan, now=now) for plan in plans]
 
 
 def _start_controls(
@@ -100,9 +106,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     if plan.source:
         standing(plan.source)
     project = plan.dataset.project
-    names = ", ".join(endpoint.name for endpoint in plan.endpoints[:3]) + (" …" if len(plan.endpoints) > 3 else "")
-    what = ", ".join(plan.stages) if plan.definition.judging else plan.definition.title
-    title = (plan.title or f"{names}: {what}")[:200]
+    title = title_of(plan)
     endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
     job = open_job(
         by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=endpoints,

@@ -230,6 +230,11 @@ class Suite:
         return self.program is None and len(self.launched) > 1
 
     @property
+    def method(self) -> Setting | None:
+        """The setting by whose choices models are compared with themselves; None for a suite that asks in one way."""
+        return next((setting for setting in self.settings if setting.method), None)
+
+    @property
     def judging(self) -> Step | None:
         """The step of a launch at which the judge is asked, None for a suite without one."""
         return next((step for step in self.launched if step.judged), None)

@@ -55,7 +55,8 @@ class Setting:
 
     `steps` are those that have a use for it, all of them where it names none; `unread` says why a judge that reads no prompt has none, empty
     where it has one. `stored` is where runs keep it. It is given as `--option NAME=VALUE`, or by a `flag` of its own with `flag_help`; the flag
-    of a truth says the opposite of its default. `lacking` is what it is of a run that was launched before there was this setting, None where that
+    of a truth says the opposite of its default. Of a `method` setting a launch may take several choices, a run each, whose figures are held against those of the
+    default; `helps` say what each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where that
     is the default.
     """
 
@@ -74,6 +75,8 @@ class Setting:
     stored: str = OPTION
     flag: str = ""
     flag_help: str = ""
+    method: bool = False
+    helps: tuple[str, ...] = ()
     lacking: str | int | bool | None = None
 
     @property

@@ -42,7 +42,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     form = LaunchForm(request.GET, project=access.project, suite=suite)
 
     def planned() -> Askings:
-        return estimates.askings_of(form.plan(), check(form.plan()))
+        return estimates.askings_of_plans(form.plans())
 
     context = _estimate_context(request, form, planned)
     if "plan" in context:
@@ -111,11 +111,11 @@ def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Ca
         estimated = estimates.estimate_all(askings, None if context["looks"] else cached_answers)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}
-    plan, total = askings[0].plan, estimated.total
-    over = plan.budget is not None and total["most"].known > plan.budget
+    plan, total, budget = askings[0].plan, estimated.total, estimates.budget_of(askings)
+    over = budget is not None and total["most"].known > budget
     return (
         context
-        | {"plan": plan, "estimate": estimated, "total": total, "over": over}
+        | {"plan": plan, "estimate": estimated, "total": total, "over": over, "methods": estimated.by_method}
         | {"tested": any(line.stage == SELF_TEST for line in estimated.lines)}
     )
 

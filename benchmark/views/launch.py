@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -15,7 +15,7 @@ from annotation.models import Project, Role
 from benchmark.forms.launch import LaunchForm
 from benchmark.services.launching import suite_of_version
 from benchmark.services.plans import Plan, RunRefused, stages_of
-from benchmark.services.runs import start_run
+from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suite_of_gold, suites
 from core.idempotency.forms import made_once
@@ -30,7 +30,7 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
     form = LaunchForm(posted(request), project=access.project, suite=suite, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            uid = launch_once(request, form.plan())
+            uid = launch_once(request, form.plans())
         except RunRefused as error:
             form.refuse(error)
         else:
@@ -57,9 +57,9 @@ def _launches(project: Project) -> list[dict]:
     ]
 
 
-def launch_once(request: HttpRequest, plan: Plan) -> str:
-    """Start a run and return its uid; the same form sent again gives the same run. Raises RunRefused."""
-    return made_once(request, lambda: start_run(by=request.user, plan=plan, now=timezone.now()).uid)
+def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:
+    """Start a run of each plan and return the uid of the first; the same form sent again gives the same runs. Raises RunRefused."""
+    return made_once(request, lambda: start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid)
 
 
 def posted(request: HttpRequest) -> QueryDict | None:

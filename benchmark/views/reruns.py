@@ -36,7 +36,7 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite))
     if request.method == "POST" and form.is_valid():
         try:
-            judging_run = launch_once(request, judging_plan(access.run, **form.chosen()))
+            judging_run = launch_once(request, [judging_plan(access.run, **form.chosen())])
         except RunRefused as error:
             form.refuse(error)
         else:

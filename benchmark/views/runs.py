@@ -24,6 +24,7 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
+from benchmark.services.method_runs import beside_by_method
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.steering import not_steered
 from benchmark.services.taken_over import can_be_judged
@@ -125,6 +126,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "can_be_judged": can_be_judged(access.run),
         "asked": settings_told(access.run),
         **_controls(access.run),
+        "methods": _methods(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
@@ -134,6 +136,11 @@ def _controls(run: Run) -> dict[str, Any]:
     """Return under which control a run is, or which runs are beside it."""
     beside = run.controls.select_related("job").order_by("pk")
     return {"control": CONTROLS.get(run.control), "controls": [(other, CONTROLS[other.control]) for other in beside]}
+
+
+def _methods(run: Run) -> list[tuple[str, Run]]:
+    """Return (title, run) of the newest run by each method with the same settings; empty where there is one method."""
+    return [(title, other) for _, title, other in beside_by_method(run)]
 
 
 @require_GET

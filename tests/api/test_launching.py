@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 from annotation.models import Scope
 from benchmark.models import Run
 from tests.api.conftest import token_of
+from tests.benchmark.methods.world import STEADY, opentom
 from tests.benchmark.settled import baselines, frozen, make_endpoint, work_off
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -105,6 +106,36 @@ def test_an_estimate_makes_nothing(alice):
     looked = alice.post(f"{RUNS}estimate/", PLAN | {"ledger": True}, format="json").json()
     assert (looked["in_ledger"], looked["to_make"]) == (0, 6)
     assert "steps" in fields_of(alice.post(f"{RUNS}estimate/", PLAN | {"steps": ["judge"]}, format="json"))
+
+
+def test_methods_and_controls_are_launched_together(cast, api, tmp_path):
+    opentom(cast, tmp_path)
+    alice = api(cast.alice)
+    launch = {"dataset": 1, "endpoints": [STEADY], "limit": 3, "methods": ["cot", "plain"], "controls": ["renamed"]}
+    estimate = alice.post(f"{RUNS}estimate/", launch, format="json").json()
+    assert estimate["calls"] == 3 * 2 * 2 and not Run.objects.exists()
+    assert [(line["method"], line["control"], line["in_common"]) for line in estimate["lines"]] == [
+        ("plain", "", 0), ("plain", "other names", 0), ("chain of thought", "", 0), ("chain of thought", "other names", 0),
+    ]  # fmt: skip
+    body = alice.post(RUNS, launch, format="json").json()
+    plain, cot = Run.objects.originals().order_by("pk")
+    assert body["run"] == plain.uid and body["settings"]["method"] == "plain"
+    assert [(one["name"], one["run"], one["state"]) for one in body["methods"]] == [
+        ("plain", plain.uid, "running"), ("cot", cot.uid, "running"),
+    ]  # fmt: skip
+    assert [(one["name"], one["run"]) for one in body["controls"]] == [("renamed", plain.controls.get().uid)]
+    for more, field, said in (
+        ({"methods": ["guess"]}, "methods", "guess"),
+        ({"controls": ["shuffled"]}, "controls", "shuffled"),
+        ({"options": {"method": "cot"}}, "methods", "options.method says the same"),
+    ):
+        found = fields_of(alice.post(RUNS, launch | more, format="json"))
+        assert list(found) == [field] and said in found[field][0], found
+    assert Run.objects.originals().count() == 2
+
+
+def test_a_suite_without_methods_has_none_to_launch(alice):
+    assert list(fields_of(alice.post(RUNS, PLAN | {"methods": ["plain"]}, format="json"))) == ["methods"]
 
 
 def test_a_run_is_steered_as_on_its_page(alice):

@@ -12,6 +12,7 @@ from benchmark.management.commands._options import options_given
 from benchmark.management.commands._runs import endpoint_named
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
+from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import Plan
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
@@ -23,8 +24,16 @@ SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature")
 """Flags that are fields of a plan."""
 
 
-def suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
-    """Return the plan that the flags describe. Raises ValueError with one sentence."""
+def suite_plans(project: Project, suite: Suite, options: dict[str, Any]) -> list[Plan]:
+    """Return the plans that the flags describe, one by each method that they name. Raises ValueError with one sentence."""
+    method = suite.method
+    if options["method"] and method and any(given.startswith(f"{method.name}=") for given in options["option"]):
+        raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
+    return plans_by_method(_suite_plan(project, suite, options), options["method"])
+
+
+def _suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
+    """Return the plan that the flags describe but for methods. Raises ValueError with one sentence."""
     stages = _stages(suite, options)
     chosen = _own_options(suite, options["option"])
     endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]

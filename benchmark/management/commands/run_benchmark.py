@@ -9,10 +9,10 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.management.commands._flags import add_flags, settings_with_flags
 from benchmark.management.commands._runs import finish_runs, run_summary, say_before
 from benchmark.management.commands._scores import say_run
-from benchmark.management.commands._suite_plans import suite_plan
-from benchmark.services.estimates import askings_of
-from benchmark.services.plan_checks import check
-from benchmark.services.runs import start_run
+from benchmark.management.commands._suite_plans import suite_plans
+from benchmark.services.estimates import askings_of_plans
+from benchmark.services.method_plans import method_of, methods_of
+from benchmark.services.runs import start_runs
 from benchmark.suites.registry import suite_named, suites
 from workers.management.ending import failure_of
 
@@ -58,6 +58,13 @@ class Command(JsonCommand):
             "--control", action="append", default=[], metavar="NAME",
             help=f"ask everything once more under this control, beside the run; may be given several times: {controls}",
         )  # fmt: skip
+        methods = "; ".join(
+            f"{name}: {', '.join(found)}" for name, suite in suites().items() if (found := methods_of(suite))
+        )
+        parser.add_argument(
+            "--method", action="append", default=[], metavar="NAME",
+            help=f"ask by this method; given several times, each is a run of its own, and their reports compare them. {methods}",
+        )  # fmt: skip
         parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
@@ -76,15 +83,26 @@ class Command(JsonCommand):
         if options["limit"] < 0:
             raise ValueError(f"--limit is {options['limit']}; expected 0 or more {suite.noun[1]}.")
         with transaction.atomic():  # what is refused freezes nothing
-            plan = suite_plan(project, suite, options)
-            say_before(askings_of(plan, check(plan)), self.note)
-            run = start_run(by=None, plan=plan, now=timezone.now())
-        if options["wait"]:
+            plans = suite_plans(project, suite, options)
+            say_before(askings_of_plans(plans), self.note)
+            runs = start_runs(by=None, plans=plans, now=timezone.now())
+        for run in runs if options["wait"] else ():
             finish_runs(run, self.note)
-        return run_summary(run, scores=options["wait"])
+        summaries = [run_summary(run, scores=options["wait"]) for run in runs]
+        if len(runs) == 1:
+            return summaries[0]
+        return {"methods": dict(zip(map(method_of, plans), summaries, strict=True))}
 
     def say(self, result: dict) -> None:
-        say_run(self, result)
+        for name, summary in _by_method(result).items():
+            if name:
+                self.stdout.write(f"\n{name}")
+            say_run(self, summary)
 
     def failure(self, result: dict) -> str:
-        return failure_of(result, "run")
+        return next(filter(None, (failure_of(summary, "run") for summary in _by_method(result).values())), "")
+
+
+def _by_method(result: dict) -> dict[str, dict]:
+    """Return what was printed of each run by its method, under an empty name where there is one run."""
+    return result.get("methods") or {"": result}

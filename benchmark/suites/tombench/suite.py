@@ -24,6 +24,8 @@ METHOD = Setting(
     DIRECT,
     help="Only the letter, or reasoning before it.",
     choices=((DIRECT, "the letter alone"), (COT, "step by step, then the letter")),
+    method=True,
+    helps=("The letter of an option and nothing else.", "Reasoning in words, the letter at its end."),
 )
 LANGUAGES = Setting(
     "languages",

@@ -1,0 +1,164 @@
+"""One launch by several methods: on the page, by the command and over the API, each a run of its own beside the others."""
+
+from __future__ import annotations
+
+import io
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Run, RunItem
+from benchmark.services.asking import options_of
+from benchmark.services.estimates import askings_of_plans, budget_of, estimate_all
+from benchmark.services.imports import import_benchmark
+from benchmark.services.method_plans import plans_by_method
+from benchmark.services.method_runs import beside_by_method, family_of
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused
+from benchmark.services.runs import start_run, start_runs
+from benchmark.suites.registry import suite_named
+from tests.benchmark.methods.world import STEADY, THINKS, opentom, plan
+from tests.benchmark.settled import make_endpoint, work_off, written
+from tests.benchmark.suites.percept_tomi import own
+from tests.cast import new_cast
+from workers.models import Endpoint
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SENT = {
+    "dataset": 1, "endpoints": [STEADY, THINKS], "stages": ["answer"], "method": ["s2a", "plain"], "repetitions": 1, "max_tokens": 50,
+    "seed": 1, "title": "Two thinkers", "limit": 23, "controls": ["renamed"], "budget": "1.00",
+}  # fmt: skip
+
+
+@pytest.fixture
+def cast():
+    return new_cast()
+
+
+@pytest.fixture
+def world(cast, tmp_path):
+    return opentom(cast, tmp_path)
+
+
+@pytest.fixture
+def admin(client, cast):
+    client.force_login(cast.alice)
+    return client
+
+
+def test_the_page_launches_a_run_by_each_method_that_is_ticked(admin, cast, world):
+    slug = cast.project.slug
+    Endpoint.objects.update(price_input=1, price_output=1)
+    page = written(admin.get(reverse("benchmark:launch", args=[slug]), {"dataset": 1}))
+    assert page.count('name="method"') == 6 and 'value="plain" id="id_method_0" checked' in page
+    assert "The relevant part of the story is extracted" in page
+    estimated = written(admin.get(reverse("benchmark:estimate", args=[slug]), SENT))
+    # two models, 23 questions, plain and under a control; System 2 Attention asks twice
+    assert f"{2 * 23 * 2 * 3} calls" in estimated and "23 questions" in estimated
+    assert (
+        "System 2 Attention, extracting, other names" in estimated
+        and f'<td class="number">{2 * 23 * 2 * 2}</td>' in estimated
+    )
+    assert "with a run beside it for each control. The budget is divided among them in equal parts." in estimated
+    launched = admin.post(reverse("benchmark:launch", args=[slug]), SENT)
+    plain, s2a = Run.objects.originals().order_by("pk")
+    assert plain.uid in launched.url
+    assert [one.title for one in (plain, s2a)] == ["Two thinkers: plain", "Two thinkers: System 2 Attention"]
+    assert [options_of(one)["method"] for one in (plain, s2a)] == ["plain", "s2a"]
+    assert {one.job.budget for one in (plain, s2a, *plain.controls.all(), *s2a.controls.all())} == {Decimal("0.25")}
+    shown = written(admin.get(reverse("benchmark:run", args=[slug, plain.uid])))
+    assert "The same by other methods" in shown and s2a.uid in shown
+
+
+def test_no_method_is_a_sentence_and_makes_nothing(admin, cast, world):
+    sent = SENT | {"method": []}
+    slug = cast.project.slug
+    assert "Tick at least one method." in written(admin.post(reverse("benchmark:launch", args=[slug]), sent))
+    assert "Tick at least one method." in written(admin.get(reverse("benchmark:estimate", args=[slug]), sent))
+    assert not Run.objects.exists()
+
+
+def test_a_refused_method_leaves_no_run_of_another(cast, world):
+    asked = plan(*world)
+    with pytest.raises(RunRefused, match="There is no method 'guess'; OpenToM has: plain, cot"):
+        plans_by_method(asked, ["plain", "guess"])
+    broken = [*plans_by_method(asked, ["plain"]), plan(*world, controls=["shuffled"])]
+    with pytest.raises(RunRefused, match="has no control"):
+        start_runs(by=cast.alice, plans=broken, now=timezone.now())
+    assert not Run.objects.exists()
+
+
+def test_plans_by_methods_differ_in_nothing_else(world):
+    asked = plan(*world, title="A" * MOST_TITLE, budget=Decimal("1.0001"))
+    plain, cot = plans_by_method(asked, ["cot", "plain"])  # in the order of the suite
+    assert (plain.options, cot.options) == ({"method": "plain"}, {"method": "cot"})
+    assert len(cot.title) == MOST_TITLE and cot.title.endswith("A: chain of thought")
+    assert plain.budget == cot.budget == Decimal("0.5000")
+    (alone,) = plans_by_method(asked, ["cot"])
+    assert (alone.title, alone.budget) == (asked.title, asked.budget)
+    assert plans_by_method(asked, []) == [asked]
+    nameless = plans_by_method(plan(*world, title=""), ["plain", "cot"])[1]
+    assert nameless.title == "steady, thinks: OpenToM: chain of thought"
+
+
+@pytest.fixture
+def perceiving(cast, tmp_path, monkeypatch) -> Plan:
+    """A plan of a model that asks for perceptions first, whatever the method."""
+    own.released(monkeypatch, own.write(tmp_path))
+    suite = suite_named("percept-tomi")
+    copy = import_benchmark(by=None, project=cast.project, suite=suite, folder=tmp_path, options={})[0]
+    model = make_endpoint("guesses", model="tiny-1", options={"default": "jar"}, price_input=1, price_output=1)
+    return Plan(copy, [model], ["answer"], "percept-tomi", max_tokens=50, budget=Decimal(1))
+
+
+def test_calls_that_methods_have_in_common_are_made_and_counted_once(cast, perceiving):
+    plans = plans_by_method(perceiving, ["plain", "cot", "perceptom"])
+    askings = askings_of_plans(plans)
+    estimate = estimate_all(askings)
+    # 4 stories and 16 questions: perceptions of each story, beliefs by the true ones, and 16 answers by each method
+    assert estimate.total["calls"] == 4 + 16 + 3 * 16 and estimate.total["shared"] == 2 * (4 + 16) + 4
+    assert [one["calls"] for one in estimate.by_method] == [36, 16, 16]
+    assert budget_of(askings) == Decimal("0.9999")
+    runs = [work_off(run) for run in start_runs(by=cast.alice, plans=plans, now=timezone.now())]
+    asked = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)
+    assert asked.filter(stage__in=("perceptions", "perceive")).values("call").distinct().count() == 4
+    assert asked.filter(stage="belief").values("call").distinct().count() == 16
+
+
+def test_runs_that_differ_in_their_method_alone_belong_together_whenever_they_were_launched(cast, world):
+    dataset, models = world
+
+    def launched(method: str, **fields) -> Run:
+        (one,) = plans_by_method(plan(dataset, models, limit=5, **fields), [method])
+        return start_run(by=cast.alice, plan=one, now=timezone.now())
+
+    plain, cot = launched("plain"), launched("cot", seed=7, max_tokens=90)
+    launched("simtom", temperature=0.5)
+    launched("self-ask", repetitions=2)
+    assert family_of(plain) == [plain, cot] and family_of(cot) == [cot, plain]
+    later = launched("s2a")
+    assert [name for name, _, _ in beside_by_method(plain)] == ["plain", "cot", "s2a"]
+    Run.objects.filter(pk=later.pk).update(archived_at=timezone.now())
+    assert [name for name, _, _ in beside_by_method(plain)] == ["plain", "cot"]
+    plan_of_other = plan(dataset, [make_endpoint("third", model="third", options={"function": STEADY})], limit=5)
+    other = start_run(by=cast.alice, plan=plan_of_other, now=timezone.now())
+    assert beside_by_method(other) == []
+
+
+def test_the_command_takes_methods(world):
+    out = io.StringIO()
+    flags = ["--project", "minds", "--suite", "opentom", "--endpoint", STEADY, "--limit", "3", "--json"]
+    call_command("run_benchmark", *flags, "--method", "cot", "--method", "plain", "--wait", stdout=out)
+    told = json.loads(out.getvalue())["methods"]
+    assert list(told) == ["plain", "cot"]
+    assert told["cot"]["items"]["done"] == 3 and told["cot"]["scores"]["repaired"]["opentom"]
+    with pytest.raises(CommandError, match="say the same: leave one of them out"):
+        call_command("run_benchmark", *flags, "--method", "cot", "--option", "method=plain")
+    with pytest.raises(CommandError, match="There is no method 'guess'; OpenToM has: plain, cot"):
+        call_command("run_benchmark", *flags, "--method", "guess")
+    read = io.StringIO()
+    call_command("run_benchmark", *flags[:-1], "--method", "cot", "--method", "plain", "--wait", stdout=read)
+    assert "\nplain\nrun: " in read.getvalue() and "\ncot\nrun: " in read.getvalue()
