@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmark.suites.settings import Setting
 from core.incoming.text import NotJson, json_of
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What an answer is to: the samples of these `keys`, which are several where one call is about a story, in a `repetition` from 0, at a `step`, empty
+    where that is the one that is answered otherwise."""
+
+    keys: tuple[str, ...]
+    step: str = ""
+    repetition: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerIds:
+    """How the answers file that a suite scores names what it answers, where those names are not the keys of samples.
+
+    `named(samples, answers, **options)` says of what each id is that such a file may have; `samples` are all of a dataset, `answers` what the file has by
+    id, and `options` the choices of `options`. What it does not name is taken for the key of a sample. Answers that it names are read by `settings` of the suite.
+    """
+
+    named: Callable[..., Mapping[str, Answered]]
+    options: tuple[Setting, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 class BadAnswers(ValueError):

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.domain.tables.categories import ShortNames
+from benchmark.suites.answers import Answered, AnswerIds
 from benchmark.suites.asked import (
     BadQuestion,
     Beside,
@@ -40,6 +41,8 @@ from workers.providers.contract import Request
 __all__ = [
     "ANSWERS",
     "STRUCTURE",
+    "AnswerIds",
+    "Answered",
     "BadImport",
     "BadQuestion",
     "Beside",
@@ -135,7 +138,7 @@ class Suite:
     chosen for the run does not go; `parse(question, answer)` reads what came back; `expected(question)` is the answer of a perfect model, which
     estimates go by. `measure(entered)` gives each metric group's figures of one model, None where nothing was asked for it; `summary(entered)` is
     {"official", "repaired"} of it, as `score` gives them. `score(data, answers, **options)` reads answers made elsewhere: both paths in,
-    {"official", "repaired"} out; raises ValueError.
+    {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of a dataset such answers are; without them ids are the keys of samples.
 
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
     `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
@@ -177,6 +180,7 @@ class Suite:
     parsers: Mapping[str, Parser] = field(default_factory=dict)
     exchange: Callable[[Exchanged], Files] | None = None
     options: tuple[Option, ...] = ()
+    answer_ids: AnswerIds | None = None
     story: str = ""
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()

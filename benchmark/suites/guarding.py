@@ -38,6 +38,7 @@ _TRIES = {
     "summary": "score what {who} said",
     "people_measured": "score what {who} said",
     "score": "score these answers",
+    "answer_ids.named": "say what these answers are to",
     "parsers.parse": "parse this text",
     "exchange": "make the files of its released code",
     "unfit": "say whether it can ask about these samples",

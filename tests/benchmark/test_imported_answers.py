@@ -14,7 +14,7 @@ from django.utils import timezone
 from benchmark.models import Run, RunItem
 from benchmark.services.documents import document_of
 from benchmark.services.made_elsewhere.lm_eval import TOOL
-from benchmark.services.made_elsewhere.matching import Known, match
+from benchmark.services.made_elsewhere.matching import Index, Known, match
 from benchmark.services.made_elsewhere.reading import read_made
 from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import RunRefused
@@ -152,11 +152,11 @@ def test_the_model_has_to_be_named_and_the_same_answers_are_one_run(bring):
 
 def test_repetitions_are_counted_and_settings_are_those_it_is_read_by(bring):
     twice = {f"{key}/{turn}": text for key, text in RIGHT.items() for turn in range(2)}
-    told = bring(twice, *MODEL, "--repetitions", "2", "--option", "politeness=now")
+    told = bring(twice, *MODEL, "--option", "politeness=now")
     assert (told["answers"], told["missing"], Run.objects.get().params["repetitions"]) == (24, [], 2)
     assert Run.objects.get().params["options"]["politeness"] == "now"
     with pytest.raises(CommandError, match=r"is repetition 2; the run has 1"):
-        bring({"sum-0/1": "3"}, *MODEL)
+        bring({"sum-0/1": "3"}, *MODEL, "--repetitions", "1")
 
 
 def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, client):
@@ -194,13 +194,13 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
 
 # --- matching, without a database ------------------------------------------------------------------------------------------------
 KNOWN = [
-    Known(1, "a", ["a"], ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
-    Known(2, "b", ["b"], ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
+    Known(1, "a", ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
+    Known(2, "b", ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
 ]
 
 
 def _matched(*records: Record):
-    return match(records, KNOWN, step="answer", steps=["answer"], turns=1)
+    return match(records, Index(KNOWN), steps=["answer"], turns=1)
 
 
 def test_an_answer_is_matched_by_the_whole_prompt_or_by_story_and_question_together():

@@ -9,7 +9,7 @@ from benchmark.management.commands._options import options_given
 from benchmark.management.commands._runs import run_summary
 from benchmark.management.commands._scores import say_run
 from benchmark.models import Dataset
-from benchmark.services.made_elsewhere.importing import import_answers, preview_of
+from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
 from benchmark.services.made_elsewhere.reading import READERS
 from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_named, suite_of_gold, suites
@@ -25,7 +25,7 @@ class Command(JsonCommand):
     )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", choices=list(suites()), help="that of the dataset if not given")
         parser.add_argument("--dataset", type=int, metavar="VERSION", help="the newest of the suite if not given")
@@ -41,13 +41,19 @@ class Command(JsonCommand):
             metavar="STEP",
             help="the step that is answered; the suite's answering step if not given",
         )
-        parser.add_argument("--repetitions", type=int, default=1, metavar="N", help="answers to each question")
+        parser.add_argument(
+            "--repetitions",
+            type=int,
+            default=0,
+            metavar="N",
+            help="answers to each question; those of the file if not given",
+        )
         parser.add_argument(
             "--option",
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="a setting of the suite that answers are read by",
+            help="a setting of the suite that answers are read by, or what its ids are of",
         )
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
@@ -59,15 +65,18 @@ class Command(JsonCommand):
         dataset = _dataset(self.project(options["project"]), options)
         suite = suite_named(dataset.suite) if dataset.suite else suite_of_gold()
         same = ("repetitions", "split", "category", "limit", "title")
+        own = suite.answer_ids.options if suite.answer_ids else ()
+        given = options_given([*suite.settings, *own], options["option"])
+        ids = {option.name: given.pop(option.name) for option in own if option.name in given}
         plan = Plan(
             dataset=dataset, endpoints=[], stages=[step.key for step in suite.launched if not step.judged], suite=suite.name,
-            options=options_given(suite.settings, options["option"]), max_tokens=suite.max_tokens,
-            **{name: options[name] for name in same},
+            options=given, max_tokens=suite.max_tokens, **{name: options[name] for name in same},
         )  # fmt: skip
-        if not options["file"].exists():
-            raise ValueError(f"There is no file {options['file']}.")
-        chosen = {name: options[name] for name in ("model", "format", "step")}
-        preview = preview_of(options["file"], plan, name=options["file"].name, **chosen)
+        for path in options["files"]:
+            if not path.exists():
+                raise ValueError(f"There is no file {path}.")
+        said = Said(**{name: options[name] for name in ("model", "format", "step")}, ids=ids)
+        preview = preview_of([(path, path.name) for path in options["files"]], plan, said)
         told = {"suite": suite.name, "dataset": dataset.version, **preview.told}
         if options["dry_run"]:
             return {"run": None, **told}

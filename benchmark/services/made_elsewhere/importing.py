@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,17 +17,17 @@ from django.utils.text import slugify
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
-from benchmark.services.asking import prompts_of
+from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.made_elsewhere.matching import Index, Known, Matched, Place, match
-from benchmark.services.made_elsewhere.reading import digest_of, read_made
+from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.plan_checks import samples_of_import
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
 from benchmark.services.runs import PURPOSE, add_work
 from benchmark.services.stored_plans import draft_of
-from benchmark.suites.contract import BadQuestion
+from benchmark.suites.contract import Answered, BadQuestion
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
@@ -41,32 +42,48 @@ _AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """What an importer says of files that they do not say themselves: the model that answered, the `format`, the step that is answered, and the choices of
+    `AnswerIds.options` by name; what is empty is told by the files."""
+
+    model: str = ""
+    format: str = ""
+    step: str = ""
+    ids: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would make of a file: `matched` is what becomes of its answers, `missing` are the keys of samples that it does not answer at all
-    their repetitions, with how many answers they lack."""
+    """What an import would make of files: `plan` is of the run that it would make, `matched` is what becomes of the answers, `missing` are the keys of samples
+    of which the files do not answer all repetitions, with how many answers they lack."""
 
     plan: Plan
     model: str
-    file: str
-    digest: str
     made: Made
-    step: str
     stories: Sequence[DatasetSample]
     matched: Matched
     missing: Mapping[str, int]
 
     @property
+    def steps(self) -> list[str]:
+        """The keys of the steps that are answered, in the order of the suite."""
+        return [step for step in steps_of_import(self.plan) if step in {place[1] for place in self.matched.answers}]
+
+    @property
     def told(self) -> dict[str, Any]:
         """Return it as commands print it and pages show it."""
         return {
-            "file": self.file,
-            "digest": self.digest,
+            "file": self.made.name,
+            "digest": self.made.digest,
             "model": self.model,
             **self.made.making,
-            "step": self.step,
+            "steps": self.steps,
+            "settings": dict(self.plan.options),
             "repetitions": self.plan.repetitions,
             "samples": len(self.stories),
             "records": len(self.made.records),
+            "by_id": self.matched.by_id,
+            "by_text": self.matched.by_text,
             "answers": len(self.matched.answers),
             "missing_answers": sum(self.missing.values()),
             "missing": list(self.missing),
@@ -75,56 +92,68 @@ class Preview:
         }
 
 
-def preview_of(path: Path, plan: Plan, *, name: str, model: str = "", format: str = "", step: str = "") -> Preview:
-    """Return what the import of a file would make; `plan` says of which samples, in which settings and how often. `name` is what the file is called,
-    `model` the model where the file does not name it. Nothing is written. Raises BadFile, RunRefused."""
-    made = read_made(path, name, format)
-    if not (model or made.model):
+NOTHING_SAID = Said()
+
+
+def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHING_SAID) -> Preview:
+    """Return what the import of files would make, each with the name that it is called by; `plan` says of which samples, and in which settings answers are
+    read. Of 0 repetitions in it there are as many as the files have. Nothing is written. Raises BadFile, RunRefused."""
+    made = read_all(files, said.format)
+    if not (said.model or made.model):
         raise RunRefused("The file does not say which model answered; name the model.", "model")
-    stories = samples_of_import(plan)
-    steps = _steps(plan)
-    step = step or steps[-1]
-    if step not in steps:
-        raise RunRefused(f"There is no step {step!r} to import answers of; expected {' or '.join(steps)}.", "step")
-    known = _known(plan, stories, made.records, step)
-    matched = match(made.records, known, step=step, steps=steps, turns=plan.repetitions)
-    answered = {place: record for place, record in matched.answers.items() if record.text is not None}
+    plan, ids = _read_by_ids(plan, made, said)
+    counted = plan.repetitions == 0
+    plan = replace(plan, repetitions=1) if counted else plan
+    stories, steps = samples_of_import(plan), steps_of_import(plan)
+    if said.step and said.step not in steps:
+        raise RunRefused(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}.", "step")
+    index = _index(plan, stories, made.records, said.step or steps[-1], ids)
+    turns = MOST_REPETITIONS if counted else plan.repetitions
+    matched = match(made.records, index, step=said.step, steps=steps, turns=turns)
+    if counted:
+        plan = replace(plan, repetitions=1 + max((place[2] for place in matched.answers), default=0))
+    answered = [place for place, record in matched.answers.items() if record.text is not None]
     if not answered:
-        raise BadFile(_nothing(name, made, matched, known, plan))
+        raise BadFile(_nothing(made, matched, index, plan))
     lacking = _missing(plan, stories, answered, {place[1] for place in matched.answers})
-    return Preview(
-        plan, storable(model or made.model)[:200], name, digest_of(path), made, step, stories, matched, lacking
-    )
+    return Preview(plan, storable(said.model or made.model)[:200], made, stories, matched, lacking)
 
 
-def _steps(plan: Plan) -> list[str]:
-    """Return the steps whose answers can be imported: those that models answer, of the chosen method the last."""
+def steps_of_import(plan: Plan) -> list[str]:
+    """Return the steps whose answers can be imported: those that models answer, of a method those that are scored."""
     definition = plan.definition
-    asked = [
-        step.key
-        for step in definition.launched
-        if not step.judged and (not definition.program or step.key in plan.stages)
-    ]
-    return asked[-1:] if definition.program else asked
+    asked = [step.key for step in definition.launched if not step.judged and step.key in plan.stages]
+    scored = {group.scored for group in definition.groups}
+    return [step for step in asked if step in scored] if definition.program else asked
 
 
-def _known(plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str) -> list[Known]:
+def _read_by_ids(plan: Plan, made: Made, said: Said) -> tuple[Plan, Mapping[str, Answered]]:
+    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are of."""
+    own = plan.definition.answer_ids
+    if own is None:
+        return plan, {}
+    answers = {name: record.text for record in made.records for name in record.ids}
+    options = {option.name: said.ids.get(option.name, option.default) for option in own.options}
+
+    try:
+        ids = own.named([sample_of(story) for story in plan.dataset.samples.all()], answers, **options)
+    except SuiteFailed as error:
+        raise RunRefused(str(error)) from error
+    used = not ids.keys().isdisjoint(answers)
+    return (replace(plan, options={**plan.options, **own.settings}) if used else plan), ids
+
+
+def _index(
+    plan: Plan, stories: Sequence[DatasetSample], records: Sequence[Record], step: str, ids: Mapping[str, Answered]
+) -> Index:
     """Return the samples by their ids, and where an id is not enough by what is asked about them."""
-    named = [Known(story.pk, story.key, _names(story)) for story in stories]
-    index = Index(named)
+    index = Index([Known(story.pk, story.key) for story in stories], ids)
     if not any(record.texts and index.named(record) is None for record in records):
-        return named
+        return index
     draft = draft_of(plan, stories)
     prompts = prompts_of(draft)
-    return [
-        Known(story.pk, story.key, _names(story), _asked(story, step, draft, prompts), _parts(story))
-        for story in stories
-    ]
-
-
-def _names(story: DatasetSample) -> list[str]:
-    """Return the ids of a sample: its key; of a story of gold its number, too."""
-    return [story.key] if story.dataset.suite else [story.key, str(story.number)]
+    known = [Known(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories]
+    return Index(known, ids)
 
 
 def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
@@ -145,21 +174,20 @@ def _parts(story: DatasetSample) -> list[str]:
 
 
 def _missing(
-    plan: Plan, stories: Sequence[DatasetSample], answered: Mapping[Place, Record], steps: set[str]
+    plan: Plan, stories: Sequence[DatasetSample], answered: Sequence[Place], steps: set[str]
 ) -> dict[str, int]:
     wanted = len(steps) * plan.repetitions
-    there: dict[int, int] = {}
-    for sample, _, _ in answered:
-        there[sample] = there.get(sample, 0) + 1
-    return {story.key: wanted - there.get(story.pk, 0) for story in stories if there.get(story.pk, 0) < wanted}
+    there = Counter(sample for sample, _, _ in answered)
+    return {story.key: wanted - there[story.pk] for story in stories if there[story.pk] < wanted}
 
 
-def _nothing(name: str, made: Made, matched: Matched, known: Sequence[Known], plan: Plan) -> str:
+def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     if not matched.unmatched:
-        return f"{name} holds no answers: {made.records[0].problem or 'every one is missing or double'}."
+        return f"{made.name} holds no answers: {made.records[0].problem or 'every one is missing or double'}."
     where, why = matched.unmatched[0]
-    example = f"; samples are called like {known[0].key!r}" if known else ""
-    return f"{name}: none of its {len(made.records):,} answers is to a sample of {plan.dataset}. {where.capitalize()}: {why}{example}."
+    example = f"; samples are called like {next(iter(index.keys.values()))!r}" if index.keys else ""
+    count = len(made.records)
+    return f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. {where[:1].upper()}{where[1:]} {why}{example}."
 
 
 def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
@@ -167,10 +195,10 @@ def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
 
     Raises RunRefused where the project has a run of the same answers.
     """
-    plan = preview.plan
+    plan, digest = preview.plan, preview.made.digest
     project = plan.dataset.project
     for other in Run.objects.filter(project=project, dataset=plan.dataset, suite=plan.suite):
-        same = other.imported and (other.imported["digest"], other.imported["model"]) == (preview.digest, preview.model)
+        same = other.imported and (other.imported["digest"], other.imported["model"]) == (digest, preview.model)
         if same and other.params == draft_of(plan, preview.stories).params:
             raise RunRefused(f"The answers of this file are a run already: {other.title} ({other.uid}).")
     with transaction.atomic():
@@ -180,16 +208,16 @@ def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
             spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
         )  # fmt: skip
         _take_in(run, entrant, preview, now)
-        details = {"file": preview.file, "model": preview.model, "answers": len(preview.matched.answers)}
+        details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
         audit.record(by=by, project=project, action="run.imported", target=run.uid, **details)
     return run
 
 
 def _run(by: User | None, preview: Preview, now: datetime) -> Run:
     plan, made = preview.plan, preview.made
-    title = (plan.title or f"{preview.model}: imported from {preview.file}")[:200]
+    title = (plan.title or f"{preview.model}: imported from {made.name}")[:200]
     run = draft_of(plan, preview.stories)
-    run.stages = [step for step in _steps(plan) if step in {place[1] for place in preview.matched.answers}]
+    run.stages = preview.steps
     run.title, run.created_by = title, by
     run.spec = {
         "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
@@ -197,7 +225,7 @@ def _run(by: User | None, preview: Preview, now: datetime) -> Run:
         "examples": [],
         "judge": None,
         "imported": {
-            "file": preview.file, "digest": preview.digest, "model": preview.model, "by": by.username if by else "",
+            "file": made.name, "digest": made.digest, "model": preview.model, "by": by.username if by else "",
             "at": now.isoformat(), "records": len(made.records), "unmatched": len(preview.matched.unmatched),
             "double": len(preview.matched.double), **made.making,
         },

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from benchmark.services.made_elsewhere.records import Record
+from benchmark.suites.answers import Answered
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
 FEWEST_CHARACTERS = 8
@@ -16,11 +18,10 @@ FEWEST_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A sample as files may know it: `names` are ids, each of `texts` is all that is asked about it, and `parts` are texts that say it together."""
+    """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by `parts`, texts that say it together."""
 
     pk: int
     key: str
-    names: Sequence[str]
     texts: Sequence[str] = ()
     parts: Sequence[str] = ()
 
@@ -31,42 +32,49 @@ Place = tuple[int, str, int]
 
 @dataclass(slots=True)
 class Matched:
-    """`answers` by place; `unmatched` and `double` are (where, why) in the order of the file."""
+    """`answers` by place; `unmatched` and `double` are (where, why) in the order of the file; `by_id` and `by_text` count the answers whose sample was found so."""
 
     answers: dict[Place, Record] = field(default_factory=dict)
     unmatched: list[tuple[str, str]] = field(default_factory=list)
     double: list[tuple[str, str]] = field(default_factory=list)
+    by_id: int = 0
+    by_text: int = 0
 
 
-def match(
-    records: Iterable[Record], samples: Sequence[Known], *, step: str, steps: Sequence[str], turns: int
-) -> Matched:
-    """Match each answer to a sample. `step` is that of answers whose file names none, `steps` are those that can be answered, `turns` how often a
-    sample may be answered.
+def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Sequence[str], turns: int) -> Matched:
+    """Match each answer to a sample, or to all samples that share its call. `step` is that of answers whose file names none, where it is empty the one
+    that their id is of, else the last of `steps`, those that can be answered; `turns` says how often a sample may be answered.
 
     Of two answers to one place that are the same the first counts, of two that differ none does; both are told.
     """
-    index = Index(samples)
-    keys = {sample.pk: sample.key for sample in samples}
     matched, apart = Matched(), set[Place]()
     for record in records:
         found = index.found(record)
         if isinstance(found, str):
             matched.unmatched.append((record.where, found))
             continue
-        place = (found[0], record.step or step, found[1])
-        if why := _misplaced(place, steps, turns):
+        places = [(pk, record.step or step or found.step or steps[-1], found.turn) for pk in found.pks]
+        if why := _misplaced(places[0], steps, turns):
             matched.unmatched.append((record.where, why))
-        elif place in apart or place in matched.answers:
-            first = matched.answers.get(place)
-            same = first is not None and first.text == record.text
-            matched.double.append((record.where, _double(keys[place[0]], first, same)))
-            if not same:
-                matched.answers.pop(place, None)
-                apart.add(place)
-        else:
-            matched.answers[place] = record
+            continue
+        matched.by_id += found.by_id
+        matched.by_text += not found.by_id
+        whys = {why: None for place in places if (why := _taken(matched, apart, index, place, record))}
+        matched.double += [(record.where, why) for why in whys]
     return matched
+
+
+def _taken(matched: Matched, apart: set[Place], index: Index, place: Place, record: Record) -> str:
+    """Take an answer for its place; return why it is double, empty where it is not."""
+    if place not in apart and place not in matched.answers:
+        matched.answers[place] = record
+        return ""
+    first = matched.answers.get(place)
+    same = first is not None and first.text == record.text
+    if not same:
+        matched.answers.pop(place, None)
+        apart.add(place)
+    return _double(index.keys[place[0]], first, same)
 
 
 def _double(key: str, first: Record | None, same: bool) -> str:
@@ -87,41 +95,56 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-class Index:
-    """Samples by what files may call them."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The samples that an answer is to, at a step, empty where that is not said, in a repetition; `by_id` says that their name told it, else their text did."""
 
-    def __init__(self, samples: Sequence[Known]) -> None:
-        self.names: dict[str, set[int]] = defaultdict(set)
+    pks: tuple[int, ...]
+    step: str
+    turn: int
+    by_id: bool
+
+
+class Index:
+    """Samples by what files may call them: by their keys, by `ids` of other names, and by their texts."""
+
+    def __init__(self, samples: Sequence[Known], ids: Mapping[str, Answered] = MappingProxyType({})) -> None:
+        self.keys = {sample.pk: sample.key for sample in samples}
         self.texts: dict[str, set[int]] = defaultdict(set)
         self.parts: dict[str, list[tuple[frozenset[str], int]]] = defaultdict(list)
+        self._pks = {sample.key: sample.pk for sample in samples}
+        self._ids = ids
         for sample in samples:
-            for name in sample.names:
-                self.names[name].add(sample.pk)
             for text in map(plain, sample.texts):
                 if len(text) >= FEWEST_CHARACTERS:
                     self.texts[text].add(sample.pk)
             if parts := frozenset(map(plain, sample.parts)):
                 self.parts[max(parts, key=len)].append((parts, sample.pk))
 
-    def named(self, record: Record) -> tuple[int, int] | None:
-        """Return (sample, repetition) of an answer whose id names one sample, also as `<id>/<repetition from 0>`."""
+    def named(self, record: Record) -> Found | None:
+        """Return what an answer is to whose id says it, also as `<id>/<repetition from 0>`."""
         for name in record.ids:
-            if len(named := self.names.get(name, ())) == 1:
-                return next(iter(named)), record.turn
+            if found := self._called(name, record.turn):
+                return found
             tried = _TRY.fullmatch(name)
-            if tried and len(named := self.names.get(tried[1], ())) == 1:
-                return next(iter(named)), int(tried[2])
+            if tried and (found := self._called(tried[1], int(tried[2]))):
+                return found
         return None
 
-    def found(self, record: Record) -> tuple[int, int] | str:
-        """Return (sample, repetition), or why there is none."""
+    def _called(self, name: str, turn: int) -> Found | None:
+        answered = self._ids.get(name, Answered((name,)))
+        pks = tuple(self._pks[key] for key in answered.keys if key in self._pks)
+        return Found(pks, answered.step, answered.repetition or turn, by_id=True) if pks else None
+
+    def found(self, record: Record) -> Found | str:
+        """Return what an answer is to, or why that is nothing."""
         if named := self.named(record):
             return named
         texts = set(map(plain, record.texts))
         fitting = {pk for text in texts if len(pks := self.texts.get(text, ())) == 1 for pk in pks}
         fitting |= {pk for text in texts for parts, pk in self.parts.get(text, ()) if parts <= texts}
         if len(fitting) == 1:
-            return fitting.pop(), record.turn
+            return Found((fitting.pop(),), "", record.turn, by_id=False)
         if fitting:
             return f"has the texts of {len(fitting)} samples"
         why = f"no sample is called {record.ids[0]!r:.80}" if record.ids else "it has no id"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.services.made_elsewhere import answers_file, inspect_logs, lm_eval
@@ -23,13 +24,52 @@ FORMATS = {
 MOST_BYTES = 512 * 1024 * 1024
 
 
+def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
+    """Return what files hold together, each with the name that messages call it by; they are of one model. Raises BadFile."""
+    read = [read_made(path, name, format) for path, name in files]
+    if len(read) == 1:
+        return _with_answers(read[0])
+    models = {made.model: made.name for made in read if made.model}
+    if len(models) > 1:
+        told = " and ".join(f"{name} of {model}" for model, name in models.items())
+        raise BadFile(f"The files are of several models, {told}; import those of each by themselves.")
+    main = max(read, key=lambda made: len(made.records))
+    records = [replace(one, where=f"{made.name}, {one.where}") for made in read for one in made.records]
+    listed = sorted((made.digest, made.name) for made in read)
+    return _with_answers(
+        replace(
+            main,
+            records=records,
+            model=next(iter(models), ""),
+            version=next((made.version for made in read if made.version), ""),
+            facts=_joined(read),
+            name=", ".join(made.name for made in read),
+            digest=hashlib.sha256("".join(f"{digest}  {name}\n" for digest, name in listed).encode()).hexdigest(),
+        )
+    )
+
+
+def _joined(read: Sequence[Made]) -> dict[str, str]:
+    """Return the facts of all files: what they say alike once."""
+    names = dict.fromkeys(name for made in read for name in made.facts)
+    values = {name: dict.fromkeys(made.facts[name] for made in read if name in made.facts) for name in names}
+    return {name: ", ".join(said) for name, said in values.items()}
+
+
+def _with_answers(made: Made) -> Made:
+    if not made.records:
+        raise BadFile(f"{made.name} has figures and no answers; give the file of samples beside it.")
+    return made
+
+
 def read_made(path: Path, name: str, format: str = "") -> Made:
-    """Return what the file holds; without a `format`, of the one that it looks like. `name` is what its messages call it. Raises BadFile."""
+    """Return what a file holds; without a `format`, of the one that it looks like. `name` is what its messages call it. Raises BadFile."""
     if path.is_dir():
         raise BadFile(f"{name} is a folder; expected a file.")
     if path.stat().st_size > MOST_BYTES:
         raise BadFile(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MB.")
-    return READERS[format or _format_of(path, name)](path, name)
+    made = READERS[format or _format_of(path, name)](path, name)
+    return replace(made, name=name, digest=digest_of(path))
 
 
 def digest_of(path: Path) -> str:

@@ -33,7 +33,8 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The answers of one file and what it says of their making: `model` as it is written there, empty where it is not; `facts` in words by name."""
+    """The answers of files and what these say of their making: `model` as it is written there, empty where it is not; `facts` in words by name. `name` is
+    what the files are called, `digest` their SHA-256, of several that of the list of theirs."""
 
     format: str
     records: Sequence[Record]
@@ -41,6 +42,8 @@ class Made:
     tool: str = ""
     version: str = ""
     facts: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+    digest: str = ""
 
     @property
     def making(self) -> dict[str, Any]:

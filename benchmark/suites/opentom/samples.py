@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmark.suites.contract import BadImport, Imported, Sample
+from benchmark.suites.contract import Answered, BadImport, Imported, Sample
 from benchmark.suites.opentom.data import Narrative, OpenQuestion, OpenToM, read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ATTITUDE, FILES, PARTS
 from benchmark.suites.opentom.official import gold_label
 from benchmark.suites.opentom.records import BadOpenToM
-from benchmark.suites.opentom.sampling import sampled
+from benchmark.suites.opentom.sampling import id_of, sampled
 
 ALL, LONG = "all", "long"
 SAMPLED, REST = "sampled", "rest"
@@ -96,3 +97,14 @@ def perspective_of(question: OpenQuestion) -> str:
     """Return whose view a question is about: the mover's, the observer's, or the narrator's."""
     people, narrative = people_of(question), question.narrative
     return "narrator" if not people else "mover" if people[0] == narrative.mover else "observer"
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, part: str) -> dict[str, Answered]:
+    """Return what the ids of a part's answers are of: the questions that the released code samples, in its order."""
+    numbers: Counter[str] = Counter()
+    ids: dict[str, Answered] = {}
+    for sample in samples:
+        if batch := sample.gold["batches"].get(part):
+            ids[id_of(batch, sample.cluster, numbers[sample.cluster])] = Answered((sample.key,))
+            numbers[sample.cluster] += 1
+    return ids

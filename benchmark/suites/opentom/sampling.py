@@ -29,8 +29,13 @@ class Sampled(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The name of the question in the released code's result files, unique within a part: `batch-<batch>/<narrative>/<number>`."""
-        return f"batch-{self.batch}/{self.question.narrative.key}/{self.number}"
+        """The name of the question in the released code's result files, as `id_of` makes it."""
+        return id_of(self.batch, self.question.narrative.key, self.number)
+
+
+def id_of(batch: int, narrative: str, number: int) -> str:
+    """Return the name of a question in the released code's result files, unique within a part: `batch-<batch>/<narrative>/<number>`."""
+    return f"batch-{batch}/{narrative}/{number}"
 
 
 def batches(keys: Sequence[str]) -> list[list[str]]:

@@ -6,12 +6,12 @@ from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
+from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Setting, Suite
 from benchmark.suites.measuring import summary_of
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, PARTS
 from benchmark.suites.opentom.measure import GROUP, measure
-from benchmark.suites.opentom.samples import ALL, LONG, load
+from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
 from benchmark.suites.opentom.tables import SECTIONS, pictures, tables
@@ -26,6 +26,14 @@ NARRATIVES = Setting(
     ALL,
     help="The split “sampled” has the questions on which the benchmark’s own figures rest.",
     choices=((ALL, "all 596 narratives"), (LONG, "the 100 long narratives")),
+)
+
+PART = Setting(
+    "part",
+    "Questions about places",
+    COARSE,
+    help="Both parts of the released code number their questions alike.",
+    choices=((COARSE, "coarse: is it where it was"), (FINE, "fine: where is it")),
 )
 
 
@@ -93,7 +101,8 @@ SUITE = Suite(
     summary=_summary,
     expected=expected,
     score=score_answers,
-    options=(Option("part", COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),
+    options=(Option(PART.name, COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),
+    answer_ids=AnswerIds(ids_of, (PART,)),
     load=load,
     load_options=(NARRATIVES,),
     noun=("question", "questions"),

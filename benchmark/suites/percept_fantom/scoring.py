@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from benchmark.methods.perceptions import array_in
-from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.answers import Answered, BadAnswers, read_answers
+from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.data import file_of, read_fantom
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
 from benchmark.suites.conversations.units import Read
+from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.percept_fantom.analyses import questions_of
 from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
@@ -39,6 +41,16 @@ def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[st
         return _questions(sets, texts, answers, data)
     annotation = read_annotation(Path(perceivers) if perceivers else file.parent)
     return _perceptions(sets, annotation.parts, texts, answers)
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, Answered]:
+    """Return what the ids of sets and parts are of: who perceives what, which all questions about a conversation share. An answer by the id of a set stands
+    before one by that of its part."""
+    keys: dict[str, list[str]] = {}
+    for sample in samples:
+        told = sample.group if sample.group in answers else _part(sample.group)
+        keys.setdefault(told, []).append(sample.key)
+    return {name: Answered(tuple(named), asking.PERCEPTIONS) for name, named in keys.items()}
 
 
 def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) -> dict[str, Any]:

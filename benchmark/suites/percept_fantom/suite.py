@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, ItemView, Option, Sample, Suite
+from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Sample, Suite
 from benchmark.suites.conversations import baselines as telling
 from benchmark.suites.conversations import controls as conversations
 from benchmark.suites.conversations.item_page import item_of
@@ -31,7 +31,7 @@ from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
-from benchmark.suites.percept_fantom.scoring import score_answers
+from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections
@@ -134,6 +134,7 @@ SUITE = Suite(
     expected=expected,
     score=score_answers,
     options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),
+    answer_ids=AnswerIds(ids_of),
     load=load,
     noun=("question", "questions"),
     cluster=("conversation", "conversations"),

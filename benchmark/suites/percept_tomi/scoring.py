@@ -11,7 +11,8 @@ import numpy as np
 
 from benchmark.methods.perceptions import array_in, perceptions_of
 from benchmark.suites.answers import BadAnswers, read_answers
-from benchmark.suites.contract import Sample
+from benchmark.suites.contract import Answered, Sample
+from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.perceiving.tables import SCENARIOS
 from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
@@ -38,9 +39,19 @@ def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[st
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     rows = [(sample, texts[name]) for name, sample in samples.items() if name in texts]
-    if task == PERCEPTIONS or (task == BY_SHAPE and any(_is_array(text) for _, text in rows)):
+    if task == PERCEPTIONS or (task == BY_SHAPE and _any_array(texts)):
         return {"official": _perceptions(rows), "repaired": _repaired_perceptions(rows)}
     return {"official": _questions(rows), "repaired": _repaired_questions(rows)}
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, Answered]:
+    """Return what the ids of answers are of: questions by their index, and where any answer is an array who perceives what in their stories."""
+    step = asking.PERCEPTIONS if _any_array(answers) else ""
+    return {sample.key: Answered((sample.key,), step) for sample in samples} if step else {}
+
+
+def _any_array(texts: Mapping[str, Any]) -> bool:
+    return any(_is_array(text) for text in texts.values() if isinstance(text, str))
 
 
 def _is_array(text: str) -> bool:

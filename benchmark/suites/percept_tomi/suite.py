@@ -12,7 +12,7 @@ from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, ItemView, Option, Sample, Suite
+from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Sample, Suite
 from benchmark.suites.measuring import summary_of
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -28,7 +28,7 @@ from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.measure import GROUPS, measure
 from benchmark.suites.percept_tomi.perceived import is_scored
 from benchmark.suites.percept_tomi.samples import CATEGORIES, load
-from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, score_answers
+from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections
@@ -146,6 +146,7 @@ SUITE = Suite(
     options=(
         Option("task", BY_SHAPE, "what the answers say: where the thing is, or who perceives what; auto: by their shape", TASKS),
     ),
+    answer_ids=AnswerIds(ids_of),
     load=load,
     noun=("question", "questions"),
     settings=(METHOD, STORY, PRECURSORS),

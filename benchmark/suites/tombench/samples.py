@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from benchmark.suites.contract import BadImport, Imported, Question, Sample
+from benchmark.suites.contract import Answered, BadImport, BadQuestion, Imported, Question, Sample
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
 from benchmark.suites.tombench.records import BadToMBench
-from benchmark.suites.tombench.shuffling import Shown, seeded_order, show
+from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, seeded_order, show
 
 NAMES = {"en": "English", "zh": "Chinese"}
 BOTH = "both"
+SEEDED, RELEASED = "seeded", "released"
+"""How the orders of options are drawn."""
 
 
 def load(folder: Path, *, languages: str = BOTH) -> Imported:
@@ -44,7 +48,7 @@ def item_of(sample: Sample) -> Item:
         task=sample.category,
         ability=sample.gold["ability"],
         language=sample.split,
-        line=int(sample.key.split(":")[1]),
+        line=_line(sample),
         story=sample.content["story"],
         question=sample.content["question"],
         options=tuple(sample.content["options"]),
@@ -53,7 +57,47 @@ def item_of(sample: Sample) -> Item:
 
 
 def shown_in(question: Question) -> Shown:
-    """The options as one try shows them: a try is a repetition."""
+    """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code does not have."""
     item = item_of(question.sample)
-    order = seeded_order(question.settings["seed"], item.key, question.repetition, len(item.options))
+    if question.settings["order"] == RELEASED:
+        order = _released_order(question)
+    else:
+        order = seeded_order(question.settings["seed"], item.key, question.repetition, len(item.options))
     return show(item.cleaned_options, order)
+
+
+def _released_order(question: Question) -> Order:
+    if question.repetition >= TRIES:
+        raise BadQuestion(f"The released code draws orders for {TRIES} tries; ask at most {TRIES} times.")
+    return question.resources.derived("released orders", released_orders)[question.sample.key][question.repetition]
+
+
+def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
+    """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole files."""
+    orders: dict[str, tuple[Order, ...]] = {}
+    for questions in _by_file(samples).values():
+        drawn = official_orders(len(sample.content["options"]) for sample in questions)
+        orders.update((sample.key, tries) for sample, tries in zip(questions, drawn, strict=True))
+    return orders
+
+
+def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: str) -> dict[str, Answered]:
+    """Return what the ids of the released code are of, in a language: `<task>/<line from 0>/<try from 0>`."""
+    return {
+        f"{sample.category}/{_line(sample) - 1}/{attempt}": Answered((sample.key,), repetition=attempt)
+        for sample in samples
+        if sample.split == language
+        for attempt in range(TRIES)
+    }
+
+
+def _by_file(samples: Sequence[Sample]) -> dict[tuple[str, str], list[Sample]]:
+    """Return the samples by language and task, in the order of their lines."""
+    files: dict[tuple[str, str], list[Sample]] = {}
+    for sample in sorted(samples, key=_line):
+        files.setdefault((sample.split, sample.category), []).append(sample)
+    return files
+
+
+def _line(sample: Sample) -> int:
+    return int(sample.key.split(":")[1])

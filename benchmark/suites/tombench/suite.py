@@ -6,11 +6,11 @@ import hashlib
 from typing import Any
 
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import Entered, ItemView, Option, Setting, Suite
+from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Setting, Suite
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
-from benchmark.suites.tombench.samples import BOTH, item_of, load, shown_in
+from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, ids_of, item_of, load, shown_in
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
@@ -27,6 +27,17 @@ METHOD = Setting(
     method=True,
     helps=("The letter of an option and nothing else.", "Reasoning in words, the letter at its end."),
 )
+ORDER = Setting(
+    "order",
+    "Order of the options",
+    SEEDED,
+    help="The released code draws the orders of its five tries from one sequence for each file.",
+    choices=((SEEDED, "drawn from seed, question and try"), (RELEASED, "as the released code draws it")),
+)
+LANGUAGE = Setting(
+    "language", "Language of the questions", "en", choices=(("en", "English"), ("zh", "Chinese")),
+    help="The released code calls the questions of both languages alike.",
+)  # fmt: skip
 LANGUAGES = Setting(
     "languages",
     "Languages",
@@ -67,11 +78,13 @@ def _item(view: ItemView) -> dict[str, Any]:
 def _methods(reported: Reported) -> Sections:
     how = "after reasoning step by step" if reported.settings["method"] == COT else "with the letter alone"
     tries = reported.settings.get("repetitions", 1)
+    released = reported.settings.get(ORDER.name) == RELEASED
+    drawn = "as the released code draws it" if released else "drawn from the seed, the item and the try"
     return [
         ("Prompts", f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were asked for {how}."),
         (
             "Scoring",
-            f"The options were shown in another order in each of {tries} tries, drawn from the seed, the item and the try; the majority of the tries is "
+            f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
             "the answer, a tie goes to the option chosen first. The official reading extracts a letter as the benchmark's released code does, which "
             "takes A where it finds none; the repaired reading takes an answer that names no option for no vote.",
         ),
@@ -116,7 +129,7 @@ SUITE = Suite(
     load=load,
     load_options=(LANGUAGES,),
     noun=("question", "questions"),
-    settings=(METHOD,),
+    settings=(METHOD, ORDER),
     repetitions=TRIES,
     max_tokens=1000,
     prompts={ANSWER: hashlib.sha256("".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
@@ -126,7 +139,8 @@ SUITE = Suite(
     item_template="tombench/item.html",
     methods=_methods,
     score=score_answers,
-    options=(Option("language", "en", "tombench: the language of the questions", ("en", "zh")),),
+    options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
+    answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
     categories=TASKS,
     baselines=(
         Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=seeded),

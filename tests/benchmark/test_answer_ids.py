@@ -1,0 +1,159 @@
+"""The ids of the answers files that suites score lead to the samples of a dataset: to those whose questions were answered, and to no others."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import pytest
+from django.utils import timezone
+
+from benchmark.services.imports import import_benchmark
+from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
+from benchmark.services.made_elsewhere.matching import Index, Known, match
+from benchmark.services.made_elsewhere.records import Record
+from benchmark.services.plans import Plan
+from benchmark.suites.contract import BadQuestion, Question
+from benchmark.suites.conversations.data import read_fantom
+from benchmark.suites.conversations.rows import NOT_THERE
+from benchmark.suites.fantom.samples import FULL, SHORT
+from benchmark.suites.fantom.samples import samples_of as fantom_samples
+from benchmark.suites.opentom.data import read_opentom
+from benchmark.suites.opentom.samples import load as load_opentom
+from benchmark.suites.opentom.sampling import sampled
+from benchmark.suites.percept_fantom.samples import annotated_sets
+from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom_samples
+from benchmark.suites.registry import suite_named
+from benchmark.suites.tombench.samples import load as load_tombench
+from benchmark.suites.tombench.steps import parse
+from tests.benchmark.suites.tombench.conftest import record
+from tests.benchmark.suites.tombench.conftest import small as small_tombench  # noqa: F401
+
+pytestmark = pytest.mark.once
+
+
+@cache
+def _json(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _matched(suite, samples, answers, **options):
+    """(key, step, repetition) of each answer, and (where, why) of those that are to nothing."""
+    ids = suite_named(suite).answer_ids
+    named = ids.named(samples, answers, **options) if ids else {}
+    index = Index([Known(at, sample.key) for at, sample in enumerate(samples)], named)
+    records = [Record(name, [name], text) for name, text in answers.items()]
+    found = match(records, index, steps=["perceptions", "belief", "answer"], turns=5)
+    places = {(samples[pk].key, step, turn): record.where for (pk, step, turn), record in found.answers.items()}
+    assert not found.double and found.by_id == len(records) - len(found.unmatched)
+    return places, found.unmatched
+
+
+@pytest.fixture(scope="module")
+def opentom(shared):
+    return load_opentom(shared / "data" / "OpenToM").samples
+
+
+@pytest.mark.parametrize("part", ["coarse", "fine"])
+def test_of_opentom_they_lead_to_the_questions_that_the_released_code_samples(shared, opentom, part):
+    answers = _json(shared / "vectors" / "opentom" / "vectors.json")["runs"][part]["sloppy"]["model_answers"]
+    places, unmatched = _matched("opentom", opentom, answers, part=part)
+    truth = {row.id: row.question.key for row in sampled(read_opentom(shared / "data" / "OpenToM"), part)}
+    assert unmatched == [] and len(places) == len(answers)
+    assert all(truth[where] == key for (key, _, _), where in places.items())
+
+
+class _Whole:
+    """Resources of a dataset that holds these samples."""
+
+    def __init__(self, samples):
+        self.samples, self.kept = samples, {}
+
+    def derived(self, name, compute):
+        return self.kept.setdefault(name, compute(self.samples)) if name not in self.kept else self.kept[name]
+
+
+def test_of_tombench_they_lead_to_tries_whose_letters_mean_what_the_released_code_showed(shared):
+    samples = load_tombench(shared / "data" / "ToMBench").samples
+    by_key, whole = {sample.key: sample for sample in samples}, _Whole(samples)
+    settings = {"order": "released", "seed": 1}
+    for language, runs in _json(shared / "vectors" / "tombench" / "vectors.json")["runs"].items():
+        run = runs["random_seed29"]
+        places, unmatched = _matched("tombench", samples, run["model_answers"], language=language)
+        assert unmatched == [] and len(places) == len(run["model_answers"]) == 470
+        for (key, step, turn), where in places.items():
+            question = Question(by_key[key], step, settings, whole, {}, turn)
+            read = parse(question, run["model_answers"][where]).official["choice"]
+            assert read == run["expected_parsed"][where][1], where
+
+
+def test_the_released_code_asks_five_times(shared):
+    samples = load_tombench(shared / "data" / "ToMBench", languages="en").samples
+    question = Question(samples[0], "answer", {"order": "released", "seed": 1}, _Whole(samples), {}, 5)
+    with pytest.raises(BadQuestion, match="draws orders for 5 tries"):
+        parse(question, "[[A]]")
+
+
+def test_of_fantom_they_are_keys_and_what_is_asked_of_full_conversations_alone_is_told(shared):
+    copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
+    answers = _json(shared / "vectors" / "fantom" / "vectors.json")["models"]["oracle"]["model_answers"]
+    full, unmatched = _matched("fantom", list(fantom_samples(copy, FULL)), answers)
+    assert unmatched == [] and len(full) == len(answers)
+    short = list(fantom_samples(copy, SHORT))
+    places, unmatched = _matched("fantom", short, answers)
+    assert {key for key, _, _ in places} == {sample.key for sample in short}
+    assert {where for where, _ in unmatched} == set(answers) - {sample.key for sample in short} != set()
+
+
+def test_of_percept_fantom_perceptions_are_to_all_questions_about_a_conversation(shared):
+    copy = read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
+    samples = list(percept_fantom_samples(annotated_sets(copy), {}))
+    vectors = _json(shared / "vectors" / "perceptfantom" / "vectors.json")
+    places, unmatched = _matched("percept-fantom", samples, vectors["qa"]["oracle"]["model_answers"])
+    absent = {row.id for one in annotated_sets(copy).values() for row in one.rows if row.right == (NOT_THERE,)}
+    assert {where for where, _ in unmatched} == absent != set()
+    assert {step for _, step, _ in places} == {"answer"} and len(places) == 277 - len(absent)
+    told = vectors["perc_inf"]["oracle"]["model_answers_by_part"]
+    places, unmatched = _matched("percept-fantom", samples, told)
+    about = {sample.key for sample in samples if sample.group.rpartition("-")[0] in told}
+    assert unmatched == [] and {key for key, _, _ in places} == about and len(about) > len(told)
+    assert {step for _, step, _ in places} == {"perceptions"}
+    assert all(key.startswith(f"{where}-") for (key, _, _), where in places.items())
+    part = samples[0].group.rpartition("-")[0]
+    places, _ = _matched("percept-fantom", samples, {part: "of all", samples[0].group: "of this set"})
+    assert places[samples[0].key, "perceptions", 0] == samples[0].group
+    assert {where for (key, _, _), where in places.items() if not key.startswith(f"{samples[0].group}/")} <= {part}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path):
+    suite, vectors = suite_named("percept-tomi"), _json(shared / "vectors" / "percepttomi" / "vectors.json")
+    folder = shared / "data" / "Percept-ToMi"
+    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
+    plan = Plan(dataset=dataset, endpoints=[], stages=[], suite=suite.name, repetitions=0)
+    for task, step in (("qa", "answer"), ("perc_inf", "perceptions")):
+        path = tmp_path / f"{task}.json"
+        path.write_text(json.dumps(vectors[task]["oracle"]["model_answers"]))
+        told = preview_of([(path, path.name)], plan, Said(model="m")).told
+        assert (told["steps"], told["by_id"], told["answers"], told["unmatched"]) == ([step], 96, 96, [])
+        assert len(told["missing"]) == 504
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, small_tombench):  # noqa: F811
+    folder = small_tombench(record(), record(**{"选项C": None, "OPTION-C": None, "选项D": None, "OPTION-D": None}))
+    suite = suite_named("tombench")
+    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
+    plan = Plan(dataset=dataset, endpoints=[], stages=["answer"], suite=suite.name, repetitions=0)
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({"First Task/0/0": "[[A]]", "First Task/0/4": "[[A]]", "Second Task/9/0": "[[A]]"}))
+    preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": "zh"}))
+    assert (preview.told["settings"]["order"], preview.plan.repetitions) == ("released", 5)
+    assert [row["where"] for row in preview.told["unmatched"]] == ["answer 'Second Task/9/0'"]
+    run = import_answers(by=cast.alice, preview=preview, now=timezone.now())
+    assert run.params["options"]["order"] == "released"
+    read = run.entrants.get().items.exclude(call=None).values_list("sample__key", "repetition", "official__choice")
+    # random.Random(42) shuffles four places to [2, 1, 3, 0] first, and at the fifth try to [1, 2, 3, 0]
+    assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
+    path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
+    assert preview_of([(path, path.name)], plan, Said(model="m")).told["settings"]["order"] == "seeded"
