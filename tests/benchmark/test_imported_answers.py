@@ -48,14 +48,18 @@ def _with_copy():
 def bring(cast, tmp_path):
     """`bring(answers, *flags)`: what the command prints of a file with this content, its name first where it matters."""
 
-    def make(content, *flags: str, name: str = "answers.json") -> dict:
-        path = tmp_path / name
-        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    def make(content, *flags: str, name: str = "answers.json", beside=()) -> dict:
+        paths = [_written(tmp_path / one, text) for one, text in ((name, content), *beside)]
         out = io.StringIO()
-        call_command("import_answers", path, "--json", "--project", cast.project.slug, *flags, stdout=out)
+        call_command("import_answers", *paths, "--json", "--project", cast.project.slug, *flags, stdout=out)
         return json.loads(out.getvalue())
 
     return make
+
+
+def _written(path: Path, content) -> Path:
+    path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return path
 
 
 MODEL = ("--model", "acme/large 2")
@@ -221,6 +225,54 @@ def test_equal_doubles_count_once_and_others_not_at_all():
 
 def test_a_step_that_nobody_is_asked_is_not_answered():
     assert "is an answer at 'judge'; expected answer" in _matched(Record("1", ["a"], "x", step="judge")).unmatched[0][1]
+
+
+# --- lm-evaluation-harness: the layout of its version 0.4.13 ----------------------------------------------------------------------
+def _sample(doc_id: int, doc: dict, asked, *resps: str, filter: str = "none") -> dict:
+    argument = {"arg_0": asked, "arg_1": {"until": ["\n\n"], "do_sample": False}}
+    return {
+        "doc_id": doc_id, "doc": doc, "target": "x", "arguments": {"gen_args_0": argument}, "resps": [list(resps)],
+        "filtered_resps": [resps[0]], "filter": filter, "metrics": ["exact_match"], "doc_hash": "0", "exact_match": 0.0,
+    }  # fmt: skip
+
+
+def _chat(text: str) -> list[str]:
+    """A prompt as it is logged where a chat template is applied."""
+    return [json.dumps([{"role": "system", "content": "Be careful."}, {"role": "user", "content": text}])]
+
+
+SAMPLES = [
+    _sample(0, {"id": "sum-0"}, "1 + 2", "3", "4"),
+    _sample(1, {"text": "nothing that names it"}, _chat("please: 3 + 4 = ?"), "7", "8"),
+    _sample(0, {"id": "sum-0"}, "1 + 2", "3", "4", filter="letter"),
+]
+RESULTS = {
+    "results": {"sums": {"exact_match,none": 0.5}}, "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}}, "n-shot": {"sums": 0},
+    "n-samples": {"sums": {"original": 2, "effective": 2}}, "date": 1795417892.9, "lm_eval_version": "0.4.13",
+    "config": {"model": "local-chat-completions", "model_args": {"model": "acme/2", "api_key": "hidden", "max_tokens": 9}, "gen_kwargs": {}, "random_seed": 3},
+    "model_source": "local-chat-completions", "model_name": "acme/2", "system_instruction": "Be careful.",
+}  # fmt: skip
+STAMP = "2026-11-23T07-11-42.212490"
+
+
+def test_samples_of_a_chat_are_matched_by_what_the_user_said_and_results_say_how_it_was_asked(bring):
+    lines = "".join(json.dumps(line) + "\n" for line in SAMPLES)
+    told = bring(lines, name=f"samples_sums_{STAMP}.jsonl", beside=[(f"results_{STAMP}.json", RESULTS)])
+    assert (told["model"], told["tool"], told["version"]) == ("acme/2", TOOL, "0.4.13")
+    assert (told["records"], told["answers"], told["by_id"], told["by_text"], told["repetitions"]) == (4, 4, 2, 2, 2)
+    assert told["unmatched"] == told["double"] == []
+    facts = told["facts"]
+    assert (facts["time"], facts["seed"], facts["asked by"]) == (STAMP, "3", "local-chat-completions")
+    assert facts["model arguments"] == "model=acme/2, max_tokens=9" and facts["generation"] == "until=['\\n\\n']"
+    call = RunItem.objects.get(sample__key="sum-1", stage="sum", repetition=1).call
+    assert [one["role"] for one in json.loads(call.body)["messages"]] == ["system", "user"]
+
+
+def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(bring):
+    with pytest.raises(CommandError, match=r"results\.json has figures and no answers; give the file of samples"):
+        bring(RESULTS, name="results.json")
+    with pytest.raises(CommandError, match=r"several models, a.json of acme/2 and b.json of acme/3"):
+        bring(RESULTS, name="a.json", beside=[("b.json", RESULTS | {"model_name": "acme/3"})])
 
 
 # --- inspect_ai --------------------------------------------------------------------------------------------------------------------

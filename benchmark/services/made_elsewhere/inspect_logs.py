@@ -13,6 +13,16 @@ TOOL = "inspect_ai"
 NOT_THERE = (
     "Logs of inspect_ai are read by its own package, which this site does not have: pip install 'credence[inspect]'."
 )
+_GENERATION = (
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "seed",
+    "reasoning_effort",
+    "reasoning_tokens",
+    "system_message",
+)
 _IDS = ("id", "key", "sample_id", "question_id")
 
 
@@ -39,6 +49,11 @@ def _facts(log: Any) -> Iterator[tuple[str, str]]:
     yield "time", str(log.eval.created)
     if log.status != "success":
         yield "status", log.status
+    generation = log.plan.config.model_dump(exclude_none=True)
+    if told := ", ".join(f"{name}={generation[name]}" for name in _GENERATION if name in generation):
+        yield "generation", told
+    if solvers := ", ".join(step.solver for step in log.plan.steps):
+        yield "solvers", solvers
 
 
 def _record(sample: Any) -> Record:
@@ -46,14 +61,16 @@ def _record(sample: Any) -> Record:
     said = output.completion if output and output.choices else None
     problem = str(sample.error.message).splitlines()[0][:200] if sample.error else ""
     usage = output.usage if output else None
+    sent = [{"role": message.role, "content": message.text} for message in _sent(sample)]
+    metadata = [text for text in (sample.metadata or {}).values() if isinstance(text, str)]
     return Record(
         where=f"sample {sample.id}, epoch {sample.epoch}",
         ids=_ids(sample),
         text=said,
-        texts=[*_texts(sample.input), *(text for text in (sample.metadata or {}).values() if isinstance(text, str))],
+        texts=[*_texts(sample.input), *[one["content"] for one in sent if one["role"] == "user"][-1:], *metadata],
         turn=sample.epoch - 1,
         problem=problem or ("" if said is not None else "The log has no answer."),
-        messages=[{"role": message.role, "content": message.text} for message in _sent(sample)],
+        messages=sent,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),
     )

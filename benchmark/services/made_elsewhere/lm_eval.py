@@ -1,22 +1,27 @@
-"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, as `--log_samples` writes them, a document a line.
+"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, as `--log_samples` writes them, a document a line, and `results_TIME.json` beside them.
 
 A line has `doc_id`, `doc` (the row of its data set), `arguments` (what was asked), `resps` (what came, once for each repetition) and `filtered_resps`. A task with
-several filters writes each document once for each `filter`; the answers are the same. The file does not name the model.
+several filters writes each document once for each `filter`; the answers are the same. A file of samples does not name the model; that of results does, and says how
+it was asked.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.suites.json_lines import BadLine, object_of_line
+from core.incoming.text import NotJson, json_of
 
-FORMAT = "lm-eval"
+FORMAT, RESULTS = "lm-eval", "lm-eval-results"
 TOOL = "lm-evaluation-harness"
 _FILE = re.compile(r"samples_(?P<task>.+?)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+)\.jsonl")
+_SECRET = re.compile(r"key|secret|password|auth|header|(^|_)token$", re.IGNORECASE)
 _IDS = ("id", "key", "sample_id", "question_id", "qid", "uid")
 """Fields of a document that name it; `doc_id` only counts."""
 
@@ -57,10 +62,12 @@ def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _records(row: Mapping[str, Any], place: str, where: str) -> Iterator[Record]:
-    doc, asked = row["doc"], _asked(row.get("arguments"))
+    doc, messages = row["doc"], _asked(row.get("arguments"))
     ids = [str(doc[field]) for field in _IDS if isinstance(doc, Mapping) and isinstance(doc.get(field), str | int)]
-    texts = [*asked, *([value for value in doc.values() if isinstance(value, str)] if isinstance(doc, Mapping) else [])]
-    messages = [{"role": "user", "content": text} for text in asked]
+    asked = [message["content"] for message in messages]
+    users = [message["content"] for message in messages if message["role"] == "user"]
+    rows = [value for value in doc.values() if isinstance(value, str)] if isinstance(doc, Mapping) else []
+    texts = list(dict.fromkeys(["\n\n".join(asked), *users[-1:], *rows] if asked else rows))
     for turn, text in enumerate(_answers(row["resps"], place)):
         yield Record(where, ids, text, texts, turn, messages=messages)
 
@@ -75,14 +82,75 @@ def _answers(resps: Any, place: str) -> list[str]:
     return flat
 
 
-def _asked(arguments: Any) -> Sequence[str]:
-    """Return the prompt: of `{"gen_args_0": {"arg_0": text, …}}`, or of `[[text, …]]` in older files."""
-    if isinstance(arguments, Mapping):
-        groups: list[Any] = [
-            list(group.values()) if isinstance(group, Mapping) else group for group in arguments.values()
-        ]
-    else:
-        groups = arguments if isinstance(arguments, list) else []
-    first = groups[0] if groups else []
-    text = first[0] if isinstance(first, list) and first else first
-    return [text] if isinstance(text, str) else []
+def _asked(arguments: Any) -> list[dict[str, str]]:
+    """Return the messages of a prompt: of `{"gen_args_0": {"arg_0": text, …}}`, or of `[[text, …]]` in older files; with a chat template the text is
+    `["[{role, content}, …]"]`."""
+    groups = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
+    first = groups[0] if isinstance(groups, list) and groups else None
+    text = first.get("arg_0") if isinstance(first, Mapping) else first
+    while isinstance(text, list) and text:
+        text = text[0]
+    if not isinstance(text, str):
+        return []
+    return _chat(text) or [{"role": "user", "content": text}]
+
+
+def _chat(text: str) -> list[dict[str, str]]:
+    """Return the messages of a chat that is written as JSON; none of other texts."""
+    try:
+        said = json.loads(text) if text.startswith("[{") else None
+    except ValueError:
+        return []
+    messages = [message for message in said or () if isinstance(message, Mapping)]
+    return [
+        {"role": str(message.get("role", "user")), "content": message["content"]}
+        for message in messages
+        if isinstance(message.get("content"), str)
+    ]
+
+
+def is_results(value: Mapping[str, Any]) -> bool:
+    """Return whether an object looks like a file of results."""
+    return isinstance(value.get("results"), dict) and {"lm_eval_version", "n-samples"} & value.keys() != set()
+
+
+def read_results(path: Path, name: str) -> Made:
+    """Return what a file of results says of the making of samples; it has no answers. Raises BadFile."""
+    try:
+        value = json_of(path.read_bytes())
+    except NotJson as error:
+        raise BadFile(error.told(name)) from error
+    if not isinstance(value, dict) or not is_results(value):
+        raise BadFile(f"{name} is no file of results of {TOOL}.")
+    model, version = value.get("model_name"), value.get("lm_eval_version")
+    facts = {told: text for told, text in _facts(value) if text}
+    return Made(RESULTS, [], model if isinstance(model, str) else "", TOOL, str(version or ""), facts)
+
+
+def _facts(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    config = value["config"] if isinstance(value.get("config"), dict) else {}
+    configs = value["configs"] if isinstance(value.get("configs"), dict) else {}
+    shots = value["n-shot"] if isinstance(value.get("n-shot"), dict) else {}
+    yield "task", ", ".join(configs)
+    date = value.get("date")
+    yield "time", datetime.fromtimestamp(date, UTC).isoformat("T", "seconds") if isinstance(date, int | float) else ""
+    yield "asked by", str(value.get("model_source") or "")
+    yield "model arguments", _told(config.get("model_args"))
+    yield (
+        "generation",
+        _told(config.get("gen_kwargs")) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
+    )
+    yield "examples shown", ", ".join(dict.fromkeys(map(str, shots.values())))
+    yield "seed", str(config["random_seed"]) if config.get("random_seed") is not None else ""
+    yield "system instruction", str(value.get("system_instruction") or "")
+
+
+def _generation(task: Any) -> str:
+    return _told(task.get("generation_kwargs")) if isinstance(task, dict) else ""
+
+
+def _told(value: Any) -> str:
+    """Return settings in words, without whatever may be a secret."""
+    if not isinstance(value, Mapping):
+        return str(value or "")
+    return ", ".join(f"{name}={told}" for name, told in value.items() if not _SECRET.search(str(name)))

@@ -14,11 +14,13 @@ from core.incoming.text import NotJson, json_of
 READERS: Mapping[str, Callable[[Path, str], Made]] = {
     answers_file.FORMAT: answers_file.read,
     lm_eval.FORMAT: lm_eval.read,
+    lm_eval.RESULTS: lm_eval.read_results,
     inspect_logs.FORMAT: inspect_logs.read,
 }
 FORMATS = {
     answers_file.FORMAT: "Answers by id (as score_outputs takes them)",
     lm_eval.FORMAT: "Samples of lm-evaluation-harness (samples_….jsonl)",
+    lm_eval.RESULTS: "Results of lm-evaluation-harness, beside its samples (results_….json)",
     inspect_logs.FORMAT: "Log of inspect_ai (.eval, .json)",
 }
 MOST_BYTES = 512 * 1024 * 1024
@@ -50,10 +52,13 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
 
 
 def _joined(read: Sequence[Made]) -> dict[str, str]:
-    """Return the facts of all files: what they say alike once."""
-    names = dict.fromkeys(name for made in read for name in made.facts)
-    values = {name: dict.fromkeys(made.facts[name] for made in read if name in made.facts) for name in names}
-    return {name: ", ".join(said) for name, said in values.items()}
+    """Return the facts of all files, what they say alike once; what files with answers say stands before what is said beside them."""
+    facts: dict[str, str] = {}
+    for some in ([made for made in read if made.records], [made for made in read if not made.records]):
+        names = dict.fromkeys(name for made in some for name in made.facts)
+        said = {name: dict.fromkeys(made.facts[name] for made in some if name in made.facts) for name in names}
+        facts = {name: ", ".join(values) for name, values in said.items()} | facts
+    return facts
 
 
 def _with_answers(made: Made) -> Made:
@@ -89,4 +94,6 @@ def _format_of(path: Path, name: str) -> str:
         raise BadFile(error.told(name)) from error
     if isinstance(value, dict) and {"eval", "samples"} <= set(value) and isinstance(value["eval"], dict):
         return inspect_logs.FORMAT
+    if isinstance(value, dict) and lm_eval.is_results(value):
+        return lm_eval.RESULTS
     return answers_file.FORMAT
