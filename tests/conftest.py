@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
-from tests.prepared import copy_prepared, keep_migrated
+from tests.prepared import copy_prepared, keep_migrated, migrate_once
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
 
@@ -65,14 +65,22 @@ def folder_of_all(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def prepared(folder_of_all) -> Callable[[Path], Path]:
+def prepared(folder_of_all, django_db_setup) -> Callable[[Path], Path]:
     """Makes the data folder of an empty installation on SQLite: `prepared(tmp_path / "var")`."""
     return lambda var: copy_prepared(var, folder_of_all)
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup, django_db_blocker, folder_of_all) -> None:
-    """Has the migrations run from nothing, as pytest-django does, and keeps what they leave for `prepared`."""
+def migrated_where_none_did(django_test_environment) -> None:
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        migrate_once()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(migrated_where_none_did, django_db_setup, django_db_blocker, folder_of_all) -> None:
+    """Has the migrations run from nothing, as pytest-django does, where no test process did, and keeps what they leave for `prepared`."""
     from django.db import connection
 
     if connection.vendor == "sqlite":

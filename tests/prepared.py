@@ -1,8 +1,9 @@
-"""A data folder as `migrate` and `collectstatic` leave it, made once for all test processes and copied."""
+"""What migrations leave, kept until one changes; and a data folder as `migrate` and `collectstatic` leave it, made once for all test processes."""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import sqlite3
@@ -10,6 +11,8 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,12 +28,53 @@ call_command("collectstatic", interactive=False, verbosity=0)
 """
 
 
-def keep_migrated(database: sqlite3.Connection, shared: Path) -> None:
+def migrate_once() -> None:
+    """Have the next `migrate` copy into the test's SQLite database what the same migrations left in another one; it runs them where nobody did.
+
+    They take longer than most files of tests. A checkout that never ran a test has no copy, so there they run, of all test processes in one.
+    """
+    from django.core.management.commands.migrate import Command
+    from django.db import connection
+
+    patch, run = pytest.MonkeyPatch(), Command.handle
+    kept = ROOT / ".pytest_cache" / "migrated" / f"{_digest_of_migrations()}.sqlite3"
+    kept.parent.mkdir(parents=True, exist_ok=True)
+
+    def handle(command: Command, *args, **options) -> None:
+        patch.undo()
+        connection.ensure_connection()
+        with (kept.parent / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if kept.is_file():
+                with closing(sqlite3.connect(kept)) as file:
+                    file.backup(connection.connection)
+                return
+            run(command, *args, **options)
+            for outdated in kept.parent.glob("*.sqlite3"):
+                outdated.unlink()
+            keep_migrated(connection.connection, kept.parent, kept.name)
+
+    patch.setattr(Command, "handle", handle)
+
+
+def _digest_of_migrations() -> str:
+    """Of the migrations of all apps, Django's among them."""
+    import django
+    from django.apps import apps
+
+    digest = hashlib.sha256(django.__version__.encode())
+    for app in apps.get_app_configs():
+        for path in sorted(Path(app.path, "migrations").glob("*.py")):
+            digest.update(f"\0{app.label} {path.name}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def keep_migrated(database: sqlite3.Connection, shared: Path, name: str = _MIGRATED) -> None:
     """Keep the database of a test process as it was migrated: once for all, since that takes longer than most tests."""
     own = shared / f"{os.getpid()}.sqlite3"
     with closing(sqlite3.connect(own)) as file:
         database.backup(file)
-    own.rename(shared / _MIGRATED)
+    own.rename(shared / name)
 
 
 def copy_prepared(var: Path, shared: Path) -> Path:
