@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
@@ -39,11 +40,14 @@ def program(var: Path, **environment: str) -> Iterator[Run]:
 
 
 def _answer_each_line() -> None:
+    gc.disable()  # until all is loaded: nothing of it can go
     import django
 
     django.setup()
     import config.urls  # noqa: F401  which the checks before a command load
 
+    gc.freeze()  # no command collects what all of them share
+    gc.enable()
     for line in sys.stdin:
         print(json.dumps(_run(**json.loads(line))), flush=True)
 
