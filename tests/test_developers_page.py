@@ -70,9 +70,16 @@ def defined_in(path: str) -> set[str]:
 
 @cache
 def defined() -> set[str]:
-    """All names that the product's code and its tests define, its commands and other modules among them."""
-    code = [path for path in paths() if path.endswith((".py", ".js"))]
-    return {name for path in code for name in (Path(path).stem, *defined_in(path))}
+    """Names that the product's code and its tests define, its commands and other modules among them: all functions and classes, and of
+    variables and parameters those that the page names, since a file is parsed for these alone."""
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in paths() if path.endswith((".py", ".js"))}
+    found = {Path(path).stem for path in texts}
+    for text in texts.values():
+        found |= set(re.findall(r"^ *(?:async +)?(?:def|class) +(\w+)", text, flags=re.M))
+    sought = re.compile(rf"\b({'|'.join({span.split('.')[-1] for span in NAMES} - found)})\b")
+    return found.union(
+        *(defined_in(path) for path, text in texts.items() if path.endswith(".js") or sought.search(text))
+    )
 
 
 @pytest.mark.parametrize("span", [span for span in FILES if not EXAMPLES.search(span)])

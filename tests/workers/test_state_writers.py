@@ -31,14 +31,18 @@ SQL = re.compile(
     re.IGNORECASE,
 )
 
+SPOKEN_OF = re.compile(rf"state|{'|'.join(model._meta.db_table for model in MACHINES.values())}", re.IGNORECASE)
+"""What every place that sets a state holds: the column's name, or that of a table in SQL."""
+
 
 class Module:
     """The places of a module that set a state; `names` are those of its variables that hold the word as a column's name."""
 
     def __init__(self, source: str) -> None:
-        self.tree = ast.parse(source)
+        held = SPOKEN_OF.search(source)  # most modules hold none of the words
+        self.tree = ast.parse(source if held else "")
         self.names: set[str] = set()
-        before = None if "state" in source else self.names  # most modules do not hold the word
+        before = None if held else self.names
         while before != self.names:  # a list may be made of another list
             before = set(self.names)
             for node in ast.walk(self.tree):
@@ -66,10 +70,12 @@ class Module:
 
     def nodes(self, tree: ast.AST) -> Iterator[ast.AST]:
         """The nodes outside of other models, whose own `state` is theirs to set."""
-        for node in ast.iter_child_nodes(tree):
-            if not (isinstance(node, ast.ClassDef) and node.name in OTHERS):
-                yield node
-                yield from self.nodes(node)
+        left = [tree]
+        while left:
+            inside = ast.iter_child_nodes(left.pop())
+            own = [node for node in inside if not (isinstance(node, ast.ClassDef) and node.name in OTHERS)]
+            yield from own
+            left += own
 
     def sets(self, node: ast.AST) -> bool:
         match node:
