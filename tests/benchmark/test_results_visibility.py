@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.core.cache import cache
+from django.core.cache.backends.dummy import DummyCache
 from django.urls import URLPattern, get_resolver, reverse
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from annotation.services.adjudication import adjudicate, undo_decision
 from benchmark.access import sees_results
 from benchmark.models import Audience, ResultsVisibility, RunItem, SharedReport
 from benchmark.services.datasets import freeze
+from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.visibility import set_audience
@@ -24,8 +26,10 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def world(tmp_path) -> ResultsWorld:
+def world(tmp_path, monkeypatch) -> ResultsWorld:
     cache.clear()
+    monkeypatch.setattr("benchmark.views.figures.caches", {"figures": DummyCache("", {})})
+    monkeypatch.setattr(Picture, "draw", lambda *_, **how: b"drawn")  # who sees a picture does not depend on its lines
     held = results_world(tmp_path)
     project = held.dataset.project
     set_audience(by=held.alice, project=project, audience=Audience.EVERYONE, once_frozen=True)
