@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import Http404
 from django.shortcuts import get_object_or_404
-from drf_spectacular.utils import OpenApiExample, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
 from annotation.api.description import ACTION, ROUND, SLUG
-from annotation.api.requests import ActionIn
 from annotation.api.shapes import RoundOut
 from annotation.models import Prefill, Role
 from annotation.services.prefill_standing import standings_of
-from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
-from core.api.refusals import CannotBeDone
-from workers.services.jobs import ACTIONS, JobRefused, require_action
-
-_WHY = {
-    422: ("The round is in another state, or the budget is too small.", "The round is finished; expected paused to resume it.")
-}  # fmt: skip
+from workers.api.requests import ActionIn
+from workers.api.steering import EXAMPLE, do_action, why_refused
+from workers.services.jobs import require_action
 
 
 class Rounds(Listing):
@@ -63,8 +57,8 @@ class RoundAction(GenericAPIView):
         tags=["pre-filling"],
         parameters=[SLUG, ROUND, ACTION],
         request={"application/json": ActionIn},
-        examples=[OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)],
-        responses=answers(RoundOut, 403, *BODY, why=_WHY),
+        examples=[EXAMPLE],
+        responses=answers(RoundOut, 403, *BODY, why=why_refused("round")),
     )
     def post(self, request: Request, slug: str, round: str, action: str) -> Response:
         """Pauses, resumes or cancels a round, or asks its failed items again (retry).
@@ -73,15 +67,7 @@ class RoundAction(GenericAPIView):
         running one that holds items back is resumed, too. 422 where the round's state does not fit.
         """
         prefill = _round(request, slug, round)
-        if action not in ACTIONS:
-            raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
-        budget = read_body(request, ActionIn).budget
-        if budget and action != "resume":
-            raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
-        try:
-            require_action(prefill.job, action, budget=budget, what="round")
-        except JobRefused as refusal:
-            raise CannotBeDone(str(refusal)) from refusal
+        do_action(request, action, lambda budget: require_action(prefill.job, action, budget=budget, what="round"))
         prefill.job.refresh_from_db()
         return _answer(prefill)
 

@@ -16,7 +16,6 @@ from core.incoming.misfit import refusal
 from core.incoming.shapes import Among, Like, Shape
 
 MAX_REASON = 2000
-Budget = Annotated[str, Like(r"^[0-9]{1,8}(\.[0-9]{1,4})?$", 'a number of US dollars as a string, such as "25.00"')]
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
 Version = Annotated[str, Like(r"^([0-9a-f]{20})?$", "20 hexadecimal digits, or nothing")]
 Reason = Annotated[
@@ -50,13 +49,6 @@ class ExportOptions(Strict):
     )
     pseudonyms = serializers.ChoiceField(
         ["true"], required=False, help_text=f"{VOTES.key}: annotators as A1, A2, … instead of user names."
-    )
-
-
-class ActionIn(Shape):
-    budget: Budget = Field(
-        "",
-        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
     )
 
 

@@ -14,7 +14,7 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import dataset_of
 from benchmark.api.description import SLUG, VERSION
-from benchmark.api.shapes import DatasetDetailOut, DatasetOut
+from benchmark.api.shapes.datasets import DatasetDetailOut, DatasetOut
 from benchmark.models import Dataset
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_of_gold, suites

@@ -6,26 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from drf_spectacular.utils import OpenApiResponse
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 
 from annotation.api.description import SLUG
 from annotation.forms.votes import UID
-from core.api.description import answers
-from workers.services.jobs import ACTIONS
+from core.api.description import answers, place
+from workers.api.steering import action_of
 
 __all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
 
 
-def _place(name: str, text: str, schema: dict) -> OpenApiParameter:
-    return OpenApiParameter(name, schema, OpenApiParameter.PATH, description=text)
-
-
-VERSION = _place("version", "Number of the version.", {"type": "integer", "minimum": 1})
-RUN = _place("run", "uid of the run.", {"type": "string", "pattern": UID})
-ITEM = _place("item", "Number of the item.", {"type": "integer", "minimum": 1})
-ACTION = _place("action", "What is done to the run.", {"enum": list(ACTIONS)})
-TABLE = _place("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
+VERSION = place("version", "Number of the version.", {"type": "integer", "minimum": 1})
+RUN = place("run", "uid of the run.", {"type": "string", "pattern": UID})
+ITEM = place("item", "Number of the item.", {"type": "integer", "minimum": 1})
+ACTION = action_of("run")
+TABLE = place("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
 NOT_SHOWN = {
     403: (
         "The project does not show results of models to you, your role is too low, or you still have work to do on what it tells of.",

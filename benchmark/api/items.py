@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from benchmark.access import closed_to, run_access, run_item_of
 from benchmark.api.description import CSV, ITEM, NOT_SHOWN, RUN, SLUG, answers_in
 from benchmark.api.requests import RunItemFilter
-from benchmark.api.shapes import RunItemOut, ScoreOut
+from benchmark.api.shapes.items import RunItemOut, ScoreOut
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Run
 from benchmark.services.downloads import score_lines, score_row, score_values

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.http import Http404
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.generics import GenericAPIView
@@ -14,20 +13,21 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
-from annotation.api.requests import ActionIn
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.api.description import ACTION, RUN, SLUG
 from benchmark.api.requests import EstimateIn, ExtendIn, JudgeIn, LaunchIn
 from benchmark.api.runs import Runs, run_answer
-from benchmark.api.shapes import EstimateOut, RunDetailOut
+from benchmark.api.shapes.estimates import EstimateOut
+from benchmark.api.shapes.runs import RunDetailOut
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, as_posted
 from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
+from benchmark.services.extending import extend_run
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import extend_run, run_again, start_run, start_runs
+from benchmark.services.runs import run_again, start_run, start_runs
 from benchmark.services.steering import steer
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -36,13 +36,12 @@ from core.api.bodies import read_body
 from core.api.description import BODY, answers
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
-from workers.api.requests import NothingIn
-from workers.services.jobs import ACTIONS, JobRefused
+from workers.api.requests import ActionIn, NothingIn
+from workers.api.steering import EXAMPLE, do_action, why_refused
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""
 _WHY = {422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")}
-_STATE = {422: ("The run is in another state, or the budget is too small.", "The run is finished; expected paused to resume it.")}  # fmt: skip
 _LAUNCH = {
     "dataset": 2,
     "endpoints": ["small", "large"],
@@ -160,11 +159,11 @@ class EstimateOfRun(GenericAPIView):
 
 
 def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate) -> dict[str, Any]:
-    total, budget = estimate.total, estimates.budget_of(askings)
+    total = estimate.total
     return {
         "samples": len(estimate.stories),
         **_sums(total),
-        "over_budget": budget is not None and total["most"].known > budget,
+        "over_budget": estimates.is_over(askings, total),
         "lines": [
             {
                 "model": line.model.name,
@@ -201,8 +200,8 @@ class RunAction(GenericAPIView):
         tags=["runs"],
         parameters=[SLUG, RUN, ACTION],
         request={"application/json": ActionIn},
-        examples=[OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)],
-        responses=answers(RunDetailOut, 403, *BODY, why=_STATE),
+        examples=[EXAMPLE],
+        responses=answers(RunDetailOut, 403, *BODY, why=why_refused("run")),
     )
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
         """Pauses, resumes or cancels a run, or asks its failed items again (retry). Admins.
@@ -210,15 +209,7 @@ class RunAction(GenericAPIView):
         `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does not fit.
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
-        if action not in ACTIONS:
-            raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
-        budget = read_body(request, ActionIn).budget
-        if budget and action != "resume":
-            raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
-        try:
-            steer(access.run, action, budget=budget)
-        except JobRefused as refusal:
-            raise CannotBeDone(str(refusal)) from refusal
+        do_action(request, action, lambda budget: steer(access.run, action, budget=budget))
         access.run.job.refresh_from_db()
         return run_answer(access)
 

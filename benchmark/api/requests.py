@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from pydantic import Field
 from rest_framework import serializers
 
-from annotation.api.requests import Budget
 from benchmark.models import Form
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS
 from benchmark.suites.story_scores import READINGS
 from core.api.fields import Strict
-from core.incoming.shapes import Counted, Like, Shape, Within
+from core.incoming.shapes import Counted, Given, Like, Within, may_lack
+from workers.api.requests import Budget
 
 _ANY = r"^[^\u0000]+$"
 _SIGNED = [f"{sign}{sort}" for sort in SORTS for sign in ("", "-")]
@@ -73,40 +73,28 @@ Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "a key, as of a
 Limit = Annotated[int, Within(0, MOST_STORIES, pointed=True)]
 
 
-def _may_lack(description: str = "") -> Any:
-    """A field that a request may leave out, without a default in the description: it is the page's, and depends on the suite."""
-    return Field(default_factory=lambda: None, description=description or None)
-
-
-class _Given(Shape):
-    @property
-    def given(self) -> dict[str, Any]:
-        """The values of the request by field, without those that it left out."""
-        return {name: getattr(self, name) for name in self.model_fields_set}
-
-
-class LaunchIn(_Given):
+class LaunchIn(Given):
     """A run to be launched; only dataset and endpoints are needed."""
 
     dataset: Annotated[int, Within(1, 99_999_999, pointed=True)] = Field(description="Number of the version.")
     endpoints: Names = Field(description="Names of the models that are asked.")
-    steps: Keys = _may_lack("All that can be launched; a method of the suite may say them itself.")
-    judge: Name = _may_lack()
-    split: Part = _may_lack("Only samples of this split.")
-    category: Part = _may_lack("Only samples of this category.")
-    limit: Limit = _may_lack("Only the first so many samples; 0 takes all.")
-    max_tokens: Annotated[int, Within(1, MOST_TOKENS, pointed=True)] = _may_lack("Of an answer.")
-    seed: Annotated[int, Within(0, MOST_SEED, pointed=True)] = _may_lack()
-    repetitions: Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)] = _may_lack("Each is a call of its own.")
-    temperature: float | None = _may_lack("From 0 to 2; null takes the suite's.")
-    budget: Budget = _may_lack("A hard cap in US dollars, as a string.")
-    batch: bool = _may_lack("As a batch, at the provider's lower price.")
-    title: Part = _may_lack()
-    options: dict[str, Any] = _may_lack("Settings of the suite by name, as the dataset lists them.")
-    methods: Keys = _may_lack(
+    steps: Keys = may_lack("All that can be launched; a method of the suite may say them itself.")
+    judge: Name = may_lack()
+    split: Part = may_lack("Only samples of this split.")
+    category: Part = may_lack("Only samples of this category.")
+    limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
+    max_tokens: Annotated[int, Within(1, MOST_TOKENS, pointed=True)] = may_lack("Of an answer.")
+    seed: Annotated[int, Within(0, MOST_SEED, pointed=True)] = may_lack()
+    repetitions: Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)] = may_lack("Each is a call of its own.")
+    temperature: float | None = may_lack("From 0 to 2; null takes the suite's.")
+    budget: Budget = may_lack("A hard cap in US dollars, as a string.")
+    batch: bool = may_lack("As a batch, at the provider's lower price.")
+    title: Part = may_lack()
+    options: dict[str, Any] = may_lack("Settings of the suite by name, as the dataset lists them.")
+    methods: Keys = may_lack(
         "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
     )
-    controls: Keys = _may_lack("Controls under which everything is asked once more, as runs beside.")
+    controls: Keys = may_lack("Controls under which everything is asked once more, as runs beside.")
 
 
 class EstimateIn(LaunchIn):
@@ -115,19 +103,19 @@ class EstimateIn(LaunchIn):
     ledger: bool = Field(False, description="Also count the answers that the ledger has, which takes longer.")
 
 
-class ExtendIn(_Given):
+class ExtendIn(Given):
     """What is added to a run: models, samples, or both."""
 
-    endpoints: Names = _may_lack("Names of further models.")
-    more: bool = _may_lack("Whether samples are added, those that split, category and limit leave.")
-    split: Part = _may_lack()
-    category: Part = _may_lack()
-    limit: Limit = _may_lack()
+    endpoints: Names = may_lack("Names of further models.")
+    more: bool = may_lack("Whether samples are added, those that split, category and limit leave.")
+    split: Part = may_lack()
+    category: Part = may_lack()
+    limit: Limit = may_lack()
 
 
-class JudgeIn(_Given):
+class JudgeIn(Given):
     judge: Name = Field(description="Name of the model that judges.")
-    budget: Budget = _may_lack("A hard cap in US dollars, as a string.")
-    batch: bool = _may_lack()
-    title: Part = _may_lack()
-    options: dict[str, Any] = _may_lack("Settings of judging by name.")
+    budget: Budget = may_lack("A hard cap in US dollars, as a string.")
+    batch: bool = may_lack()
+    title: Part = may_lack()
+    options: dict[str, Any] = may_lack("Settings of judging by name.")

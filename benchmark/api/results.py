@@ -16,12 +16,12 @@ from benchmark.access import results_access, run_access, run_document
 from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_reading, table_named
 from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ReadingFilter
-from benchmark.api.shapes import ComparisonOut, LeaderboardOut, ReportOut, TableOut
+from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
 from benchmark.domain.tables import Table
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.conditions import FIELDS
-from benchmark.services.documents import tables_of
+from benchmark.services.documents import Document, tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.result_data import groups_of
 from core.api.description import answers
@@ -61,11 +61,13 @@ class Report(GenericAPIView):
         report = {
             **{name: document[name] for name in ("title", "facts", "methods")},
             "samples": document["stories"],
-            "withheld": document.get("withheld", 0),
-            "groups": groups_of(document),
-            "tables": list(tables_of(document)),
+            **_figures(document, document.get("withheld", 0)),
         }
         return Response(ReportOut(report).data)
+
+
+def _figures(document: Document, withheld: int) -> dict[str, Any]:
+    return {"withheld": withheld, "groups": groups_of(document), "tables": list(tables_of(document))}
 
 
 class RunTable(TableView):
@@ -89,10 +91,8 @@ class Leaderboard(GenericAPIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or condition of that name."""
-        access = results_access(request.user, slug)
-        asked = read_query(request, LeaderboardFilter)
-        chosen = _board(access, asked)
-        board, document = chosen["board"], board_document_of(chosen, asked)
+        chosen, document, _ = _board_asked_for(request, slug)
+        board = chosen["board"]
         leaderboard = {
             "version": chosen["dataset"].version,
             "suite": chosen["suite"],
@@ -100,9 +100,7 @@ class Leaderboard(GenericAPIView):
             "selection": _selection(board["chosen"]) if board["chosen"] else None,
             "selections": [_selection(selection) for selection in board["selections"]],
             "conditions": board["conditions"],
-            "withheld": board["withheld"],
-            "groups": groups_of(document),
-            "tables": list(tables_of(document)),
+            **_figures(document, board["withheld"]),
         }
         return Response(LeaderboardOut(leaderboard).data)
 
@@ -116,11 +114,17 @@ class LeaderboardTable(TableView):
     )
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
-        access = results_access(request.user, slug)
-        asked = read_query(request, LeaderboardFilter)
-        chosen = _board(access, asked)
-        named = table_named(tables_of(board_document_of(chosen, asked)), table, chosen["board"]["withheld"])
-        return self.file(request, of_reading(named, asked.get("reading", "")), f"{slug}-leaderboard-{table}")
+        chosen, document, reading = _board_asked_for(request, slug)
+        named = table_named(tables_of(document), table, chosen["board"]["withheld"])
+        return self.file(request, of_reading(named, reading), f"{slug}-leaderboard-{table}")
+
+
+def _board_asked_for(request: Request, slug: str) -> tuple[dict[str, Any], Document, str]:
+    """Return the leaderboard that was asked for, its document, and the reading that was named."""
+    access = results_access(request.user, slug)
+    asked = read_query(request, LeaderboardFilter)
+    chosen = _board(access, asked)
+    return chosen, board_document_of(chosen, asked), asked.get("reading", "")
 
 
 def _board(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:

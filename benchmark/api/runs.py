@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from benchmark.access import RunAccess, closed_to, results_access, run_access
 from benchmark.api.description import NOT_SHOWN, RUN, SLUG
-from benchmark.api.shapes import RunDetailOut, RunOut
+from benchmark.api.shapes.runs import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run
 from benchmark.services.conditions import parameters_of, settings_told

@@ -82,4 +82,9 @@ def wording_digest(methods: Sequence[Method]) -> str:
         earlier = {step.key: '[{"{scene}": ["{first}", "{second}"]}]' for step in method.steps}
         asked = [message for step in method.steps if method.ask for message in method.ask(step.key, put, {})]
         texts += [f"{message.role}\0{message.content}" for message in (*asked, *method.answer(put, earlier))]
+    return digest_of(*texts)
+
+
+def digest_of(*texts: str) -> str:
+    """Return the SHA-256 of these texts in hexadecimal digits."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()

@@ -10,13 +10,13 @@ from typing import Any
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
 from benchmark.services.controlled_plans import under_control, under_controls
+from benchmark.services.extending import Extension, extension_under
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
 from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.question_sizes import Size, sizes_of, test_sizes
-from benchmark.services.runs import Extension, extension_under
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
@@ -219,6 +219,12 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
 def estimate(plan: Plan) -> Estimate:
     """Estimate a run before its launch, whatever the ledger has. Raises RunRefused."""
     return estimate_all(askings_of(plan, check(plan)))
+
+
+def is_over(askings: Sequence[Asking], total: Mapping[str, Any]) -> bool:
+    """Return whether what is asked together, which comes to `total`, can cost more than its budget."""
+    budget = budget_of(askings)
+    return budget is not None and total["most"].known > budget
 
 
 def estimate_of(

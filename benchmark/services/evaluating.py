@@ -15,10 +15,11 @@ from annotation.services import audit
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import standing
 from benchmark.services.asking import question_of, request_for
+from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.reports import REPORTS, forget_report
-from benchmark.services.runs import PURPOSE, READ_AGAIN, add_work, note_later
+from benchmark.services.runs import PURPOSE, READ_AGAIN, note_later
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED

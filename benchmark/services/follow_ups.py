@@ -17,12 +17,13 @@ from annotation.services import audit
 from benchmark.models import Run, RunItem
 from benchmark.services.archiving import standing
 from benchmark.services.asking import request_for
+from benchmark.services.entering import add_work
 from benchmark.services.estimates import Estimate, Line, line_of
 from benchmark.services.evaluating import Texts, answers_of
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from benchmark.services.question_sizes import Size, extent_of
-from benchmark.services.runs import FOLLOWED_UP, add_work, note_later
+from benchmark.services.runs import FOLLOWED_UP, note_later
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named

@@ -150,6 +150,9 @@ def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
 
 def scores_of(run: Run) -> dict[str, Any]:
     """Return {official, repaired} of a run in the form of score_outputs, by model where there are several."""
-    summary, samples = suite_named(run.suite).summary, samples_of(run)
+    from benchmark.suites.measuring import summary_of  # loads the statistics libraries
+
+    suite, samples = suite_named(run.suite), samples_of(run)
+    summary = suite.summary or (lambda entered: summary_of(suite.measure(entered)))
     scores = {entered.name: summary(entered) for _, entered in each_entered(run, samples)}
     return next(iter(scores.values())) if len(scores) == 1 else scores

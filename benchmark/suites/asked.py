@@ -122,6 +122,10 @@ class Outcome:
     without: str = ""
     repetition: int = 0
 
+    def read(self, reading: Reading) -> Mapping[str, Any] | None:
+        """Return what that reading made of the answer, None without an answer."""
+        return self.official if reading == "official" else self.repaired
+
 
 @dataclass(frozen=True, slots=True)
 class Entered:

@@ -137,7 +137,7 @@ class Suite:
     What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked, and raises BadQuestion where what was
     chosen for the run does not go; `parse(question, answer)` reads what came back; `expected(question)` is the answer of a perfect model, which
     estimates go by. `measure(entered)` gives each metric group's figures of one model, None where nothing was asked for it; `summary(entered)` is
-    {"official", "repaired"} of it, as `score` gives them. `score(data, answers, **options)` reads answers made elsewhere: both paths in,
+    {"official", "repaired"} of it, as `score` gives them, without it by group what `measure` gives. `score(data, answers, **options)` reads answers made elsewhere: both paths in,
     {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of a dataset such answers are; without them ids are the keys of samples.
 
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
@@ -174,8 +174,8 @@ class Suite:
     request: Callable[[Question], Request | str]
     parse: Callable[[Question, str], Parsed]
     measure: Callable[[Entered], Mapping[str, Measured | None]]
-    summary: Callable[[Entered], dict[str, Any]]
     expected: Callable[[Question], str]
+    summary: Callable[[Entered], dict[str, Any]] | None = None
     score: Callable[..., dict[str, Any]] | None = None
     parsers: Mapping[str, Parser] = field(default_factory=dict)
     exchange: Callable[[Exchanged], Files] | None = None

@@ -2,16 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Reading, Sample
+from benchmark.suites.contract import MetricGroup
 from benchmark.suites.measuring import SampleResult
 
 ACCURACY = "accuracy"
 Verdict = Callable[[Sample, Outcome, Reading], bool | None]
 """Whether the answer is right; None where the reading leaves it out of the denominator."""
+
+
+def accuracy_group(
+    key: str,
+    title: str,
+    *,
+    step: str,
+    rests_on: Sequence[str],
+    facets: Mapping[str, str],
+    notes: tuple[str, ...],
+    noun: str = "answering",
+    score_title: str = "Accuracy",
+    mean_of: str = "types",
+) -> MetricGroup:
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural."""
+    return MetricGroup(
+        key=key,
+        title=title,
+        noun=noun,
+        shares=(ACCURACY,),
+        headers={ACCURACY: "Accuracy", f"{ACCURACY}_category_mean": f"Mean of {mean_of}"},
+        category_mean=ACCURACY,
+        score=ACCURACY,
+        score_title=score_title,
+        prompt=step,
+        rests_on=tuple(rests_on),
+        scored=step,
+        facets=facets,
+        notes=notes,
+    )
+
+
+def said_right(sample: Sample, outcome: Outcome, reading: Reading) -> bool:
+    """Whether a reading itself says that the answer is right, as `Verdict` has it; one without a reading is wrong."""
+    return bool((outcome.read(reading) or {}).get("right"))
 
 
 def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:

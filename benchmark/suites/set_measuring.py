@@ -15,6 +15,34 @@ def every(sample: Sample) -> bool:
     return True
 
 
+def sets_group(
+    key: str,
+    title: str,
+    score_title: str,
+    *,
+    share: str,
+    header: str,
+    step: str,
+    rests_on: Sequence[str],
+    notes: tuple[str, ...],
+    noun: str = "answering",
+) -> MetricGroup:
+    """Return the metric group of sets that are right as a whole, by their only share."""
+    return MetricGroup(
+        key=key,
+        title=title,
+        noun=noun,
+        shares=(share,),
+        headers={share: header},
+        score=share,
+        score_title=score_title,
+        prompt=step,
+        rests_on=tuple(rests_on),
+        scored=step,
+        notes=notes,
+    )
+
+
 def measured_sets(
     entered: Entered,
     group: MetricGroup,

@@ -19,12 +19,13 @@ from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.evidence import shortened
+from benchmark.services.extending import extension_of
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.question_sizes import extent_of, request_of
-from benchmark.services.runs import again_of, controls_of_run, extension_of
+from benchmark.services.runs import again_of, controls_of_run
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -111,11 +112,11 @@ def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Ca
         estimated = estimates.estimate_all(askings, None if context["looks"] else cached_answers)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}
-    plan, total, budget = askings[0].plan, estimated.total, estimates.budget_of(askings)
-    over = budget is not None and total["most"].known > budget
+    plan, total = askings[0].plan, estimated.total
     return (
         context
-        | {"plan": plan, "estimate": estimated, "total": total, "over": over, "methods": estimated.by_method}
+        | {"plan": plan, "estimate": estimated, "total": total, "over": estimates.is_over(askings, total)}
+        | {"methods": estimated.by_method}
         | {"tested": any(line.stage == SELF_TEST for line in estimated.lines)}
     )
 

@@ -16,10 +16,11 @@ from benchmark.forms.launch import ControlsForm, ExtendForm, JudgeForm
 from benchmark.models import Run
 from benchmark.services import runs as service
 from benchmark.services.evaluating import read_again
+from benchmark.services.extending import extend_run
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.launching import judging_plan
 from benchmark.services.plans import RunRefused
-from benchmark.services.runs import extend_run, run_again
+from benchmark.services.runs import run_again
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from drf_spectacular.utils import OpenApiExample, OpenApiResponse, inline_serializer
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, inline_serializer
 from rest_framework import serializers
 
 ERROR = inline_serializer(
@@ -39,6 +40,11 @@ _WHY = {
 }
 BODY = (400, 413, 415, 422)
 READ = (401, 404, 406)
+
+
+def place(name: str, text: str, schema: Mapping[str, Any]) -> OpenApiParameter:
+    """Return the parameter `name` of an address."""
+    return OpenApiParameter(name, dict(schema), OpenApiParameter.PATH, description=text)
 
 
 def answers(

@@ -13,6 +13,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     ValidationError,
 )
@@ -45,6 +46,20 @@ class Shape(BaseModel):
         """The shape as JSON Schema, of which OpenAPI 3.1 is made."""
         described = cls.model_json_schema(ref_template="#/components/schemas/{model}", schema_generator=_Untitled)
         return {name: text for name, text in described.items() if name != "title"}
+
+
+class Given(Shape):
+    """An object that may leave fields out, which `may_lack` declares."""
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values of the object by field, without those that it left out."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def may_lack(description: str = "") -> Any:
+    """Return a field that an object may leave out, without a default in the description: it is somebody else's."""
+    return Field(default_factory=lambda: None, description=description or None)
 
 
 class Open(Shape):

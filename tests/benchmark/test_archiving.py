@@ -12,9 +12,10 @@ from annotation.models import AuditEvent
 from benchmark.models import Run, RunItem, RunReport, SharedItem, StoryScores
 from benchmark.services import archiving
 from benchmark.services.comparisons import NotComparable, pair_of
+from benchmark.services.extending import extend_run
 from benchmark.services.leaderboard_scope import finished_runs, version_to_show
 from benchmark.services.plans import RunRefused
-from benchmark.services.runs import extend_run, run_again
+from benchmark.services.runs import run_again
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told

@@ -12,11 +12,12 @@ from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of
 from benchmark.services.evidence import asked_of
+from benchmark.services.extending import extend_run
 from benchmark.services.in_context import examples_told
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.runs import extend_run, run_again, start_run
+from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.omnitom.prompting import built_in
 from judge.domain.lexical import RULES

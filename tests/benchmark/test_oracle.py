@@ -12,8 +12,9 @@ import pytest
 from django.utils import timezone
 
 from benchmark.models import RunItem
+from benchmark.services.extending import extend_run
 from benchmark.services.reports import scores_of
-from benchmark.services.runs import extend_run, run_again
+from benchmark.services.runs import run_again
 from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
 from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.evaluation import OracleWorld, corpus, generated, started, worked_off

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, field_validator
 
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Like, Shape, Within
+from core.incoming.shapes import Given, Like, Shape, Within, may_lack
 from workers.providers import registry
 from workers.services.endpoint_rules import BOUNDS
 
@@ -37,6 +37,7 @@ Variable = Annotated[
         max_length=100,
     ),
 ]
+Budget = Annotated[str, Like(r"^[0-9]{1,8}(\.[0-9]{1,4})?$", 'a number of US dollars as a string, such as "25.00"')]
 Price = Annotated[str, Like(r"^[0-9]{1,6}(\.[0-9]{1,6})?$", _MONEY), AfterValidator(Decimal)]
 """A decimal number as a string, so that nothing is rounded on its way."""
 Factor = Annotated[str, Like(r"^[0-9](\.[0-9]{1,3})?$", 'a factor as a string, such as "0.5"'), AfterValidator(Decimal)]
@@ -47,11 +48,6 @@ def _within(field: str) -> Any:
     return Annotated[int, Within(*BOUNDS[field], pointed=True)]
 
 
-def _may_lack(description: str = "") -> Any:
-    """A field that a request may leave out; without a default in the description, because that is the provider's."""
-    return Field(default_factory=lambda: None, description=description or None)
-
-
 def _with_providers(described: dict[str, Any]) -> None:
     described["enum"] = registry.names()
 
@@ -60,37 +56,46 @@ class NothingIn(Shape):
     """An empty object."""
 
 
-class EndpointIn(Shape):
+class ActionIn(Shape):
+    """What an action on a job takes."""
+
+    budget: Budget = Field(
+        "",
+        description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
+    )
+
+
+class EndpointIn(Given):
     """A model to be registered; only name, provider and model are needed."""
 
     name: Name = Field(description="What tables and commands call it.")
     provider: str = Field(json_schema_extra=_with_providers)
     model: Model = Field(description="The name that the provider knows the model by.")
-    revision: Revision = _may_lack()
-    family: Family = _may_lack()
-    base_url: Address = _may_lack("Empty for the provider's own address.")
-    api_key_env: Variable = _may_lack(
+    revision: Revision = may_lack()
+    family: Family = may_lack()
+    base_url: Address = may_lack("Empty for the provider's own address.")
+    api_key_env: Variable = may_lack(
         "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, _KEY or _TOKEN. Never the key."
     )
-    options: dict[str, Any] = _may_lack("Settings of the provider's own.")
-    active: bool = _may_lack()
-    sets_temperature: bool = _may_lack()
-    json_schema: bool = _may_lack()
-    batches: bool = _may_lack()
-    context_tokens: _within("context_tokens") = _may_lack()
-    reasoning_tokens: _within("reasoning_tokens") = _may_lack()
-    price_input: Price | None = _may_lack(f"US dollars per million tokens. {_NULL_PRICE}")
-    price_cached: Price | None = _may_lack("Null: as input.")
-    price_cache_write: Price | None = _may_lack("Null: as input.")
-    price_output: Price | None = _may_lack(_NULL_PRICE)
-    price_batch: Factor = _may_lack("Factor on all prices in a batch.")
-    max_concurrency: _within("max_concurrency") = _may_lack()
-    requests_per_minute: _within("requests_per_minute") = _may_lack()
-    tokens_per_minute: _within("tokens_per_minute") = _may_lack()
-    timeout_seconds: _within("timeout_seconds") = _may_lack()
-    max_attempts: _within("max_attempts") = _may_lack()
-    repeat_unknown: _within("repeat_unknown") = _may_lack()
-    retry_after_cap: _within("retry_after_cap") = _may_lack()
+    options: dict[str, Any] = may_lack("Settings of the provider's own.")
+    active: bool = may_lack()
+    sets_temperature: bool = may_lack()
+    json_schema: bool = may_lack()
+    batches: bool = may_lack()
+    context_tokens: _within("context_tokens") = may_lack()
+    reasoning_tokens: _within("reasoning_tokens") = may_lack()
+    price_input: Price | None = may_lack(f"US dollars per million tokens. {_NULL_PRICE}")
+    price_cached: Price | None = may_lack("Null: as input.")
+    price_cache_write: Price | None = may_lack("Null: as input.")
+    price_output: Price | None = may_lack(_NULL_PRICE)
+    price_batch: Factor = may_lack("Factor on all prices in a batch.")
+    max_concurrency: _within("max_concurrency") = may_lack()
+    requests_per_minute: _within("requests_per_minute") = may_lack()
+    tokens_per_minute: _within("tokens_per_minute") = may_lack()
+    timeout_seconds: _within("timeout_seconds") = may_lack()
+    max_attempts: _within("max_attempts") = may_lack()
+    repeat_unknown: _within("repeat_unknown") = may_lack()
+    retry_after_cap: _within("retry_after_cap") = may_lack()
 
     @field_validator("provider")
     @classmethod
@@ -100,8 +105,3 @@ class EndpointIn(Shape):
         if provider not in names:
             raise refusal(f"one of {', '.join(names)}")
         return provider
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """The values of the request by field, without those that it left out."""
-        return {name: getattr(self, name) for name in self.model_fields_set}

@@ -14,7 +14,7 @@ from annotation.services.prefill import Estimate, estimate, start_prefill
 from annotation.services.prefill_scope import Scope, scope_of
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.ending import failure_of, printed_of
-from workers.models import Endpoint
+from workers.management.named import endpoint_named
 
 
 class Command(JsonCommand):
@@ -41,7 +41,7 @@ class Command(JsonCommand):
         parser.add_argument("--wait", action="store_true")
 
     def work(self, **options) -> dict:
-        project, endpoint = self.project(options["project"]), _endpoint(options["endpoint"])
+        project, endpoint = self.project(options["project"]), endpoint_named(options["endpoint"])
         budget = dollars(options["budget"])
         scope = _scope(project, options)
         request = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
@@ -73,14 +73,6 @@ class Command(JsonCommand):
 
 def _priced(cost: Decimal | None) -> str:
     return "at a price that is unknown" if cost is None else dollars_of(cost)
-
-
-def _endpoint(name: str) -> Endpoint:
-    endpoint = Endpoint.objects.filter(name=name).first()
-    if endpoint is None:
-        names = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-        raise ValueError(f"There is no endpoint {name!r}; there are: {names}.")
-    return endpoint
 
 
 def _scope(project: Project, options: dict) -> Scope:

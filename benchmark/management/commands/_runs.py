@@ -18,19 +18,10 @@ from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
-from workers.models import Endpoint, JobState
+from workers.models import JobState
 from workers.services.failures import shortfall_json
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
-
-
-def endpoint_named(name: str) -> Endpoint:
-    """Return the endpoint of that name. Raises ValueError, which says what there is."""
-    endpoint = Endpoint.objects.filter(name=name).first()
-    if endpoint is None:
-        names = ", ".join(Endpoint.objects.values_list("name", flat=True)) or "none"
-        raise ValueError(f"There is no endpoint {name!r}; there are: {names}.")
-    return endpoint
 
 
 def run_of(uid: str) -> Run:

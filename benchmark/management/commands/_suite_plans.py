@@ -9,7 +9,6 @@ from annotation.management.commands._money import dollars
 from annotation.models import Project
 from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag
 from benchmark.management.commands._options import options_given
-from benchmark.management.commands._runs import endpoint_named
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
 from benchmark.services.method_plans import plans_by_method
@@ -17,6 +16,7 @@ from benchmark.services.plans import Plan
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.settings import COLUMN
+from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
 ALL = "all"

@@ -21,7 +21,6 @@ from benchmark.management.commands._flags import (
 )
 from benchmark.management.commands._runs import (
     before_asking,
-    endpoint_named,
     finish_runs,
     run_of,
     run_summary,
@@ -34,16 +33,18 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
 from benchmark.services.estimates import askings_of, askings_of_extension, estimate_of_test
 from benchmark.services.evaluating import read_again
+from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plot_data import figures_of
-from benchmark.services.runs import again_of, extend_run, extension_of, run_again, start_run
+from benchmark.services.runs import again_of, run_again, start_run
 from benchmark.services.steering import steer
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
+from workers.management.named import endpoint_named
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 ACTIONS: dict[str, tuple[str, ...]] = {

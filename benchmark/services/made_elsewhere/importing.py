@@ -18,6 +18,7 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import prompts_of, sample_of
+from benchmark.services.entering import add_work
 from benchmark.services.made_elsewhere.matching import Index, Known, Matched, Place, match
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
@@ -25,7 +26,7 @@ from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
-from benchmark.services.runs import PURPOSE, add_work
+from benchmark.services.runs import PURPOSE
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Answered, BadQuestion
 from benchmark.suites.guarding import SuiteFailed

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmark.domain.estimating import StoryScore, overall_row
-from benchmark.suites.contract import Sample
+from benchmark.suites.asked import Reading
+from benchmark.suites.contract import Entered, MetricGroup, Sample
+from benchmark.suites.measuring import counted_outcomes
 from core.statistics import RESAMPLES
 
 SHARE = "share"
@@ -28,6 +30,16 @@ class Read(NamedTuple):
     def right(self) -> bool | None:
         """Whether it is right; None where that is not known."""
         return None if self.reading is None else bool(self.reading["right"])
+
+
+def reads_of(entered: Entered, group: MetricGroup, reading: Reading) -> list[Read]:
+    """Return what every question that counts in a group was read as, repetition by repetition."""
+    reads = []
+    for sample in entered.samples:
+        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
+            known = not outcome.without and not (reading == "repaired" and outcome.unusable)
+            reads.append(Read(sample, outcome.repetition, outcome.read(reading) if known else None))
+    return reads
 
 
 class Unit(NamedTuple):

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
+from typing import Any
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
-from benchmark.suites.conversations.units import Read
+from benchmark.suites.conversations.units import reads_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
-from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from benchmark.suites.set_measuring import measured_sets
+from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
+from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
+from benchmark.suites.set_measuring import measured_sets, sets_group
 
 ALL, F1 = "all", "f1"
 _RESTS_ON = tuple(step.key for step in STEPS)
@@ -24,19 +25,8 @@ _SET = "Figures are of sets, counted under their first question: a set is right 
 
 
 def _sets_group(key: str, title: str, score: str, note: str) -> MetricGroup:
-    return MetricGroup(
-        key=key,
-        title=title,
-        noun="answering",
-        shares=(ALL,),
-        headers={ALL: score},
-        score=ALL,
-        score_title=score,
-        prompt=ANSWER,
-        rests_on=_RESTS_ON,
-        scored=ANSWER,
-        notes=(_SET + note, _RESAMPLED),
-    )
+    notes = (_SET + note, _RESAMPLED)
+    return sets_group(key, title, score, share=ALL, header=score, step=ANSWER, rests_on=_RESTS_ON, notes=notes)
 
 
 FALSE_BELIEF = _sets_group(
@@ -58,18 +48,11 @@ CONTROL = _sets_group(
     "The set’s questions on what everybody heard: in the repaired reading of sets without any other question, in the official one of whatever is "
     "accessible in any set, as the released code has it.",
 )
-QUESTIONS = MetricGroup(
-    key="fantom-questions",
-    title="Single questions",
-    noun="answering",
-    shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of types"},
-    category_mean=ACCURACY,
-    score=ACCURACY,
-    score_title="Accuracy",
-    prompt=ANSWER,
+QUESTIONS = accuracy_group(
+    "fantom-questions",
+    "Single questions",
+    step=ANSWER,
     rests_on=_RESTS_ON,
-    scored=ANSWER,
     facets={"scenario": "Scenario", "order": "Order of belief"},
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
@@ -98,7 +81,9 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, counts=in_all, of_all=True),
         FALSE_BELIEF_FREE.key: measured_sets(entered, FALSE_BELIEF_FREE, _rights, counts=in_all_star, of_all=True),
         CONTROL.key: measured_sets(entered, CONTROL, _control, counts=in_control, of_all=True),
-        QUESTIONS.key: _questions(entered),
+        QUESTIONS.key: with_analyses(
+            measured_samples(entered, QUESTIONS, _question), "fantom", lambda reading: _analyses(entered, reading)
+        ),
         FACTS.key: measured_samples(entered, FACTS, _fact),
     }
 
@@ -122,12 +107,8 @@ def _is_fact(sample: Sample) -> bool:
     return bool(sample.content["kind"] == FACT)
 
 
-def _verdict(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
-    return bool(((outcome.official if reading == "official" else outcome.repaired) or {}).get("right"))
-
-
-_rights = scored_by(_verdict, ALL)
-_accuracy = scored_by(_verdict, ACCURACY)
+_rights = scored_by(said_right, ALL)
+_accuracy = scored_by(said_right)
 
 
 def _control(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
@@ -163,23 +144,6 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     )
 
 
-def _questions(entered: Entered) -> Measured | None:
-    measured = measured_samples(entered, QUESTIONS, _question)
-    if measured is None:
-        return None
-    analyses, seed = measured[0]["analyses"], int(entered.settings.get("seed", 1))
-    embedder = str(entered.settings[EMBEDDER])
-    for reading in ("official", "repaired"):
-        if analyses[reading] is not None:
-            analyses[reading] |= {"fantom": analyses_of(_reads(entered, reading), reading, embedder, seed)}
-    return measured
-
-
-def _reads(entered: Entered, reading: str) -> list[Read]:
-    reads = []
-    for sample in entered.samples:
-        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), QUESTIONS):
-            read = outcome.official if reading == "official" else outcome.repaired
-            known = not outcome.without and not (reading == "repaired" and outcome.unusable)
-            reads.append(Read(sample, outcome.repetition, read if known else None))
-    return reads
+def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
+    reads, seed = reads_of(entered, QUESTIONS, reading), int(entered.settings.get("seed", 1))
+    return analyses_of(reads, reading, str(entered.settings[EMBEDDER]), seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import Entered, Option, Setting, Suite
+from benchmark.suites.contract import Option, Setting, Suite
 from benchmark.suites.conversations.baselines import BASELINES
 from benchmark.suites.conversations.controls import CONTROLS
 from benchmark.suites.conversations.item_page import item_of
@@ -16,8 +16,7 @@ from benchmark.suites.fantom.samples import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import SECTIONS, pictures, tables
-from benchmark.suites.measuring import summary_of
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "fantom-1"
 CONVERSATION = Setting(
@@ -49,14 +48,10 @@ EMBEDDING = EmbedderSetting(
 )
 
 
-def _summary(entered: Entered) -> dict[str, Any]:
-    return summary_of(measure(entered))
-
-
 def _methods(reported: Reported) -> Sections:
-    method, embedder = METHOD.in_words(reported.settings["method"]), EMBEDDING.in_words(reported.settings[EMBEDDER])
+    embedder = EMBEDDING.in_words(reported.settings[EMBEDDER])
     return [
-        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
             "A set, all questions on one piece of information, is right where all its answers are (ALL); ALL* also takes the beliefs in free words, which are right "
@@ -77,7 +72,6 @@ SUITE = Suite(
     request=request,
     parse=parse,
     measure=measure,
-    summary=_summary,
     expected=expected,
     score=score_answers,
     options=(Option(EMBEDDER, TOY, f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}", tuple(EMBEDDERS)),),

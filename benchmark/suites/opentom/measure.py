@@ -6,29 +6,23 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from benchmark.suites.asked import Reading
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.measuring import counted_outcomes, measured_samples
+from benchmark.suites.contract import Entered, Measured, Outcome, Sample
+from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
 from benchmark.suites.opentom.faithfulness import unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate, macro_mean
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, metrics
 from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
+from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from core.statistics import Estimate
 
-GROUP = MetricGroup(
-    key="opentom",
-    title="Questions on narratives",
-    noun="answering",
-    shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of genres"},
-    category_mean=ACCURACY,
-    score=ACCURACY,
-    score_title="Accuracy",
-    prompt=ANSWER,
-    rests_on=tuple(step.key for step in STEPS),
-    scored=ANSWER,
+GROUP = accuracy_group(
+    "opentom",
+    "Questions on narratives",
+    mean_of="genres",
+    step=ANSWER,
+    rests_on=[step.key for step in STEPS],
     facets={"perspective": "Perspective", "kind": "Kind of question"},
     notes=("A narrative’s questions are resampled together.",),
 )
@@ -48,15 +42,9 @@ class Labelled(NamedTuple):
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
-    measured = measured_samples(entered, GROUP, scored_by(_right))
-    if measured is None:
-        return {GROUP.key: None}
-    analyses = measured[0]["analyses"]
     seed = int(entered.settings.get("seed", 1))
-    for reading in ("official", "repaired"):
-        if analyses[reading] is not None:
-            analyses[reading] |= {"opentom": _analyses(_labelled(entered, reading), seed)}
-    return {GROUP.key: measured}
+    measured = measured_samples(entered, GROUP, scored_by(_right))
+    return {GROUP.key: with_analyses(measured, "opentom", lambda reading: _analyses(_labelled(entered, reading), seed))}
 
 
 def _right(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
@@ -73,8 +61,7 @@ def _labelled(entered: Entered, reading: Reading) -> list[Labelled]:
         gold = sample.gold["label"] if reading == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
             if not outcome.without:
-                read = (outcome.official if reading == "official" else outcome.repaired) or {}
-                rows.append(Labelled(sample, gold, read.get("label")))
+                rows.append(Labelled(sample, gold, (outcome.read(reading) or {}).get("label")))
     return rows
 
 

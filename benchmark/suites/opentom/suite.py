@@ -6,8 +6,7 @@ from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Setting, Suite
-from benchmark.suites.measuring import summary_of
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, PARTS
 from benchmark.suites.opentom.measure import GROUP, measure
@@ -15,7 +14,7 @@ from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
 from benchmark.suites.opentom.tables import SECTIONS, pictures, tables
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reported import Reported, Sections, asked_by
 from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -37,10 +36,6 @@ PART = Setting(
 )
 
 
-def _summary(entered: Entered) -> dict[str, Any]:
-    return summary_of(measure(entered))
-
-
 def _item(view: ItemView) -> dict[str, Any]:
     sample = view.question.sample
     kind, gold = sample.content["kind"], right_label(sample)
@@ -58,9 +53,8 @@ def _item(view: ItemView) -> dict[str, Any]:
 
 
 def _methods(reported: Reported) -> Sections:
-    method = dict(SETTING.choices).get(reported.settings["method"], reported.settings["method"])
     return [
-        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        asked_by(SETTING.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
             "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The official reading takes labels as the "
@@ -98,7 +92,6 @@ SUITE = Suite(
     request=request,
     parse=parse,
     measure=measure,
-    summary=_summary,
     expected=expected,
     score=score_answers,
     options=(Option(PART.name, COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),

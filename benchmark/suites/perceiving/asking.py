@@ -8,9 +8,9 @@ from typing import Any
 
 from benchmark.methods.contract import Put
 from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM
+from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEPTOM, asked_perceptions
 from benchmark.methods.plain import PLAIN, prompt
-from benchmark.methods.program import program_of, steps_with
+from benchmark.methods.program import digest_of, program_of, steps_with
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
@@ -56,6 +56,12 @@ def given_perceptions(put: Put, story: str = "story") -> str:
     perceivers = [scene.perceivers or () for scene in put.scenes]
     told = array_of([scene.text for scene in put.scenes], perceivers)
     return prompt(put, f"{_GIVEN.format(kind=put.kind, story=story)}\n\n{told}")
+
+
+def prompt_digests(steps: Sequence[Step], put: Put, by_methods: Sequence[str], story: str = "story") -> dict[str, str]:
+    """Return digests of the wording of each step: of the precursors from what they make of a question, of the others from `by_methods`."""
+    precursors = digest_of(asked_perceptions(put), given_perceptions(put, story))
+    return {step.key: precursors if step.key in (PERCEPTIONS, BELIEF) else digest_of(*by_methods) for step in steps}
 
 
 def one_call(question: Question, put: Put, text: str, task: Mapping[str, Any]) -> Request:

@@ -10,17 +10,18 @@ from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.analyses import of_scenario, sets_of
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
-from benchmark.suites.conversations.units import Read, estimate_of
-from benchmark.suites.measuring import SampleResult, counted_outcomes, measured_samples, undefined
+from benchmark.suites.conversations.units import Read, estimate_of, reads_of
+from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
+from benchmark.suites.perceiving.groups import perceiving_group
 from benchmark.suites.perceiving.tables import tasks_of
 from benchmark.suites.percept_fantom.analyses import perceptions_of, questions_of
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.percept_fantom.steps import STEPS
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from benchmark.suites.set_measuring import measured_sets
-from benchmark.suites.shares_of_answers import Shares, scored_shares
+from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
+from benchmark.suites.set_measuring import measured_sets, sets_group
+from benchmark.suites.shares_of_answers import scored_shares
 
 ALL = "all"
 ANALYSES = "percept-fantom"
@@ -34,53 +35,32 @@ _GIVEN = " They are asked with the true perceivers of every utterance."
 
 
 def _sets_group(key: str, title: str, score: str, step: str, note: str) -> MetricGroup:
-    return MetricGroup(
-        key=key,
-        title=title,
-        noun="answering" if step == ANSWER else "perception-to-belief inference",
-        shares=(ALL,),
-        headers={ALL: "set:ALL"},
-        score=ALL,
-        score_title=score,
-        prompt=step,
+    return sets_group(
+        key,
+        title,
+        score,
+        share=ALL,
+        header="set:ALL",
+        step=step,
         rests_on=_BY_METHOD if step == ANSWER else (step,),
-        scored=step,
+        noun="answering" if step == ANSWER else "perception-to-belief inference",
         notes=(_SET + note, _RESAMPLED),
     )
 
 
 FALSE_BELIEF = _sets_group("percept-fantom", "Sets, false belief", "set:ALL, false belief", ANSWER, _FALSE)
 TRUE_BELIEF = _sets_group("percept-fantom-true", "Sets, true belief", "set:ALL, true belief", ANSWER, _TRUE)
-QUESTIONS = MetricGroup(
-    key="percept-fantom-questions",
-    title="Single questions",
-    noun="answering",
-    shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of types"},
-    category_mean=ACCURACY,
-    score=ACCURACY,
-    score_title="Accuracy",
-    prompt=ANSWER,
+QUESTIONS = accuracy_group(
+    "percept-fantom-questions",
+    "Single questions",
+    step=ANSWER,
     rests_on=_BY_METHOD,
-    scored=ANSWER,
     facets={"belief": "Scenario", "order": "Order of belief"},
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
-PERCEIVING = MetricGroup(
-    key="percept-fantom-perception",
-    title="Perception inference",
-    noun="perception inference",
-    shares=perceived.SHARES,
-    headers={
-        perceived.RECALL: "Recall",
-        perceived.ACCURACY: "Accuracy",
-        perceived.WHOLE: "Whole conversations",
-    },
-    score=perceived.RECALL,
-    score_title="Perception recall",
-    prompt=PERCEPTIONS,
-    rests_on=(PERCEPTIONS,),
-    scored=PERCEPTIONS,
+PERCEIVING = perceiving_group(
+    "percept-fantom-perception",
+    whole="Whole conversations",
     notes=(
         "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the speaker aside. Accuracy, the benchmark’s own, is of the "
         "utterances that the model wrote: leaving one out costs nothing there. Whole conversations: nothing wrong in what the model wrote (official), or in "
@@ -114,7 +94,11 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, counts=in_false, of_all=True),
         TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, counts=in_true, of_all=True),
-        QUESTIONS.key: _questions(entered),
+        QUESTIONS.key: with_analyses(
+            measured_samples(entered, QUESTIONS, scored_by(said_right)),
+            ANALYSES,
+            lambda reading: _analyses(entered, reading),
+        ),
         PERCEIVING.key: measured_samples(entered, PERCEIVING, _Perceiving(entered)),
         GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, counts=in_false, of_all=True),
         GIVEN_TRUE.key: measured_sets(entered, GIVEN_TRUE, _rights, counts=in_true, of_all=True),
@@ -131,16 +115,7 @@ def in_true(sample: Sample) -> bool:
     return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
 
 
-def _verdict(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
-    return bool(((outcome.official if reading == "official" else outcome.repaired) or {}).get("right"))
-
-
-_rights = scored_by(_verdict, ALL)
-_accuracy = scored_by(_verdict, ACCURACY)
-
-
-def _shares(outcome: Outcome, reading: Reading) -> Shares | None:
-    return outcome.official if reading == "official" else outcome.repaired
+_rights = scored_by(said_right, ALL)
 
 
 class _Perceiving:
@@ -148,7 +123,7 @@ class _Perceiving:
 
     def __init__(self, entered: Entered) -> None:
         self.firsts = _firsts(entered)
-        self.scored = scored_shares(perceived.SHARES, _shares)
+        self.scored = scored_shares(perceived.SHARES)
 
     def __call__(self, sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         if self.firsts[sample.group] != sample.key:
@@ -165,28 +140,16 @@ def _firsts(entered: Entered) -> dict[str, str]:
     return firsts
 
 
-def _questions(entered: Entered) -> Measured | None:
-    measured = measured_samples(entered, QUESTIONS, _accuracy)
-    if measured is None:
-        return None
-    analyses = measured[0]["analyses"]
-    readings: tuple[Reading, ...] = ("official", "repaired")
-    for reading in readings:
-        if analyses[reading] is not None:
-            analyses[reading] |= {ANALYSES: _analyses(entered, reading)}
-    return measured
-
-
 def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
     """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks that were not asked."""
     seed = int(entered.settings.get("seed", 1))
-    reads = _reads(entered, QUESTIONS, reading)
+    reads = reads_of(entered, QUESTIONS, reading)
     tasks: dict[str, Any] = {ANSWER: _sets(reads, seed)}
-    if given := _reads(entered, GIVEN_FALSE, reading):
+    if given := reads_of(entered, GIVEN_FALSE, reading):
         tasks[BELIEF] = _sets(given, seed)
     firsts = set(_firsts(entered).values())
     if firsts:
-        told = [read for read in _reads(entered, PERCEIVING, reading) if read.sample.key in firsts]
+        told = [read for read in reads_of(entered, PERCEIVING, reading) if read.sample.key in firsts]
         if reading == "official":  # what cannot be read is left out
             told = [read for read in told if read.reading]
         tasks[PERCEPTIONS] = perceptions_of(told, perceived.RECALL, seed)
@@ -199,13 +162,3 @@ def _sets(reads: Sequence[Read], seed: int) -> dict[str, Any]:
         name: estimate_of(sets_of(of_scenario(reads, scenario, "repaired")), seed)
         for scenario, name in SCENARIO_NAMES.items()
     }
-
-
-def _reads(entered: Entered, group: MetricGroup, reading: Reading) -> list[Read]:
-    reads = []
-    for sample in entered.samples:
-        for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
-            read = outcome.official if reading == "official" else outcome.repaired
-            known = not outcome.without and not (reading == "repaired" and outcome.unusable)
-            reads.append(Read(sample, outcome.repetition, read if known else None))
-    return reads

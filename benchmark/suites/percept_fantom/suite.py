@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
+from benchmark.methods.perceptom import PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Sample, Suite
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
 from benchmark.suites.conversations import baselines as telling
 from benchmark.suites.conversations import controls as conversations
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
 from benchmark.suites.conversations.rows import DISTANCE, FACT
-from benchmark.suites.measuring import summary_of
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -24,9 +22,10 @@ from benchmark.suites.perceiving.asking import (
     METHODS,
     PERCEPTIONS,
     PRECURSORS,
-    given_perceptions,
     program,
+    prompt_digests,
 )
+from benchmark.suites.perceiving.lines import read_lines, relined
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
@@ -34,24 +33,19 @@ from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, uttera
 from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import SECTIONS, pictures, tables
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "percept-fantom-1"
 METHOD = method_setting(METHODS)
 _NOT_ASKED = {name for (kind, _), name in TYPES.items() if kind in (FACT, DISTANCE)}
 
 
-def _summary(entered: Entered) -> dict[str, Any]:
-    return summary_of(measure(entered))
-
-
 def _item(view: ItemView) -> dict[str, Any]:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that were read."""
     sample, step = view.question.sample, view.question.step
     scenes = (view.repaired or {}).get("scenes") or () if step == PERCEPTIONS else ()
-    read: dict[int, Any] = {at: names for at, names in scenes if at is not None}
-    gold = sample.gold["perceivers"]
-    lines = [_line(text, gold[at], at in read, read.get(at)) for at, text in enumerate(utterances_of(sample))]
+    told = read_lines(utterances_of(sample), sample.gold["perceivers"], scenes, is_right)
+    lines = [_said(text) | {"gold": ", ".join(names)} | read for text, names, read in told]
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
@@ -60,22 +54,14 @@ def _item(view: ItemView) -> dict[str, Any]:
     }
 
 
-def _line(text: str, gold: Sequence[str], is_read: bool, names: Sequence[str] | None) -> dict[str, Any]:
-    """An utterance, its perceivers and those that were read, None where none were."""
-    speaker, _, said = text.partition(": ")
-    return {
-        "speaker": speaker,
-        "said": said,
-        "gold": ", ".join(gold),
-        "read": (", ".join(names) or "nobody") if is_read and names is not None else None,
-        "right": is_read and is_right(names, text, gold),
-    }
+def _said(utterance: str) -> dict[str, str]:
+    speaker, _, said = utterance.partition(": ")
+    return {"speaker": speaker, "said": said}
 
 
 def _methods(reported: Reported) -> Sections:
-    method = METHOD.in_words(reported.settings["method"])
     return [
-        ("Prompts", f"Questions were asked by the method {method}; the wording is Credence’s own (set {PROMPT_SET})."),
+        asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
             "A set, all choices, lists and yes or no questions on one piece of information, is right where all its answers are (set:ALL); of true belief count sets "
@@ -93,23 +79,11 @@ def _prompts() -> Mapping[str, str]:
     put = Put("A: {story}", "{question}", "{how}", scenes=(Scene("A: {story}", ("A",)),), joined="\n", kind="utterance")
     perceived = '[{"A: {story}": ["A"]}]'
     lists = [method.answer(put, {PERCEIVE: perceived})[0].content for method in FOR_LISTS.values()]
-    own = _digest(asked_perceptions(put), given_perceptions(put, "conversation"))
-    of_methods = _digest(wording_digest(METHODS), *lists)
-    return {step.key: own if step.key in (PERCEPTIONS, BELIEF) else of_methods for step in STEPS}
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return prompt_digests(STEPS, put, (wording_digest(METHODS), *lists), story="conversation")
 
 
 def _relined(sample: Sample, utterances: Sequence[str], origins: Sequence[int | None]) -> Sample:
-    """The sample with other utterances, of which new ones have no perceivers."""
-    perceivers = sample.gold["perceivers"]
-    return replace(
-        sample,
-        content={**sample.content, "conversation": "\n".join(utterances)},
-        gold={**sample.gold, "perceivers": [[] if origin is None else perceivers[origin] for origin in origins]},
-    )
+    return relined(sample, origins, conversation="\n".join(utterances))
 
 
 CONTROLS = replace(
@@ -130,7 +104,6 @@ SUITE = Suite(
     request=request,
     parse=parse,
     measure=measure,
-    summary=_summary,
     expected=expected,
     score=score_answers,
     options=(Option("perceivers", "", "the folder with Percept-FANToM.csv, where that is not beside the data"),),

@@ -3,48 +3,29 @@
 from __future__ import annotations
 
 from benchmark.suites.asked import Reading
-from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import measured_samples
-from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
+from benchmark.suites.perceiving.groups import perceiving_group
+from benchmark.suites.perceiving.shares import SHARES
 from benchmark.suites.percept_tomi.steps import STEPS
-from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from benchmark.suites.shares_of_answers import Shares, scored_shares
+from benchmark.suites.right_or_wrong import accuracy_group, scored_by
+from benchmark.suites.shares_of_answers import scored_shares
 
 _FACETS = {"scenario": "Scenario", "order": "Order"}
 _RESAMPLED = "The questions about one story are resampled together."
-QUESTIONS = MetricGroup(
-    key="percept-tomi",
-    title="Questions",
-    noun="answering",
-    shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of types"},
-    category_mean=ACCURACY,
-    score=ACCURACY,
-    score_title="Accuracy",
-    prompt=ANSWER,
-    rests_on=tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF)),
-    scored=ANSWER,
+QUESTIONS = accuracy_group(
+    "percept-tomi",
+    "Questions",
+    step=ANSWER,
+    rests_on=[step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF)],
     facets=_FACETS,
     notes=(_RESAMPLED,),
 )
-PERCEIVING = MetricGroup(
-    key="percept-tomi-perception",
-    title="Perception inference",
-    noun="perception inference",
-    shares=perceived.SHARES,
-    headers={
-        perceived.RECALL: "Recall",
-        perceived.ACCURACY: "Accuracy",
-        perceived.WHOLE: "Whole stories",
-        f"{perceived.RECALL}_category_mean": "Mean of types",
-    },
-    category_mean=perceived.RECALL,
-    score=perceived.RECALL,
-    score_title="Perception recall",
-    prompt=PERCEPTIONS,
-    rests_on=(PERCEPTIONS,),
-    scored=PERCEPTIONS,
+PERCEIVING = perceiving_group(
+    "percept-tomi-perception",
+    whole="Whole stories",
+    of_types=True,
     facets=_FACETS,
     notes=(
         "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. Accuracy, the benchmark’s own, is of the "
@@ -53,18 +34,13 @@ PERCEIVING = MetricGroup(
         "A story counts once for each question about it, as in the released code. " + _RESAMPLED,
     ),
 )
-INFERRING = MetricGroup(
-    key="percept-tomi-belief",
-    title="Perception-to-belief inference",
+INFERRING = accuracy_group(
+    "percept-tomi-belief",
+    "Perception-to-belief inference",
     noun="perception-to-belief inference",
-    shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy", "accuracy_category_mean": "Mean of types"},
-    category_mean=ACCURACY,
-    score=ACCURACY,
     score_title="Belief accuracy",
-    prompt=BELIEF,
+    step=BELIEF,
     rests_on=(BELIEF,),
-    scored=BELIEF,
     facets=_FACETS,
     notes=("The question is asked with the true perceivers of every sentence. " + _RESAMPLED,),
 )
@@ -76,7 +52,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     right = scored_by(_right)
     return {
         QUESTIONS.key: measured_samples(entered, QUESTIONS, right),
-        PERCEIVING.key: measured_samples(entered, PERCEIVING, scored_shares(perceived.SHARES, _shares)),
+        PERCEIVING.key: measured_samples(entered, PERCEIVING, scored_shares(SHARES)),
         INFERRING.key: measured_samples(entered, INFERRING, right),
     }
 
@@ -86,7 +62,3 @@ def _right(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
         return bool((outcome.repaired or {}).get("place") == sample.gold["answer"])
     right: bool | None = (outcome.official or {}).get("right")
     return right
-
-
-def _shares(outcome: Outcome, reading: Reading) -> Shares | None:
-    return outcome.official if reading == "official" else outcome.repaired

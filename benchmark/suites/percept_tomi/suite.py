@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
-from benchmark.methods.perceptom import asked_perceptions
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Sample, Suite
-from benchmark.suites.measuring import summary_of
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
 from benchmark.suites.perceiving.asking import (
     ANSWER,
     BELIEF,
     METHODS,
     PERCEPTIONS,
     PRECURSORS,
-    given_perceptions,
     program,
+    prompt_digests,
 )
+from benchmark.suites.perceiving.lines import read_lines, relined
 from benchmark.suites.perceiving.shares import same_names
 from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.measure import GROUPS, measure
@@ -31,24 +28,20 @@ from benchmark.suites.percept_tomi.samples import CATEGORIES, load
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import SECTIONS, pictures, tables
-from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "percept-tomi-1"
 METHOD = method_setting(METHODS)
-
-
-def _summary(entered: Entered) -> dict[str, Any]:
-    return summary_of(measure(entered))
 
 
 def _item(view: ItemView) -> dict[str, Any]:
     """The story with the true perceivers of each sentence and, of perception inference, those that were read; the containers with the answer."""
     sample, official, repaired = view.question.sample, view.official or {}, view.repaired or {}
     step = view.question.step
-    read: dict[int, Any] = {at: names for at, names in repaired.get("scenes") or () if at is not None}
+    told = (sample.content["sentences"], sample.gold["perceivers"], repaired.get("scenes") or ())
     lines = [
-        _line(sentence, names, at in read, read.get(at))
-        for at, (sentence, names) in enumerate(zip(sample.content["sentences"], sample.gold["perceivers"], strict=True))
+        {"text": text, "gold": ", ".join(filter(None, names)) or "nobody", "scored": is_scored(text)} | read
+        for text, names, read in read_lines(*told, lambda read, _, gold: same_names(read, gold))
     ]
     taken = repaired.get("place")
     places = dict.fromkeys([*sample.content["containers"], *([taken] if taken else ())])
@@ -58,32 +51,20 @@ def _item(view: ItemView) -> dict[str, Any]:
         "lines": lines,
         "perceiving": step == PERCEPTIONS,
         "placing": step in (ANSWER, BELIEF),
-        "places": [{"text": name, "right": name == sample.gold["answer"], "taken": name == taken} for name in places],
+        "places": [
+            {"text": name, "right": name == sample.gold["answer"], "repaired": name == taken} for name in places
+        ],
         "official": official.get("right"),
         "answered": bool(view.answer),
         "unusable": view.unusable,
     }
 
 
-def _line(sentence: str, gold: list[str], is_read: bool, names: list[str] | None) -> dict[str, Any]:
-    """A sentence, its perceivers and those that were read, None where none were."""
-    return {
-        "text": sentence,
-        "gold": ", ".join(name for name in gold if name) or "nobody",
-        "read": (", ".join(names) or "nobody") if is_read and names is not None else None,
-        "right": is_read and names is not None and same_names(names, gold),
-        "scored": is_scored(sentence),
-    }
-
-
 def _methods(reported: Reported) -> Sections:
-    method = METHOD.in_words(reported.settings["method"])
-    story = STORY.in_words(reported.settings[STORY.name])
+    settings = reported.settings
+    told = f"the story {STORY.in_words(settings[STORY.name])}"
     return [
-        (
-            "Prompts",
-            f"Questions were asked by the method {method}, the story {story}; the wording is Credence’s own (set {PROMPT_SET}).",
-        ),
+        asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, told),
         (
             "Scoring",
             "The official reading takes an answer for right that has the container’s name in it to the letter, also within a word or beside another "
@@ -98,23 +79,11 @@ def _methods(reported: Reported) -> Sections:
 def _prompts() -> Mapping[str, str]:
     """The digest of what each step is asked, by step."""
     put = Put("{story}", "{question}", HOW, people=("{first}",), scenes=(Scene("{scene}", ("{first}",)),))
-    own = _digest(asked_perceptions(put), given_perceptions(put))
-    of_methods = _digest(HOW, wording_digest(METHODS))
-    return {step.key: own if step.key in (PERCEPTIONS, BELIEF) else of_methods for step in STEPS}
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    return prompt_digests(STEPS, put, (HOW, wording_digest(METHODS)))
 
 
 def _relined(sample: Sample, sentences: Sequence[str], origins: Sequence[int | None]) -> Sample:
-    """The sample told in other sentences, of which new ones have no perceivers."""
-    perceivers = sample.gold["perceivers"]
-    return replace(
-        sample,
-        content={**sample.content, "sentences": [sentence.removesuffix(".") for sentence in sentences]},
-        gold={**sample.gold, "perceivers": [[] if origin is None else perceivers[origin] for origin in origins]},
-    )
+    return relined(sample, origins, sentences=[sentence.removesuffix(".") for sentence in sentences])
 
 
 CONTROLS = Controllable(
@@ -140,7 +109,6 @@ SUITE = Suite(
     request=request,
     parse=parse,
     measure=measure,
-    summary=_summary,
     expected=expected,
     score=score_answers,
     options=(

@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import AnswerIds, Entered, ItemView, Option, Setting, Suite
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
@@ -45,18 +45,6 @@ LANGUAGES = Setting(
     help="Each language of an item is a question of its own; a run can take one split.",
     choices=((BOTH, "English and Chinese"), ("en", "English"), ("zh", "Chinese")),
 )
-
-
-def _summary(entered: Entered) -> dict[str, Any]:
-    """Return {reading: {group: figures}}; a `reason` where the official reading has none."""
-    measured = measure(entered)[GROUP.key]
-    if measured is None:
-        return {"official": {GROUP.key: None}, "repaired": {GROUP.key: None}}
-    figures = measured[0]
-    official: dict[str, Any] = {GROUP.key: figures["official"]}
-    if "reason" in figures:
-        official["reason"] = {GROUP.key: figures["reason"]}
-    return {"official": official, "repaired": {GROUP.key: figures["repaired"]}}
 
 
 def _item(view: ItemView) -> dict[str, Any]:
@@ -123,7 +111,6 @@ SUITE = Suite(
     request=request,
     parse=parse,
     measure=measure,
-    summary=_summary,
     expected=expected,
     story="story",
     load=load,

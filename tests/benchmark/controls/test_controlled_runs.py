@@ -17,10 +17,11 @@ from benchmark.controls.storyless import INSTEAD
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import delete_run
 from benchmark.services.asking import sample_asked
+from benchmark.services.extending import extend_run
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
-from benchmark.services.runs import add_controls, extend_run, run_again, start_run
+from benchmark.services.runs import add_controls, run_again, start_run
 from benchmark.services.stored_plans import plan_of
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom
 from tests.benchmark.settled import make_endpoint, written

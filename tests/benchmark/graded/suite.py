@@ -85,11 +85,6 @@ def measure(entered: Entered) -> Mapping[str, Measured | None]:
     return {"graded": measured_samples(entered, GROUP, _score)}
 
 
-def summary(entered: Entered) -> dict[str, Any]:
-    figures = (measure(entered)["graded"] or ({},))[0]
-    return {name: {"graded": figures.get("graded")} for name in ("official", "repaired")}
-
-
 def _rows(sample: Sample) -> list[Row]:
     return [(WORLD, sample.gold["answer"])]
 
@@ -115,7 +110,7 @@ def _strict(body: Body) -> str:
 
 SUITE = Suite(
     name="graded", title="Graded places", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=measure,
-    summary=summary, expected=expected, load=load, noun=("place", "places"),
+    expected=expected, load=load, noun=("place", "places"),
     settings=(Setting("tone", "Tone", "mild", choices=(("mild", "mild"), ("stern", "stern"))),),
     judge=Judge(
         instrument=_instrument,

@@ -29,11 +29,6 @@ def _measure(entered: Entered):
     return {"tiny": measured_samples(entered, GROUP, _score)}
 
 
-def _summary(entered: Entered):
-    figures = (_measure(entered)["tiny"] or ({},))[0]
-    return {name: {"tiny": figures.get(name)} for name in ("official", "repaired")}
-
-
 def _digits(reading, chosen) -> tuple[int, int]:
     said = reading.held["said"]
     return int(said is not None and len(str(abs(said))) == int(chosen["digits"])), 1
@@ -53,7 +48,7 @@ def _right(body) -> str:
 
 SUITE = Suite(
     name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
-    summary=_summary, expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
+    expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
     noun=("sum", "sums"), cluster=("sheet", "sheets"), rows=ROWS, settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
     tables=tables, pictures=pictures, sections=SECTIONS,
     baselines=(

@@ -1,0 +1,72 @@
+"""What answers about versions carry: they are named by their number."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from benchmark.api.shapes.values import Anything
+from benchmark.models import Dataset
+
+
+class DatasetOut(serializers.ModelSerializer):
+    """A version: samples that no longer change."""
+
+    suite = serializers.CharField(
+        allow_blank=True, help_text="The suite that an imported copy is of; empty for frozen gold."
+    )
+    samples = serializers.IntegerField(source="stories_count")
+    propositions = serializers.IntegerField(source="propositions_count")
+    left_out = serializers.IntegerField(help_text="Stories with a table whose cells were not all settled.")
+    methods = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Cells by how they were settled; empty for an imported copy."
+    )
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+    runs = serializers.IntegerField(source="runs_count", help_text="How many runs are on it.")
+
+    class Meta:
+        model = Dataset
+        fields = (
+            "version", "title", "suite", "digest", "samples", "propositions", "left_out", "methods", "schema_name",
+            "schema_version", "rule_version", "note", "created_at", "created_by", "runs",
+        )  # fmt: skip
+        read_only_fields = fields
+
+    title = serializers.CharField(allow_blank=True, help_text="What an imported copy is of.")
+
+
+class StepOut(serializers.Serializer):
+    key = serializers.CharField()
+    label = serializers.CharField()
+    judged = serializers.BooleanField(help_text="Whether the judge is asked.")
+
+
+class SettingOut(serializers.Serializer):
+    """Something that the launch of a run lets choose, under `options`."""
+
+    name = serializers.CharField()
+    label = serializers.CharField()
+    default = serializers.JSONField()
+    choices = serializers.ListField(child=serializers.JSONField(), help_text="Empty where anything of its type can be.")
+
+
+class AskedOut(serializers.Serializer):
+    """What a run on the version can be."""
+
+    suite = serializers.CharField()
+    title = serializers.CharField()
+    steps = StepOut(many=True)
+    settings = SettingOut(many=True)
+
+
+class DatasetDetailOut(DatasetOut):
+    origin = serializers.SerializerMethodField(help_text="Title, licence, files with their digests, options.")
+    splits = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by split.")
+    categories = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by category.")
+    asked = AskedOut(allow_null=True, help_text="Null where its suite is not there any more.")
+
+    class Meta(DatasetOut.Meta):
+        fields = (*DatasetOut.Meta.fields, "origin", "splits", "categories", "asked")
+        read_only_fields = fields
+
+    def get_origin(self, dataset: Dataset) -> Anything:
+        return dataset.origin

@@ -1,0 +1,125 @@
+"""What answers about runs carry: runs are named by the uids of their pages, models by name."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+from annotation.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
+from benchmark.api.shapes.values import COST, Anything
+from benchmark.models import Form
+
+
+class ImportedOut(serializers.Serializer):
+    """Where the answers of a run come from that were made elsewhere."""
+
+    file = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the file.")
+    format = serializers.CharField()
+    tool = serializers.CharField(allow_blank=True)
+    version = serializers.CharField(allow_blank=True)
+    model = serializers.CharField(help_text="As it is written there.")
+    by = serializers.CharField(allow_blank=True)
+    at = serializers.CharField()
+    records = serializers.IntegerField(help_text="Answers in the file.")
+    unmatched = serializers.IntegerField(help_text="Those that are to no sample.")
+    double = serializers.IntegerField()
+    facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
+
+
+class RunOut(serializers.Serializer):
+    """A run, as the list of runs shows it."""
+
+    run = serializers.CharField()
+    title = serializers.CharField()
+    suite = serializers.CharField()
+    dataset = serializers.IntegerField(help_text="Number of the version.")
+    answer_format = serializers.ChoiceField(Form.choices)
+    steps = serializers.ListField(child=serializers.CharField())
+    models = serializers.ListField(child=serializers.CharField())
+    judge = serializers.CharField(allow_null=True)
+    source = serializers.CharField(allow_null=True, help_text="The run whose answers are judged anew.")
+    imported = ImportedOut(
+        allow_null=True,
+        help_text="Of answers that were made elsewhere, what is known of their making. They have no price.",
+    )
+    created_at = serializers.DateTimeField()
+    created_by = serializers.CharField(allow_null=True)
+    state = serializers.CharField(help_text="running, paused, cancelled, or how it ended.")
+    note = serializers.CharField(allow_blank=True, help_text="Why it is paused or holds items back, and what to do.")
+    budget = serializers.DecimalField(12, 4, allow_null=True, help_text="US dollars. Null: no cap.")
+    items = EndedOut(help_text="Those that ended.")
+    open = serializers.IntegerField(help_text="Items that wait or are being asked.")
+    held_back = serializers.IntegerField(help_text="Those of them that wait for a person; resume asks for them again.")
+    to_come = serializers.IntegerField(help_text="Questions that an answer will open.")
+    failures = LackOut(allow_null=True)
+    unusable_answers = LackOut(allow_null=True)
+    calls = CallsOut()
+    tokens = TokensOut()
+    cost = serializers.FloatField(allow_null=True, help_text=COST)
+    known_cost = serializers.FloatField(help_text="US dollars of the calls that have a price.")
+    unpriced_calls = serializers.IntegerField(help_text="Calls of unknown price, which known_cost leaves out.")
+
+
+class ProgressOut(serializers.Serializer):
+    """How one model stands at one step, in items."""
+
+    model = serializers.CharField()
+    step = serializers.CharField()
+    total = serializers.IntegerField()
+    done = serializers.IntegerField()
+    unusable = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    cancelled = serializers.IntegerField()
+    in_flight = serializers.IntegerField()
+    waiting = serializers.IntegerField(help_text="With questions that are still to come.")
+    held = serializers.IntegerField(help_text="Of those that wait, who wait for a person.")
+    reused = serializers.IntegerField(help_text="Answers that the ledger had already.")
+    answers_a_minute = serializers.FloatField()
+    seconds_left = serializers.FloatField(allow_null=True)
+    tokens = TokensOut()
+    cost = serializers.FloatField(allow_null=True, help_text=COST)
+    known_cost = serializers.FloatField()
+    unpriced_calls = serializers.IntegerField()
+
+
+class MissingOut(serializers.Serializer):
+    """Items of one model and step that ended without an answer that can be used, for one reason."""
+
+    model = serializers.CharField()
+    step = serializers.CharField()
+    state = serializers.ChoiceField(["unusable", "failed", "cancelled"])
+    reason = serializers.CharField(allow_blank=True)
+    items = serializers.IntegerField()
+
+
+class EntrantOut(serializers.Serializer):
+    """A model as it was asked in the run."""
+
+    key = serializers.CharField(help_text="What leaderboards and comparisons call it.")
+    name = serializers.CharField()
+    asked_as = Anything(help_text="The endpoint as it was at the launch: provider, model, prices, options.")
+
+
+class BesideOut(serializers.Serializer):
+    """A run that asks the same by another method, or under a control."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    run = serializers.CharField()
+    state = serializers.CharField()
+
+
+class RunDetailOut(RunOut):
+    entrants = EntrantOut(many=True)
+    methods = BesideOut(
+        many=True,
+        help_text="The newest run by each method with the same settings, this one among them; empty where there is no other.",
+    )
+    controls = BesideOut(many=True, help_text="The runs under its controls.")
+    settings = serializers.DictField(
+        child=serializers.CharField(), help_text="What was chosen for the suite, in words."
+    )
+    parameters = Anything(help_text="The same, with what every run has, as stored.")
+    progress = ProgressOut(many=True)
+    missing = MissingOut(many=True, help_text="Without stories that you still have work to do on.")
+    withheld = serializers.IntegerField(help_text="Stories of the run that you still have work to do on.")

@@ -1,0 +1,84 @@
+"""The models of a run and their questions: its entrants, its run items, and the work that is queued for them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from benchmark.models import DatasetSample, Entrant, Run, RunItem
+from benchmark.services.plans import Plan, own_stages
+from benchmark.services.provenance import spec_of
+from benchmark.services.results import WITHOUT_CALL
+from benchmark.services.taken_over import ended_extractions
+from benchmark.suites.contract import Step
+from benchmark.suites.registry import suite_named
+from core.bulk import insert_rows, update_rows
+from workers.models import Endpoint, Item
+from workers.services.jobs import add_items
+
+
+def enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetSample], now: datetime) -> None:
+    """Enter models, with their questions about these samples."""
+    start = run.entrants.count()
+    for position, endpoint in enumerate(endpoints, start):
+        entrant = Entrant.objects.create(
+            run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
+        )
+        add_run_items(run, entrant, own_stages(plan, endpoint), stories, now)
+
+
+def add_run_items(
+    run: Run, entrant: Entrant, stages: Sequence[str], stories: Sequence[DatasetSample], now: datetime
+) -> None:
+    """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
+    for stage in stages:
+        if not suite_named(run.suite).needed(stage, stages):
+            turns = range(run.params.get("repetitions", 1))
+            rows = [(entrant.pk, story.pk, stage, "", turn) for turn in turns for story in stories]
+            insert_rows(RunItem, _NEW, rows)
+    judging = suite_named(run.suite).judging
+    if run.source_id and judging and judging.key in run.stages:
+        _take_over(run, judging, entrant, stories)
+    work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
+    add_work(run=run, run_items=list(work.select_related("entrant__endpoint")), now=now)
+
+
+_NEW = ("entrant", "sample", "stage", "unusable", "repetition")
+
+
+def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
+    """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are there. An answer
+    that was lost is lost here too, and its item says why."""
+    extractions = ended_extractions(run.source, entrant.endpoint).values_list(
+        "stage", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
+    )
+    answers = {
+        (step, sample, turn): (call, repaired, unusable if call else unusable or WITHOUT_CALL[state])
+        for step, sample, turn, call, repaired, unusable, state in extractions
+    }
+    positions = {story.pk: at for at, story in enumerate(stories)}
+    keys = sorted((key for key in answers if key[1] in positions), key=lambda key: (key[2], positions[key[1]], key[0]))
+    fields = ("entrant", "stage", "sample", "repetition", "call", "repaired", "unusable")
+    insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
+    answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
+    complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
+    insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in complete])
+
+
+def add_work(*, run: Run, run_items: Sequence[RunItem], now: datetime) -> None:
+    """Queue work for run items that have none, in the caller's transaction."""
+    if not run_items:
+        return
+    judge = run.judge
+    judged = {step.key for step in suite_named(run.suite).steps if step.judged}
+    items = [
+        (judge if run_item.stage in judged else run_item.entrant.endpoint, run_item.stage, str(run_item.pk))
+        for run_item in run_items
+    ]
+    add_items(job=run.job, items=items, now=now)
+    for endpoint, stage in {(endpoint.pk, stage) for endpoint, stage, _ in items}:
+        keys = [key for asked, item_stage, key in items if (asked.pk, item_stage) == (endpoint, stage)]
+        for at in range(0, len(keys), 500):
+            created = Item.objects.filter(job=run.job, endpoint=endpoint, stage=stage, key__in=keys[at : at + 500])
+            update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in created.values_list("pk", "key")])

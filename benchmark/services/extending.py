@@ -1,0 +1,140 @@
+"""Adding models or samples to a run that is there, and to the controls beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import transaction
+
+from annotation.models import User
+from annotation.services import audit
+from benchmark.models import DatasetSample, Form, Run, RunItem
+from benchmark.services.archiving import standing
+from benchmark.services.controlled_plans import under_control
+from benchmark.services.entering import add_run_items, enter
+from benchmark.services.in_context import calibration_of
+from benchmark.services.plan_checks import check_addresses, check_room, check_structured
+from benchmark.services.plans import Plan, RunRefused, own_stages
+from benchmark.services.provenance import spec_of
+from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
+from benchmark.services.stored_plans import plan_of
+from benchmark.suites.registry import suite_named
+from workers.models import Endpoint, Job, JobState
+from workers.services.delivery import reopen_job
+
+
+@transaction.atomic
+def extend_run(
+    *,
+    by: User | None,
+    run: Run,
+    endpoints: Sequence[Endpoint] = (),
+    stories: Sequence[DatasetSample] = (),
+    now: datetime,
+) -> int:
+    """Add models, or stories of its dataset, to a run and its controls; what is there stays. Returns how many items are new. Raises RunRefused."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    standing(run, changed=True)
+    run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
+    more = extension_of(run, endpoints, stories)
+    if job.state == JobState.CANCELLED:
+        raise RunRefused("The run was cancelled; run it again instead.")
+    added = _extend(by, run, more, now)
+    for control in run.controls.exclude(job__state=JobState.CANCELLED).select_related(
+        "job", "project", "dataset", "judge"
+    ):
+        added += _extend_control(by, control, more, now)
+    if not added:
+        raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
+    return added
+
+
+def _extend_control(by: User | None, control: Run, more: Extension, now: datetime) -> int:
+    """Extend a run under a control as the one beside which it stands; returns how many items are new."""
+    Job.objects.select_for_update().get(pk=control.job_id)
+    here = extension_under(control, more)
+    return _extend(by, control, here, now) if here else 0
+
+
+def extension_under(control: Run, more: Extension) -> Extension | None:
+    """Return what a run under a control becomes where its original becomes `more`; None where nothing is added."""
+    plan, there = plan_of(control), stories_of(control)
+    fresh = under_control(more.plan, control.control, more.fresh).samples
+    added = [endpoint for endpoint in more.added if own_stages(plan, endpoint)]
+    stories = sorted([*there, *fresh], key=lambda story: story.position)
+    return Extension(plan, added, list(fresh), stories) if added or fresh else None
+
+
+def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
+    before = RunItem.objects.filter(entrant__run=run).count()
+    reopen_job(run.job_id)
+    run.job.refresh_from_db()
+    for entrant in run.entrants.select_related("endpoint") if more.fresh else []:
+        add_run_items(run, entrant, own_stages(more.plan, entrant.endpoint), more.fresh, now)
+    enter(run, more.plan, more.added, more.stories, now)
+    added = RunItem.objects.filter(entrant__run=run).count() - before
+    if not added:
+        return 0
+    details = {"models": [endpoint.name for endpoint in more.added], "stories": len(more.fresh)}
+    run.params |= {"stories": len(more.stories)}
+    run.params |= {"example_stories": calibration_of(more.plan, more.stories)} if more.plan.definition.prompting else {}
+    everybody = replace(more.plan, endpoints=[*more.plan.endpoints, *more.added])
+    run.spec["examples"] = examples_of(everybody, run, more.stories)
+    note_later(run, EXTENDED, now, **details, changed=_changed_endpoints(run))
+    run.save(update_fields=["params", "spec"])
+    audit.record(by=by, project=run.project, action="run.extended", target=run.uid, **details)
+    return added
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A run as extended: `plan` is that of its launch, `added` and `fresh` are the new models and stories, `stories` all stories."""
+
+    plan: Plan
+    added: list[Endpoint]
+    fresh: list[DatasetSample]
+    stories: list[DatasetSample]
+
+
+def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetSample]) -> Extension:
+    """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its prompts."""
+    if run.control:
+        raise RunRefused(BESIDE.format(of=run.original))
+    check_asks(run)
+    plan, here = plan_of(run), stories_of(run)
+    there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
+    new_stories = [story for story in stories if story.pk not in there]
+    added = [endpoint for endpoint in endpoints if endpoint.pk not in models]
+    for endpoint in added:
+        if not endpoint.active:
+            raise RunRefused(f"The endpoint {endpoint.name} is switched off.", "endpoints")
+        if not own_stages(plan, endpoint):
+            raise RunRefused(f"{endpoint.name} can do none of the run's stages.", "endpoints")
+    joined = replace(plan, endpoints=added)
+    if run.form == Form.STRUCTURED:
+        check_structured(joined)
+    check_room(joined)
+    check_addresses(joined)
+    _refuse_shown(run, new_stories)
+    return Extension(plan, added, new_stories, sorted([*here, *new_stories], key=lambda story: story.position))
+
+
+def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
+    """Raise RunRefused where a sample to be asked about serves as an example in the run's prompts."""
+    suite, serving = suite_named(run.suite), set(run.params.get("example_stories", ()))
+    examples = sorted({story.number for story in new_stories} & serving)
+    if examples and suite.prompting:
+        raise RunRefused(
+            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the "
+            f"split {suite.prompting.split} out.",
+            "split",
+        )
+
+
+def _changed_endpoints(run: Run) -> list[str]:
+    """Return the names of the run's endpoints whose settings have changed since its launch."""
+    endpoints = [(entrant.name, entrant.spec, entrant.endpoint) for entrant in run.entrants.select_related("endpoint")]
+    endpoints += [(run.judge.name, run.spec.get("judge"), run.judge)] if run.judge else []
+    return [name for name, spec, endpoint in endpoints if spec != spec_of(endpoint)]

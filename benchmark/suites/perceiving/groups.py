@@ -1,0 +1,31 @@
+"""The metric group of who perceives what, for suites on perceivers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from benchmark.suites.contract import MetricGroup
+from benchmark.suites.perceiving.asking import PERCEPTIONS
+from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
+
+
+def perceiving_group(
+    key: str, *, whole: str, notes: tuple[str, ...], facets: Mapping[str, str] | None = None, of_types: bool = False
+) -> MetricGroup:
+    """Return the group by recall; `whole` heads the share of texts without a mistake, and with `of_types` there is the mean over categories."""
+    mean = {f"{RECALL}_category_mean": "Mean of types"} if of_types else {}
+    return MetricGroup(
+        key=key,
+        title="Perception inference",
+        noun="perception inference",
+        shares=SHARES,
+        headers={RECALL: "Recall", ACCURACY: "Accuracy", WHOLE: whole} | mean,
+        category_mean=RECALL if of_types else "",
+        score=RECALL,
+        score_title="Perception recall",
+        prompt=PERCEPTIONS,
+        rests_on=(PERCEPTIONS,),
+        scored=PERCEPTIONS,
+        facets=facets or {},
+        notes=notes,
+    )

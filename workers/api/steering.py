@@ -1,0 +1,42 @@
+"""What is done to a job by a request, whatever the job is of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter
+from rest_framework.request import Request
+
+from core.api.bodies import read_body
+from core.api.description import place
+from core.api.refusals import CannotBeDone
+from workers.api.requests import ActionIn
+from workers.services.jobs import ACTIONS, JobRefused
+
+EXAMPLE = OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)
+
+
+def action_of(what: str) -> OpenApiParameter:
+    """Return the parameter of an address that names the action on `what`."""
+    return place("action", f"What is done to the {what}.", {"type": "string", "enum": list(ACTIONS)})
+
+
+def why_refused(what: str) -> dict[int, tuple[str, str]]:
+    """Return what the description says of an action that does not fit."""
+    finished = f"The {what} is finished; expected paused to resume it."
+    return {422: (f"The {what} is in another state, or the budget is too small.", finished)}
+
+
+def do_action(request: Request, action: str, do: Callable[[str], None]) -> None:
+    """Have `do` do the action, with the budget of the body, empty for none. Raises Http404 where there is no such action, CannotBeDone where it is
+    refused."""
+    if action not in ACTIONS:
+        raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
+    budget = read_body(request, ActionIn).budget
+    if budget and action != "resume":
+        raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
+    try:
+        do(budget)
+    except JobRefused as refusal:
+        raise CannotBeDone(str(refusal)) from refusal
