@@ -12,6 +12,7 @@ from django.db import connections
 
 from benchmark.models import Audience, SharedReport
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+from tests.browser.test_models_pages import FOCUSED, press
 from tests.browser.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -141,6 +142,9 @@ def test_results_come_to_the_page_of_the_run(world, admin, assert_accessible):
     admin.get_by_role("heading", name="Stage 2: labelling").wait_for()
     pictures_drawn(admin)
     assert_accessible(admin)
+    admin.get_by_role("link", name="Past them").press("Enter")
+    press(admin, "Tab")
+    assert admin.evaluate(FOCUSED) == "What made it"
 
 
 def downloaded(page, link) -> bytes:
@@ -154,7 +158,11 @@ def test_downloads(world, admin):
     part = admin.locator("section", has=admin.get_by_role("heading", name="Accuracy by dimension"))
     figure = part.locator(".files").first
     for name, start in (("SVG", b"<?xml"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
-        assert downloaded(admin, figure.get_by_role("link", name=name).first).startswith(start)
+        assert downloaded(admin, figure.get_by_role("link", name=name)).startswith(start)  # one of that name
+    wide = downloaded(admin, figure.get_by_role("link", name="SVG"))
+    admin.get_by_label("as wide as a column").check()
+    narrow = downloaded(admin, figure.get_by_role("link", name="SVG"))
+    assert [b'viewBox="0 0 453.6 ' in wide, b'viewBox="0 0 216 ' in narrow] == [True, True]
     stage = (
         admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first
     )
