@@ -175,7 +175,7 @@ def leaderboard_for(
     answer_format: str,
     key: str | None,
     *,
-    suite: str = "",
+    suite: str,
     all_runs: bool,
     asked: Mapping[str, str],
 ) -> dict:

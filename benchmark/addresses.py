@@ -12,13 +12,13 @@ from django.http import Http404
 from annotation.access import ProjectAccess
 from benchmark.access import check_shown, comparison_for, leaderboard_for
 from benchmark.domain.tables import Table
-from benchmark.models import Dataset, Form, Run
+from benchmark.models import Dataset, Form
 from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, board_document
-from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, version_to_show
+from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import suites
+from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
@@ -37,7 +37,8 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
     answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
     every = params.get("runs") == "all"
     conditions = {field: params.get(field, "") for field in FIELDS}
-    suite = _suite_of(params, dataset)
+    suites = suites_with_runs(dataset)
+    suite = params["suite"] if params.get("suite") in suites else suite_to_show(dataset)
     board = leaderboard_for(
         access, dataset, answer_format, params.get("split"), suite=suite, all_runs=every, asked=conditions
     )
@@ -53,6 +54,7 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         "dataset": dataset,
         "datasets": datasets,
         "suite": suite,
+        "suites": [suite_named(name) for name in sorted(suites)],
         "form": answer_format,
         "forms": Form.choices,
         "every": every,
@@ -62,13 +64,6 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         "query": urlencode(query),
         "params": query,
     }
-
-
-def _suite_of(params: Mapping[str, str], dataset: Dataset) -> str:
-    """Return the suite that the address names, where it has a run on the version; else the one to show."""
-    named = params.get("suite", "")
-    ran = named in suites() and Run.objects.listed().filter(dataset=dataset, suite=named).exists()
-    return named if ran else suite_to_show(dataset)
 
 
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}

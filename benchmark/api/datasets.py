@@ -17,7 +17,7 @@ from benchmark.api.description import SLUG, VERSION
 from benchmark.api.shapes.datasets import DatasetDetailOut, DatasetOut
 from benchmark.models import Dataset
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suite_of_gold, suites
+from benchmark.suites.registry import suites_of
 from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
@@ -50,8 +50,8 @@ class OneDataset(GenericAPIView):
         dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
         dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))
-        suite = suites().get(dataset.suite) if dataset.suite else suite_of_gold()
-        dataset.asked = _asked(suite) if suite else None
+        able = suites_of(dataset.suite)
+        dataset.suites, dataset.asked = [suite.name for suite in able], _asked(able[0]) if able else None
         return Response(DatasetDetailOut(dataset).data)
 
 

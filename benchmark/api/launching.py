@@ -79,7 +79,7 @@ class LaunchableRuns(Runs):
 
 def _plans(project: Project, given: Mapping[str, Any]) -> list[Plan]:
     """Return the plans of a launch, one by each method. Raises CannotBeDone, RunRefused."""
-    suite = suite_of_version(project, str(given["dataset"]))
+    suite = suite_of_version(project, str(given["dataset"]), given.get("suite"))
     return _valid(LaunchForm, given, project=project, suite=suite).plans()
 
 

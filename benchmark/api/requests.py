@@ -49,6 +49,7 @@ class LeaderboardFilter(ReadingFilter):
         min_value=1, max_value=99_999_999, required=False, help_text="The newest version with a run without it."
     )
     answer_format = serializers.ChoiceField(Form.choices, required=False)
+    suite = _text("A suite of which runs are on the version; that of the newest run without it.", required=False)
     split = _text("A split, or run: and the uid of a run for the samples of that run.", required=False)
     runs = serializers.ChoiceField(
         ["all"], required=False, help_text="All runs of each model and settings, not only the newest."
@@ -78,6 +79,9 @@ class LaunchIn(Given):
 
     dataset: Annotated[int, Within(1, 99_999_999, pointed=True)] = Field(description="Number of the version.")
     endpoints: Names = Field(description="Names of the models that are asked.")
+    suite: Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "the name of a suite")] = may_lack(
+        "One that asks about the version (`suites` of the version); the first of them without it."
+    )
     steps: Keys = may_lack("All that can be launched; a method of the suite may say them itself.")
     judge: Name = may_lack()
     split: Part = may_lack("Only samples of this split.")

@@ -135,6 +135,7 @@ def _board(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:
         raise Http404("There is no dataset yet.")
     board = chosen["board"]
     there = {
+        "suite": [suite.name for suite in chosen["suites"]],
         "version": [str(dataset.version) for dataset in chosen["datasets"]],
         "split": [selection.key for selection in board["selections"]],
         **{field: board["conditions"][field] for field in FIELDS},

@@ -19,7 +19,7 @@ from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suite_named
+from benchmark.suites.registry import suite_named, suites_of
 from judge.domain import lexical
 from workers.models import Endpoint
 
@@ -149,6 +149,11 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     ) -> None:
         super().__init__(data, initial=initial)
         self.suite = suite
+        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else ""))
+        self.fields["suite"] = forms.ChoiceField(
+            choices=[(suite.name, suite.title)], initial=suite.name, required=False, widget=forms.HiddenInput,
+            error_messages={"invalid_choice": f"The suite %(value)s does not ask about this version; expected {able}."},
+        )  # fmt: skip
         self._set_samples(project)
         self._set_asking()
         self.set_judging(suite)

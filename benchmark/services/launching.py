@@ -13,17 +13,19 @@ from benchmark.services.runs import BESIDE
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suite_named, suite_of_gold, suites
+from benchmark.suites.registry import suite_named, suites_of
 from workers.models import Endpoint
 
 
-def suite_of_version(project: Project, version: str | None) -> Suite:
-    """Return the suite of the dataset version that an address or a form names, else that of the project's own gold."""
+def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
+    """Return the suite that asks about the dataset version which an address or a form names, else about the project's own gold. Where several suites can
+    ask about it, it is the one of that `name`, else the first."""
     number = int(version) if version and version.isdecimal() and len(version) < 9 else None
     dataset = project.datasets.filter(version=number).first() if number is not None else None
     if dataset is None:
         dataset = project.datasets.filter(suite="").first() or project.datasets.first()
-    return suite_named(dataset.suite) if dataset and dataset.suite in suites() else suite_of_gold()
+    able = suites_of(dataset.suite if dataset else "") or suites_of("")
+    return next((suite for suite in able if suite.name == name), able[0])
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:

@@ -185,7 +185,12 @@ def answer_format_to_show(dataset: Dataset, suite: str = "") -> Form:
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
 
 
+def suites_with_runs(dataset: Dataset) -> list[str]:
+    """Return the suites of the runs on the version, that of the newest run first."""
+    newest = Run.objects.listed().filter(dataset=dataset, suite__in=suites()).order_by("-id")
+    return list(dict.fromkeys(newest.values_list("suite", flat=True)))
+
+
 def suite_to_show(dataset: Dataset) -> str:
     """Return the suite of the newest run on the version, or the first suite there is."""
-    newest = Run.objects.listed().filter(dataset=dataset, suite__in=suites()).order_by("-id")
-    return newest.values_list("suite", flat=True).first() or next(iter(suites()))
+    return next(iter([*suites_with_runs(dataset), *suites()]))

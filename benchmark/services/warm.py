@@ -13,7 +13,7 @@ MOST_SELECTIONS = 8
 def warm(run: Run) -> None:
     """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections of stories."""
     document_of(run)
-    leaderboard = leaderboard_of(run.dataset, run.form, None)
+    leaderboard = leaderboard_of(run.dataset, run.form, None, suite=run.suite)
     for selection in leaderboard["selections"][:MOST_SELECTIONS]:
         if selection != leaderboard["chosen"]:
-            leaderboard_of(run.dataset, run.form, selection.key)
+            leaderboard_of(run.dataset, run.form, selection.key, suite=run.suite)

@@ -73,9 +73,21 @@ def parsers() -> dict[str, Parser]:
     return {kind: parser for suite in suites().values() for kind, parser in suite.parsers.items()}
 
 
+def suites_of_gold() -> dict[str, Suite]:
+    """The suites that work on a project's frozen gold, by name."""
+    return {name: suite for name, suite in suites().items() if suite.load is None}
+
+
 def suite_of_gold() -> Suite:
     """The first suite that works on a project's frozen gold."""
-    return next(suite for suite in suites().values() if suite.load is None)
+    return next(iter(suites_of_gold().values()))
+
+
+def suites_of(dataset_suite: str) -> list[Suite]:
+    """Return the suites that can ask about a dataset: the one that it was imported for, none where that is gone; with an empty name those of gold."""
+    if not dataset_suite:
+        return list(suites_of_gold().values())
+    return [suites()[dataset_suite]] if dataset_suite in suites() else []
 
 
 def nouns_of_group(key: str) -> tuple[str, str]:

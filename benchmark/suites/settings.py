@@ -18,7 +18,7 @@ OF_EVERY_RUN = frozenset(
 )  # fmt: skip
 """Names that `Question.settings` has of every run; no setting of a suite can have one of them."""
 OF_THE_LAUNCH = frozenset(
-    ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "title")
+    ("controls", "csrfmiddlewaretoken", "dataset", "endpoints", "judge", "ledger", "shown", "stages", "suite", "title")
 )
 """Names of the launch form beside them, which are taken too."""
 

@@ -21,7 +21,7 @@ from benchmark.services.differences import categories_among, pair_table, pairs_o
 from benchmark.services.documents import board_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import figures_of
-from benchmark.suites.registry import group_named, nouns_of_samples
+from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import READINGS
 from benchmark.views.sections import files_of
 from benchmark.views.tables import Href, ordered, table_context
@@ -46,7 +46,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
         "readings": readings,
         "stage": stage,
         "reading": reading,
-        "noun": nouns_of_samples(chosen["dataset"].suite),
+        "noun": suite_named(chosen["suite"]).noun,
         **(_pairs(request, access, chosen, stage, reading) if stage else {}),
     }
     return render(request, "benchmark/results/differences.html", access.context | context)

@@ -30,6 +30,7 @@ from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
+from benchmark.views.launch import chosen
 
 Askings = list[estimates.Asking]
 """What a run and its controls ask."""
@@ -39,7 +40,7 @@ Askings = list[estimates.Asking]
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count the answers that the ledger has."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    suite = suite_of_version(access.project, request.GET.get("dataset"))
+    suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
 
     def planned() -> Askings:
@@ -136,7 +137,7 @@ def _field_label(form: forms.Form, name: str) -> str:
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the prompt of one stage for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
-    suite = suite_of_version(access.project, request.GET.get("dataset"))
+    suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
     step = next((step for step in suite.launched if step.key == request.GET.get("shown")), suite.launched[0])
     context = {"problems": _problems(form), "stage": step, "noun": suite.noun[0]}

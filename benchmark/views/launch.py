@@ -17,14 +17,14 @@ from benchmark.services.launching import suite_of_version
 from benchmark.services.plans import Plan, RunRefused, stages_of
 from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Suite
-from benchmark.suites.registry import suite_named, suite_of_gold, suites
+from benchmark.suites.registry import suites_of
 from core.idempotency.forms import made_once
 
 
 @require_http_methods(["GET", "POST"])
 def launch(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    suite = suite_of_version(access.project, request.POST.get("dataset") or request.GET.get("dataset"))
+    suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
     newest = access.project.datasets.filter(suite=_dataset_suite(suite)).values_list("version", flat=True).first()
     initial = {"dataset": request.GET.get("dataset", newest)}
     form = LaunchForm(posted(request), project=access.project, suite=suite, initial=initial)
@@ -46,20 +46,21 @@ def _dataset_suite(suite: Suite) -> str:
 
 
 def _launches(project: Project) -> list[dict]:
-    """List {suite, version}: the newest version of each suite that a run can be launched on."""
+    """List {suite, version}: the newest version that each suite can ask about."""
     newest: dict[str, int] = {}
     for suite, version in project.datasets.order_by("version").values_list("suite", "version"):
         newest[suite] = version
-    return [
-        {"suite": suite_named(name) if name else suite_of_gold(), "version": version}
-        for name, version in newest.items()
-        if not name or name in suites()
-    ]
+    return [{"suite": suite, "version": version} for name, version in newest.items() for suite in suites_of(name)]
 
 
 def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:
     """Start a run of each plan and return the uid of the first; the same form sent again gives the same runs. Raises RunRefused."""
     return made_once(request, lambda: start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid)
+
+
+def chosen(request: HttpRequest, name: str) -> str | None:
+    """Return what was chosen in a field: as it was posted, else as the address has it."""
+    return request.POST.get(name) or request.GET.get(name)
 
 
 def posted(request: HttpRequest) -> QueryDict | None:

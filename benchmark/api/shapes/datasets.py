@@ -62,10 +62,14 @@ class DatasetDetailOut(DatasetOut):
     origin = serializers.SerializerMethodField(help_text="Title, licence, files with their digests, options.")
     splits = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by split.")
     categories = serializers.DictField(child=serializers.IntegerField(), help_text="Samples by category.")
-    asked = AskedOut(allow_null=True, help_text="Null where its suite is not there any more.")
+    suites = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Names of the suites that can ask about it: of frozen gold there may be several.",
+    )
+    asked = AskedOut(allow_null=True, help_text="Of the first of its suites; null where there is none any more.")
 
     class Meta(DatasetOut.Meta):
-        fields = (*DatasetOut.Meta.fields, "origin", "splits", "categories", "asked")
+        fields = (*DatasetOut.Meta.fields, "origin", "splits", "categories", "suites", "asked")
         read_only_fields = fields
 
     def get_origin(self, dataset: Dataset) -> Anything:

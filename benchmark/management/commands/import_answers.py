@@ -63,7 +63,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         dataset = _dataset(self.project(options["project"]), options)
-        suite = suite_named(dataset.suite) if dataset.suite else suite_of_gold()
+        suite = suite_named(options["suite"] or dataset.suite or suite_of_gold().name)
         same = ("repetitions", "split", "category", "limit", "title")
         own = suite.answer_ids.options if suite.answer_ids else ()
         given = options_given([*suite.settings, *own], options["option"])
