@@ -15,7 +15,7 @@ from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.forms.settings import methods_field, setting_field
 from benchmark.models import Dataset, DatasetSample, Run
-from benchmark.services.method_plans import plans_by_method
+from benchmark.services.method_plans import methods_of, plans_by_method
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
@@ -221,6 +221,11 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     def methods(self) -> BoundField | None:
         """The field of the methods, None where the suite asks in one way."""
         return self[self.suite.method.name] if self.suite.method else None
+
+    @property
+    def plain(self) -> str:
+        """The title of the method that others are held against."""
+        return next(iter(methods_of(self.suite).values()), "")
 
     def plans(self) -> list[Plan]:
         """Return the plans of a valid form, one by each method that is ticked. Raises RunRefused."""

@@ -20,18 +20,17 @@ from django.core.cache import cache
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.differences import paired
-from benchmark.domain.inference import Cases, paired_differences
-from benchmark.models import Entrant, Run, RunItem, StoryScores
+from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
+from benchmark.services.paired_sides import Row, adjusted, columns_of, common_cases, paired_row, scores_of_runs
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS, cases_by_story, clusters_of, scores_by_story
+from benchmark.suites.story_scores import READINGS, clusters_of, scores_by_story
 from core.made_by import made_by
-from core.statistics import holm, mean_of, method
+from core.statistics import method
 from workers.models import JobState
 
-Row = dict[str, Any]
 FIRST, SECOND = "published", "controlled"
 
 
@@ -41,7 +40,7 @@ def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) ->
     if not controls:
         return None
     reports_of([run, *controls])  # what follows reads what these keep
-    keys, read = _scores([run, *controls])
+    keys, read = scores_of_runs([run, *controls])
     digest = hashlib.sha256(
         json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(stages)]).encode()
     ).hexdigest()
@@ -57,13 +56,6 @@ def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
     return [[stage, entrant["key"], entrant["model"]] for stage, entrants in stages.items() for entrant in entrants]
 
 
-def _scores(runs: Sequence[Run]):
-    """Return the ids of the scores by (run id, endpoint id), and what reads them by id."""
-    rows = StoryScores.objects.filter(run__in=runs, entrant__isnull=False)
-    keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
-    return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "figures"))
-
-
 def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[str, Any]:
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
@@ -77,13 +69,13 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
                 for entrant in models:
                     endpoint = endpoints[entrant["entrant"]]
                     sides = [
-                        _columns(figures.get(keys.get((one.pk, endpoint))), stage, reading) for one in (run, control)
+                        columns_of(figures.get(keys.get((one.pk, endpoint))), stage, reading) for one in (run, control)
                     ]
                     if all(sides):
                         compared.append(
                             _row(entrant, control, stage, sides) | {"beside_entrant": beside[control.pk, endpoint]}
                         )
-            rows.setdefault(stage, {})[reading] = _adjusted(compared)
+            rows.setdefault(stage, {})[reading] = adjusted(compared)
     methods = {
         stage: {reading: _method(of, units_of_group(stage)) for reading, of in by_reading.items()}
         for stage, by_reading in rows.items()
@@ -91,18 +83,12 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
     return {"rows": rows, "methods": methods, "left": [_left(run, control) for control in controls]}
 
 
-def _columns(figures: Mapping[str, Any] | None, stage: str, reading: str):
-    return ((figures or {}).get(stage) or {}).get(reading)
-
-
 def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
     """Return what one model comes to under one control, over the samples that the control changes."""
-    score = group_named(stage).score
+    score, clusters = group_named(stage).score, clusters_of(sides[0])
+    cases = common_cases(sides, stage)
+    pair = paired_row(cases, stage)
     numbers = set(sides[1]["stories"]) & set(sides[0]["stories"])
-    cases = {name: cases_by_story(columns, score) for name, columns in zip((FIRST, SECOND), sides, strict=True)}
-    clusters = clusters_of(sides[0])
-    aligned = Cases.of(cases, numbers, clusters)
-    [pair] = paired_differences(aligned, seed=SEED, unit=units_of_group(stage))
     told = CONTROLS[control.control]
     known = {number: clusters.get(number, str(number)) for number in numbers}
     scores = [
@@ -110,16 +96,12 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
         for columns in sides
     ]
     both = paired(*scores, known, seed=SEED, unit=units_of_group(stage), resamples=1)
-    means = [float(mean) if aligned.stories else None for mean in mean_of(aligned.worst)]
-    best = [float(mean) if aligned.stories else None for mean in mean_of(aligned.best)]
     return {
         "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"], "run": entrant["run"],
         "control": told.name, "title": told.title, "beside": control.uid,
-        FIRST: means[0], SECOND: means[1],
-        **{name: pair[name] for name in ("value", "interval", "reason", "n", "answered") if name in pair},
+        FIRST: pair["means"][0], SECOND: pair["means"][1],
+        **{name: pair[name] for name in ("value", "interval", "reason", "n", "answered", "bounds", "missing") if name in pair},
         "p": pair["p"] if entrant["kind"] == "model" else None,
-        "bounds": None if None in means else [means[0] - best[1], best[0] - means[1]],
-        "missing": [int(count) for count in aligned.missing] if aligned.stories else [0, 0],
         "agreement": both.agreement,
         "flips": list(both.flips),
         "stories": _stories(both.flips, scores, known),
@@ -139,12 +121,6 @@ def _stories(
     return [
         [cluster, compared[cluster], count]
         for cluster, count in sorted(flipped.items(), key=lambda one: (-one[1], one[0]))
-    ]
-
-
-def _adjusted(rows: list[Row]) -> list[Row]:
-    return [
-        row | {"p_adjusted": adjusted} for row, adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True)
     ]
 
 

@@ -1,7 +1,8 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
 A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
-with "form" and "stories" too, with "controls" where it has some (`control_results`), and with "unscored" where its suite could not score some, ready for JSON; its
+with "form" and "stories" too, with "controls" where it has some (`control_results`), with "by_method" where
+its models were asked by others too (`method_results`), and with "unscored" where its suite could not score some, ready for JSON; its
 tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
@@ -22,6 +23,8 @@ from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
 from benchmark.services.facet_tables import facet_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
+from benchmark.services.method_results import method_results
+from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
@@ -45,7 +48,7 @@ def document_of(run: Run) -> Document:
         for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
-    controls = control_results(run, stages)
+    controls, by_method = control_results(run, stages), method_results(run, stages)
     return {
         "title": run.title,
         "kind": "run",
@@ -57,6 +60,7 @@ def document_of(run: Run) -> Document:
         "stories": report["stories"],
         "numbers": report["numbers"],
         **({"controls": controls} if controls else {}),
+        **({"by_method": by_method} if by_method else {}),
         **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
     }
 
@@ -119,6 +123,7 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
                 **own_of(suite.tables, results, failed),
                 **dict(_of_facets(results)),
                 **_of_controls(document, reading),
+                **_of_methods(document, reading),
             }
             visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
             tables |= {f"{name}-{reading}": _table_of(document, table, reading) for name, table in visible.items()}
@@ -170,6 +175,11 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
 def _of_controls(document: Document, reading: str) -> dict[str, ShownTable]:
     controls = document.get("controls")
     return dict(control_tables(controls, reading)) if controls else {}
+
+
+def _of_methods(document: Document, reading: str) -> dict[str, ShownTable]:
+    by_method = document.get("by_method")
+    return dict(method_tables(by_method, reading)) if by_method else {}
 
 
 def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:

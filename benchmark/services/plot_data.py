@@ -13,6 +13,7 @@ from benchmark.domain.tables.estimates import figure_of
 from benchmark.services.absences import unread
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
+from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import analyses_of, models_of
@@ -73,6 +74,7 @@ def figures_of(document: Document, failed: list[str] | None = None) -> dict[str,
             results = results_of(document, suite, reading)
             suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
             suite_pictures |= dict(control_pictures(document["controls"], reading)) if "controls" in document else {}
+            suite_pictures |= dict(method_pictures(document["by_method"], reading)) if "by_method" in document else {}
             by_name = {
                 **dict(_matrices(document, results)),
                 **{name: _picture_of(document, picture, reading) for name, picture in suite_pictures.items()},

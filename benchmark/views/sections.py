@@ -8,6 +8,7 @@ from typing import Any
 from benchmark.domain.tables import Table
 from benchmark.services.control_tables import control_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
+from benchmark.services.method_tables import method_sections
 from benchmark.services.plot_data import figures_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
@@ -70,7 +71,8 @@ def sections_in(document: Document) -> list[Section]:
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repetitions = Section("Single repetitions", (), tuple(f"repetitions-{key}" for key in keys))
-    sections = [pairs, *(control_sections(keys) if "controls" in document else ())]
+    sections = [pairs, *(method_sections(keys) if "by_method" in document else ())]
+    sections += control_sections(keys) if "controls" in document else ()
     for suite in suites_of(document):
         sections += [*_of_groups(suite), *suite.sections]
         if not suite.arranges("judge-tests"):

@@ -54,14 +54,18 @@ def evidence(slug: str, split: str = "") -> Href:
 def frozen_evidence(slug: str, report: str) -> Href:
     """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
     address = reverse("benchmark:shared_items", args=[slug, report])
-    return _evidence(lambda run, **query: _filtered(address, query), lambda source, category: "")
+    return _evidence(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
 
 
 def frozen_items_url(slug: str, report: str, **query: Any) -> str:
     return _filtered(reverse("benchmark:shared_items", args=[slug, report]), query)
 
 
-def _evidence(items: Callable[..., str], person: Callable[[Source, str], str], split: str = "") -> Href:
+def _evidence(
+    items: Callable[..., str], person: Callable[[Source, str], str], split: str = "", *, alone: bool = False
+) -> Href:
+    """The links of cells; `alone`, where the items of runs beside that of a row are not at hand."""
+
     def href(row: Mapping[str, Any], column: Column) -> str:
         source = source_of(row)
         if source is None or column.is_text or row.get(column.key) is None:
@@ -69,7 +73,7 @@ def _evidence(items: Callable[..., str], person: Callable[[Source, str], str], s
         items_of_cell = source.where.get(column.key, Items())
         if source.kind == "person":
             return person(source, items_of_cell.filters.get("category", ""))
-        if not source.entrant:
+        if not source.entrant or (alone and items_of_cell.run not in ("", source.run)):
             return ""
         query = {
             "model": items_of_cell.entrant or source.entrant,

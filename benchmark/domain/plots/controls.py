@@ -19,7 +19,14 @@ def control_differences(
 ) -> Drawing:
     """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel a control; `rows` are of one model under one control:
     {model, title, value, interval[, reason], bounds}."""
-    title = f"{score}: published less controlled, {reading} reading"
+    return difference_panels(
+        rows, title=f"{score}: published less controlled, {reading} reading", unit=f"{score}, {reading} reading: points by which it is higher as published",
+        over=over, note=note, look=look,
+    )  # fmt: skip
+
+
+def difference_panels(rows: Sequence[Row], *, title: str, unit: str, over: str, note: str, look: Look) -> Drawing:
+    """Draw differences in a panel for each `title` of the rows, models below each other."""
     if not rows:
         return Drawing(title, NO_MODEL)
     models = list(dict.fromkeys(row["model"] for row in rows))
@@ -31,9 +38,15 @@ def control_differences(
         panels.append(Panel(name, [{"difference": figure} for figure in figures], bounds))
         lines.append(told(name, models, figures, bounds))
     canvas = dot_plot(
-        models, panels, (Series(key="difference", label="Difference"),), unit=f"{score}, {reading} reading: points by which it is higher as published",
-        over=over, note=note, look=look, rule=0.0,
-    )  # fmt: skip
+        models,
+        panels,
+        (Series(key="difference", label="Difference"),),
+        unit=unit,
+        over=over,
+        note=note,
+        look=look,
+        rule=0.0,
+    )
     return Drawing(title, canvas, lines)
 
 

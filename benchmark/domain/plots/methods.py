@@ -1,0 +1,45 @@
+"""What models come to by methods: scores, and differences to the plain one, in a panel for each method."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmark.domain.plots.controls import Row, difference_panels
+from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
+from benchmark.domain.plots.ranked import NO_MODEL
+from benchmark.domain.plots.values import percent, told
+
+
+@plot
+def method_scores(
+    rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
+) -> Drawing:
+    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method; `rows` are of one model by one method: {model, title,
+    score}."""
+    title = f"{score} by method, {reading} reading"
+    if not rows:
+        return Drawing(title, NO_MODEL)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    panels, lines = [], []
+    for name in dict.fromkeys(row["title"] for row in rows):
+        by_model = {row["model"]: row for row in rows if row["title"] == name}
+        figures = [percent(by_model[model]["score"]) if by_model[model]["score"] else None for model in models]
+        panels.append(Panel(name, [{"score": figure} for figure in figures]))
+        lines.append(told(name, models, figures))
+    canvas = dot_plot(
+        models, panels, (Series(key="score", label="Score"),), unit=f"{score}, {reading} reading (%), missing answers at their worst",
+        over=over, note=note, look=look,
+    )  # fmt: skip
+    return Drawing(title, canvas, lines)
+
+
+@plot
+def method_differences(
+    rows: Sequence[Row], *, score: str, reading: str, plain: str, over: str = "stories", note: str = "", look: Look
+) -> Drawing:
+    """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
+    return difference_panels(
+        rows, title=f"{score}: methods less {plain}, {reading} reading", unit=f"{score}, {reading} reading: points by which it is higher than {plain}",
+        over=over, note=note, look=look,
+    )  # fmt: skip

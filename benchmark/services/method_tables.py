@@ -1,0 +1,174 @@
+"""Tables and pictures of what models come to by each method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
+from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
+from benchmark.suites.shown import Section, ShownPicture, ShownTable
+
+ByMethod = Mapping[str, Any]
+Row = Mapping[str, Any]
+
+
+def method_sections(keys: Sequence[str]) -> list[Section]:
+    """Return the part of a page that methods have."""
+    pictures = (*(f"method-scores-{key}" for key in keys), *(f"methods-{key}" for key in keys))
+    tables = tuple(name for key in keys for name in (f"method-scores-{key}", f"methods-{key}"))
+    return [Section("By method", pictures, tables)]
+
+
+def method_tables(by_method: ByMethod, reading: str) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables of one reading by name, without the reading."""
+    for stage in ordered_keys(by_method["rows"]):
+        if rows := by_method["rows"][stage].get(reading):
+            yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, reading))
+            yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, reading))
+
+
+def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: str) -> Table:
+    """Tabulate the score of each model by each method, a column a method."""
+    columns = [
+        Column(key=name, header=title.capitalize() if title.islower() else title, kind="share", unit="%", interval=f"{name} interval", best="high")
+        for name, title in by_method["methods"].items()
+    ]  # fmt: skip
+    notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
+    missing = [f"{row['model']}, {row['title']}: {_lowered(row['why'])}" for row in rows if row["score"] is None]
+    notes += [f"Without a score: {' '.join(missing)}"] if missing else []
+    return Table(
+        title=f"{group_named(stage).score_title} by method, {reading} reading",
+        columns=[Column(key="model", header="Model"), *columns],
+        rows=[_scores(of, stage) for of in _by_model(rows)],
+        lead=_lead(rows, by_method, stage),
+        notes=notes,
+    )
+
+
+def _lowered(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
+
+
+def _by_model(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of each model."""
+    return [[row for row in rows if row["key"] == key] for key in dict.fromkeys(row["key"] for row in rows)]
+
+
+def _lead(rows: Sequence[Row], by_method: ByMethod, stage: str) -> list[str]:
+    """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
+    lead = []
+    if by_method["unfinished"]:
+        lead.append(f"Not finished: {', '.join(by_method['unfinished'])}. What has no answer yet counts as missing.")
+    plain = by_method["plain"]
+    if all(row["score"] is None for row in rows if row["method"] == plain):
+        lead.append(
+            f"Nobody was asked {by_method['methods'][plain]} with these settings: launch that, and differences stand here."
+        )
+    counts = sorted({row["score"]["n"] for row in rows if row["score"]})
+    if counts[1:]:
+        lead.append(
+            f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to {counts[-1]:,}): differences are over what both have, scores are not."
+        )
+    return lead
+
+
+def _scores(rows: Sequence[Row], stage: str) -> SourcedRow:
+    cells: dict[str, Any] = {"model": rows[0]["model"]}
+    for row in rows:
+        score = row["score"] or {}
+        cells[row["method"]] = score.get("value")
+        cells[f"{row['method']} interval"] = score.get("interval")
+        cells[f"{row['method']} interval_reason"] = score.get("reason")
+    return SourcedRow(cells, _source(rows[0], stage, {row["method"]: row for row in rows}))
+
+
+def _source(row: Row, stage: str, behind: Mapping[str, Row]) -> Source:
+    """Return the source of a row; `behind` says by column whose answers a cell holds."""
+    where = {
+        column: Items(run=of["beside"], entrant=of["beside_entrant"]) for column, of in behind.items() if of["beside"]
+    }
+    return Source(
+        key=row["key"], kind=row["kind"], run=row["run"], run_title="", entrant=row["entrant"], stage=stage, where=where
+    )
+
+
+def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: str) -> Table:
+    """Tabulate each model by each method, and what it is better by than asked plainly."""
+    plain = by_method["methods"][by_method["plain"]]
+    share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
+    missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
+    columns = [
+        Column(key="method", header="Method"),
+        Column(key="score", header="Score", **share),
+        Column(key="plain", header=plain.capitalize(), **share),
+        Column(key="value", header="Difference", unit="points", kind="share", interval="interval", bounds="bounds"),
+        Column(key="p", header="p", kind="number", digits=4),
+        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
+        Column(key="shown", header="Shown to differ"),
+        count_column(stage),
+        Column(key="own_missing", header="By the method", **missing),
+        Column(key="plain_missing", header=plain.capitalize(), **missing),
+        *answered_columns(stage),
+        Column(key="why", header="Why not"),
+    ]
+    compared = [row for row in rows if row["method"] != by_method["plain"]]
+    if not any(row["why"] for row in compared):
+        columns.pop()
+    notes = [
+        by_method["how"][stage][reading],
+        f"Score and {plain} are over the samples of the difference, missing answers at their worst.",
+    ]
+    return Table(
+        title=f"{group_named(stage).score_title}: methods less {plain}, {reading} reading",
+        columns=columns,
+        rows=[_difference(row, rows, by_method["plain"], stage) for row in compared],
+        section="model",
+        lead=_lead(rows, by_method, stage),
+        notes=notes,
+    )
+
+
+def _difference(row: Row, rows: Sequence[Row], plain: str, stage: str) -> SourcedRow:
+    beside = next(other for other in rows if other["key"] == row["key"] and other["method"] == plain)
+    both = row["value"] is not None
+    cells = {
+        **row, "method": row["title"].capitalize() if row["title"].islower() else row["title"],
+        "score": row["own"] if both else (row["score"] or {}).get("value"),
+        "shown": told_apart(row), "interval_reason": row.get("reason"), "own_missing": row["missing"][0], "plain_missing": row["missing"][1],
+        "bounds": row["bounds"] if both and any(row["missing"]) else None, "why": row["why"] or None, **answered_by_both(row),
+    }  # fmt: skip
+    source = _source(row, stage, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
+    return SourcedRow(cells, replace(source, unranked=True))
+
+
+def method_pictures(by_method: ByMethod, reading: str) -> Iterator[tuple[str, ShownPicture]]:
+    """Yield the pictures of one reading by name, without the reading."""
+    for stage in ordered_keys(by_method["rows"]):
+        rows, score = by_method["rows"][stage].get(reading), group_named(stage).score_title
+        if not rows:
+            continue
+        told = {"score": score, "reading": reading, "over": units_of_group(stage)}
+        scores = {"positional": [rows], **told}
+        yield f"method-scores-{stage}", ShownPicture(f"{score} by method", _plot_scores, partial(dict, scores))
+        plain = by_method["plain"]
+        compared = [row for row in rows if row["kind"] == "model" and row["method"] != plain]
+        if any(row["value"] is not None for row in compared):
+            title = f"{score}: methods less {by_method['methods'][plain]}"
+            differences = {"positional": [compared], "plain": by_method["methods"][plain], **told}
+            yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
+
+
+def _plot_scores() -> Any:
+    from benchmark.domain.plots import method_scores  # matplotlib takes a second to load
+
+    return method_scores
+
+
+def _plot_differences() -> Any:
+    from benchmark.domain.plots import method_differences
+
+    return method_differences

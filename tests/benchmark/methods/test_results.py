@@ -1,0 +1,151 @@
+"""What a report says of methods: which help whom, with paired differences, whatever launch their runs are of, and what is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.method_plans import plans_by_method
+from benchmark.services.plot_data import figures_of
+from benchmark.services.runs import start_run
+from benchmark.services.shared_reports import freeze_run
+from benchmark.services.stored_plans import plan_of
+from tests.benchmark.methods.world import GOLD, METHODS, QUESTIONS, STEADY, THINKS, TRUTHS, methods_world
+from tests.benchmark.settled import work_off, written
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ASKED = [key for key in GOLD if int(key[:8]) < 5]
+OVERLOOKED = sum(GOLD[key] != TRUTHS[key] for key in ASKED) / QUESTIONS
+
+
+@pytest.fixture
+def world(tmp_path):
+    return methods_world(tmp_path, *METHODS)
+
+
+@pytest.fixture
+def runs(world) -> list[Run]:
+    return world[1]
+
+
+@pytest.fixture
+def admin(client, world):
+    client.force_login(world[0].alice)
+    return client
+
+
+def rows_of(run: Run, reading: str = "repaired") -> dict[tuple[str, str], dict]:
+    rows = document_of(run)["by_method"]["rows"]["opentom"][reading]
+    return {(row["model"], row["method"]): row for row in rows}
+
+
+def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
+    assert len(ASKED) == QUESTIONS
+    rows = rows_of(runs[0])
+    assert list(rows) == [(model, method) for model in (STEADY, THINKS) for method in METHODS]
+    helped, unhelped = rows[THINKS, "cot"], rows[THINKS, "s2a"]
+    assert helped["value"] == pytest.approx(OVERLOOKED) and 0 < helped["p"] <= helped["p_adjusted"] < 1
+    assert helped["interval"][0] < helped["value"] < helped["interval"][1]  # five narratives are few
+    assert (helped["own"], helped["score"]["value"]) == (1.0, 1.0) and helped["plain"] == pytest.approx(1 - OVERLOOKED)
+    assert unhelped["value"] == rows[STEADY, "cot"]["value"] == 0 and unhelped["n"] == QUESTIONS
+    plain = rows[THINKS, "plain"]
+    assert plain["score"]["value"] == pytest.approx(1 - OVERLOOKED) and plain["value"] is None and plain["why"] == ""
+    by_method = document_of(runs[0])["by_method"]
+    assert "Holm's correction over the 4 tests" in by_method["how"]["opentom"]["repaired"]
+    # whichever of the runs is looked at
+    assert [row["value"] for row in rows_of(runs[1]).values()] == [row["value"] for row in rows.values()]
+
+
+def test_missing_answers_are_values_with_bounds(runs):
+    lost = RunItem.objects.filter(entrant__run=runs[1], entrant__name=THINKS, stage="answer")[:23]
+    RunItem.objects.filter(pk__in=[item.pk for item in lost]).update(
+        call=None, official=None, repaired=None, score=None, repaired_score=None
+    )
+    row = rows_of(runs[0])[THINKS, "cot"]
+    assert row["missing"] == [23, 0] and row["n"] == QUESTIONS and row["answered"]["n"] == QUESTIONS - 23
+    low, high = row["bounds"]
+    assert low == pytest.approx(row["value"]) and high - low == pytest.approx(23 / QUESTIONS)
+    # official scoring needs an answer to every question
+    assert document_of(runs[0])["by_method"]["rows"]["opentom"]["repaired"]
+
+
+def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
+    Entrant.objects.filter(run=runs[1], name=THINKS).delete()
+    Entrant.objects.filter(run=runs[2], name=THINKS).update(spec={"name": THINKS, "options": {"other": 1}})
+    rows = rows_of(runs[0])
+    assert (rows[THINKS, "cot"]["why"], rows[THINKS, "cot"]["score"]) == ("Not asked.", None)
+    assert rows[THINKS, "s2a"]["why"] == "The endpoint had other settings."
+    tables = tables_of(document_of(runs[0]))
+    scores = tables["method-scores-opentom-repaired"]()
+    assert scores.rows[-1]["cot"] is None and "thinks, chain of thought: not asked." in scores.notes[-1]
+    assert {row["why"] for row in tables["methods-opentom-repaired"]().rows} == {
+        None,
+        "Not asked.",
+        "The endpoint had other settings.",
+    }
+
+
+def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs):
+    cast, (plain, *_) = world
+    (later,) = plans_by_method(replace(plan_of(plain), limit=46, title="Later", seed=5), ["self-ask"])
+    run = work_off(start_run(by=cast.alice, plan=later, now=timezone.now()))
+    row = rows_of(plain)[STEADY, "self-ask"]
+    assert (row["n"], row["beside"], row["value"]) == (46, run.uid, 0)
+    lead = tables_of(document_of(plain))["method-scores-opentom-repaired"]().lead
+    assert lead == [
+        "Not all were asked about the same questions (46 to 115): differences are over what both have, scores are not."
+    ]
+    # its own report is of its own samples alone
+    assert {found["n"] for found in rows_of(run).values() if found["n"]} == {46}
+    # of several runs by a method the one with the most of the samples counts, not the newest
+    (small_one,) = plans_by_method(replace(plan_of(plain), limit=5), ["cot"])
+    start_run(by=cast.alice, plan=small_one, now=timezone.now())
+    assert rows_of(plain)[STEADY, "cot"]["n"] == QUESTIONS
+
+
+def test_without_the_plain_method_scores_stand_and_say_so(runs):
+    Run.objects.filter(pk=runs[0].pk).update(archived_at=timezone.now())
+    rows = rows_of(runs[1])
+    assert rows[STEADY, "s2a"]["score"]["value"] == 1.0 and rows[STEADY, "s2a"]["why"] == "Not asked plain."
+    assert rows[STEADY, "plain"]["why"] == "Not asked."
+    document = document_of(runs[1])
+    lead = tables_of(document)["method-scores-opentom-repaired"]().lead
+    assert lead == ["Nobody was asked plain with these settings: launch that, and differences stand here."]
+    assert "methods-opentom-repaired" not in figures_of(document)
+
+
+def test_a_run_alone_says_nothing_of_methods(runs):
+    Run.objects.exclude(pk=runs[1].pk).update(archived_at=timezone.now())
+    assert "by_method" not in document_of(runs[1])
+
+
+def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
+    run = runs[0]
+    where = [run.project.slug, run.uid]
+    page = written(admin.get(reverse("benchmark:run_report", args=where)))
+    for told in (
+        "By method",
+        "Accuracy by method",
+        "Accuracy: methods less plain",
+        "Chain of thought",
+        "Shown to differ",
+    ):
+        assert told in page, told
+    beside = Entrant.objects.get(run=runs[1], name=THINKS)
+    assert f"{reverse('benchmark:run_items', args=[where[0], runs[1].uid])}?model={beside.pk}" in page
+    for table in ("method-scores-opentom-repaired", "methods-opentom-repaired"):
+        for suffix in ("csv", "json", "tex"):
+            file = admin.get(reverse("benchmark:run_table", args=[*where, table, suffix]))
+            body = b"".join(file.streaming_content if file.streaming else [file.content])
+            assert file.status_code == 200 and b"thinks" in body
+        drawn = admin.get(reverse("benchmark:run_figure", args=[*where, table, "svg"]))
+        assert b"chain of thought" in drawn.content
+    frozen = freeze_run(by=world[0].alice, run=run)
+    assert "by_method" in frozen.figures
+    shown = written(admin.get(reverse("benchmark:shared_report", args=[where[0], frozen.uid])))
+    assert "Accuracy by method" in shown and f"model={beside.pk}" not in shown
