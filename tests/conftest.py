@@ -14,6 +14,7 @@ from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
 from tests.prepared import copy_prepared, keep_migrated, migrate_once
+from tests.statements import Statements, left_out
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
 
@@ -33,11 +34,17 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Note the statements of each test where the variable names a folder for them."""
+    if folder := os.environ.get("TEST_NOTES"):
+        config.pluginmanager.register(Statements(Path(folder)))
+
+
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_reset_sequences", "live_server"}
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, None, None]:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
     """Mark what uses the database, so that the pass on PostgreSQL can leave out what would only say the same again.
 
     What is dear begins first, or one process would wait for the other at the end.
@@ -46,6 +53,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, N
         if item.get_closest_marker("django_db") or DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker("database")
     yield  # tests are chosen by their markers, and put in order by what they do to the database
+    if folder := os.environ.get("TEST_NOTED"):
+        out = left_out(items, Path(folder))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
+        items[:] = [item for item in items if item.nodeid not in out]
     items.sort(key=lambda item: (not item.get_closest_marker("dear"), not item.get_closest_marker("browser")))
 
 

@@ -1,0 +1,163 @@
+"""What of the tests the pass on PostgreSQL has to take: those that together send every statement that any test sends.
+
+The pass on SQLite notes of each test which statements the product sends: from which of its functions, in which form, and
+with what outcome. The pass on PostgreSQL takes all tests that send few, those of several writers at once (the test itself
+and one worker are none), those that look at which database they have, those that SQLite skipped, and of the others as many
+as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every test that uses the database.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.signals import connection_created
+
+ROOT = Path(__file__).resolve().parents[1]
+OURS = tuple(f"{ROOT / name}{os.sep}" for name in ("annotation", "benchmark", "config", "core", "judge", "workers"))
+UNKNOWN = -1_000_000_000
+FEW = 100  # statements of a test that PostgreSQL answers in a tenth of a second
+MANY = re.compile(r"(?:%s|\(%s(?:, %s)*\))(?:, (?:%s|\(%s(?:, %s)*\)))+")
+SAVEPOINT = re.compile(r"SAVEPOINT .*")
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What a test sends: the number of its statements, of the threads that send them, and what they are."""
+
+    number: int
+    threads: int
+    statements: frozenset[str]
+
+
+class Statements:
+    """Notes the statements of each test, and writes them to `folder` at the end: a file a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.sent: dict[str, Sent] = {}
+        self.number, self.threads, self.current = 0, set[int](), set[str]()
+        connection_created.connect(self.listen)
+
+    def listen(self, connection: BaseDatabaseWrapper, **_: Any) -> None:
+        """Have a connection that opens note its statements."""
+        if self.note not in connection.execute_wrappers:
+            connection.execute_wrappers.append(self.note)
+
+    def note(self, execute: Callable, sql: str, params: Any, many: bool, context: Mapping[str, Any]) -> Any:
+        """Send a statement, and note it."""
+        outcome = ""
+        try:
+            return execute(sql, params, many, context)
+        except Exception as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            self.number += 1
+            self.threads.add(threading.get_ident())
+            if at := _function_of_ours():
+                self.current.add(_statement(at, _form(sql), outcome))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Note what is sent while `item` is made ready, runs and is taken down."""
+        self.number, self.threads, self.current = 0, set(), set()
+        result = yield
+        self.sent[item.nodeid] = Sent(self.number, len(self.threads), frozenset(self.current))
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note of what was skipped that nothing is known of it."""
+        if report.skipped:
+            self.number = UNKNOWN
+
+    def pytest_sessionfinish(self) -> None:
+        """Write what was noted."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        told = {
+            test: [sent.number, sent.threads, sorted(sent.statements)]
+            for test, sent in self.sent.items()
+            if sent.number >= 0
+        }
+        (self.folder / f"{os.getpid()}.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def sent_in(folder: Path) -> dict[str, Sent]:
+    """Return what each test sent, as the processes of a pass wrote it."""
+    sent: dict[str, Sent] = {}
+    for path in sorted(folder.glob("*.json")):
+        for test, (number, threads, statements) in json.loads(path.read_text(encoding="utf-8")).items():
+            sent[test] = Sent(number, threads, frozenset(statements))
+    return sent
+
+
+def left_out(items: Iterable[pytest.Item], folder: Path) -> set[str]:
+    """Return the names of tests among `items` that send many statements, all of which others send too."""
+    told = sent_in(folder)
+    sent = {item.nodeid: told[item.nodeid] for item in items if item.nodeid in told}
+    looking = {item.nodeid for item in items if "vendor" in item.function.__code__.co_names}
+    given = {test for test, told in sent.items() if told.number < FEW or told.threads > 2 or test in looking}
+    return set(sent) - given - covering(sent, given)
+
+
+def covering(sent: Mapping[str, Sent], given: Iterable[str] = ()) -> set[str]:
+    """Return tests that together send every statement that the `given` do not send: each the one that sends most of what is missing for its number."""
+    missing = _all(sent.values()) - _all(sent[test] for test in given)
+    queue = [(-_worth(told, missing), test) for test, told in sent.items()]
+    heapq.heapify(queue)
+    chosen: set[str] = set()
+    while missing:
+        _, test = heapq.heappop(queue)
+        worth = _worth(sent[test], missing)
+        if queue and -worth > queue[0][0]:  # others have sent some of it since
+            heapq.heappush(queue, (-worth, test))
+            continue
+        chosen.add(test)
+        missing -= sent[test].statements
+    return chosen
+
+
+def _worth(sent: Sent, missing: set[str]) -> float:
+    return len(sent.statements & missing) / (sent.number + 1)
+
+
+def _all(told: Iterable[Sent]) -> set[str]:
+    return set().union(*(sent.statements for sent in told))
+
+
+def _function_of_ours() -> str:
+    """Return the name of the innermost function of the product on the stack, empty if a test sends the statement itself."""
+    frame = sys._getframe(2)
+    while frame is not None:
+        if name := _name(frame.f_code):
+            return name
+        frame = frame.f_back
+    return ""
+
+
+@cache
+def _name(code: Any) -> str:
+    return f"{code.co_filename}:{code.co_qualname}" if code.co_filename.startswith(OURS) else ""
+
+
+@cache
+def _form(sql: str) -> str:
+    """Return the statement without the number of its values."""
+    return SAVEPOINT.sub("SAVEPOINT", MANY.sub("…", sql))
+
+
+@cache
+def _statement(at: str, form: str, outcome: str) -> str:
+    return blake2b(f"{at}\0{form}\0{outcome}".encode(), digest_size=8).hexdigest()
