@@ -20,6 +20,7 @@ from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.runs import PURPOSE, READ_AGAIN, note_later
+from benchmark.services.steering import not_steered
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
@@ -36,6 +37,10 @@ _PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "un
 
 
 class EvaluationHandler(JobHandler):
+    def closed(self, job: Job) -> str:
+        run = Run.with_deleted.select_related("original").filter(job=job).first()
+        return not_steered(run) if run else ""
+
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         run_items = _run_items(items)
         texts = answers_of(list(run_items.values()))

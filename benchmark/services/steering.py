@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from benchmark.models import Run
-from benchmark.services.archiving import ARCHIVED
+from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED
 from workers.services.jobs import JobRefused, require_action
 
 
 def not_steered(run: Run) -> str:
     """Return why nothing of that can be done to a run, whatever its state; empty where it can."""
-    return ARCHIVED if run.archived_at else IMPORTED if run.imported else ""
+    if run.deleted_at:
+        return DELETED
+    return ARCHIVED if (run.original or run).archived_at else IMPORTED if run.imported else ""
 
 
 def steer(run: Run, action: str, *, budget: str = "") -> None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import AuditEvent
@@ -17,6 +18,7 @@ from benchmark.services.leaderboard_scope import finished_runs, version_to_show
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import run_again
 from benchmark.services.shared_reports import freeze_run
+from benchmark.services.steering import not_steered
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 from tests.pressing import all_at_once
@@ -243,3 +245,32 @@ def test_commands_do_the_same(world):
     assert RunItem.objects.count() == items
     assert told("benchmark_run", "delete", uid, "--yes")["items"] == items
     assert "There is no run" in refused("benchmark_run", "archive", uid)
+
+
+# --- the list of work ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("put_away", "why"), [(archive, "The run is archived; restore it first."), (delete, "The run was deleted.")]
+)
+def test_the_job_of_a_run_that_is_put_away_is_not_taken_up_again(world, client, put_away, why):
+    job = world.run.job
+    item = Item.objects.filter(job=job).first()
+    Item.objects.filter(pk=item.pk).update(state="failed", problem="No answer came.")
+    world.charlie.is_superuser = True
+    world.charlie.save()
+    client.force_login(world.charlie)
+    address = reverse("workers:job", args=[job.uid])
+    assert f"{address}retry/" in client.get(address).content.decode()
+    put_away(world)
+    page = client.get(address).content.decode()
+    assert f"{address}retry/" not in page and why in page
+    for action in ("retry", "resume"):
+        answer = client.post(reverse("workers:job_action", args=[job.uid, action]), follow=True)
+        assert answer.content.decode().count(why) == 2  # as the refusal, and where the buttons were
+    item.refresh_from_db()
+    job.refresh_from_db()
+    assert (item.state, job.state) == ("failed", "finished")
+
+
+def test_the_job_of_a_control_is_put_away_with_its_run(world):
+    control = Run(control="renamed", original=Run(archived_at=timezone.now()))
+    assert not_steered(control) == archiving.ARCHIVED and not_steered(Run(control="renamed", original=Run())) == ""

@@ -32,6 +32,10 @@ class JobHandler(Protocol):
         """Return how many failures the job took over from earlier work, which its own items do not count."""
         return 0
 
+    def closed(self, job: Job) -> str:
+        """Return one sentence where nothing is to be done to the job any more, because what it was for is gone or put away; else ""."""
+        return ""
+
     def finished(self, job: Job) -> None:
         """Called when no item of the job is open any more."""
         return None
@@ -50,3 +54,9 @@ def handler_of(name: str) -> JobHandler:
     if name not in _HANDLERS:
         raise LookupError(f"No app registered a handler for {name!r} jobs.")
     return _HANDLERS[name]
+
+
+def closed(job: Job) -> str:
+    """Return why nothing is to be done to a job any more, in one sentence; empty where something can, and where no app knows the job."""
+    handler = _HANDLERS.get(job.purpose)
+    return handler.closed(job) if handler else ""

@@ -16,6 +16,7 @@ from core.database_clock import at_once
 from workers.domain.pricing import dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
+from workers.services.handlers import closed
 from workers.services.holding import holds_back, release
 from workers.services.notify import WORKERS
 
@@ -183,11 +184,15 @@ def require_action(job: Job, action: str, *, budget: str = "", what: str = "job"
         raise JobRefused(refusal)
 
 
+@transaction.atomic
 def apply_action(job: Job, action: str, *, budget: str = "") -> str:
     """Pause, resume, cancel or retry a job. Returns one sentence where that is refused, else "". Raises Http404 for any other action.
 
     `budget` is what somebody typed beside Resume: US dollars, empty for the budget that the job has.
     """
+    Job.objects.select_for_update().get(pk=job.pk)  # what it is for is deleted under the same lock
+    if why := closed(job):
+        return why
     now = timezone.now()
     match action:
         case "pause":

@@ -13,6 +13,7 @@ from django.shortcuts import render
 
 from workers.models import ItemState, Job, JobState
 from workers.services.failures import shortfall_of
+from workers.services.handlers import closed
 from workers.services.jobs import ACTIONS, least_budget
 from workers.services.progress import Progress, progress_of
 
@@ -27,6 +28,7 @@ def progress_context(job: Job, job_url: str) -> dict[str, Any]:
     return {
         "job": job,
         "job_url": job_url,
+        "closed": closed(job),
         "actions": {name: f"{job_url}{name}/" for name in ACTIONS},
         "progress": progress,
         "shortfall": shortfall_of(job, total=progress.total) if progress.failed or progress.unusable else None,
