@@ -14,7 +14,8 @@ from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, r
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-import tests.test_making  # noqa: F401 - its tests press, too
+import tests.benchmark.test_import_page
+import tests.test_making  # noqa: F401 - their tests press, too
 from annotation.domain.tables import TableRow
 from annotation.models import (
     Assignment,

@@ -104,6 +104,7 @@ PAGES = {
     "benchmark:prompt_set": ADMIN,
     "benchmark:discard_prompt_set": ADMIN,
     "benchmark:launch": ADMIN,
+    "benchmark:import_answers": ADMIN,
     "benchmark:estimate": ADMIN,
     "benchmark:prompt_preview": ADMIN,
     "benchmark:extend_run": ADMIN,

@@ -54,7 +54,13 @@ class ManyFiles(forms.ClearableFileInput):
 
 
 class FilesField(forms.FileField):
+    """Several files; `command` is what takes those that are too large for a page."""
+
     widget = ManyFiles
+
+    def __init__(self, *, command: str = "import_corpus", **options) -> None:
+        super().__init__(**options)
+        self.command = command
 
     def clean(self, data, initial=None) -> list:
         files = [super(FilesField, self).clean(file, initial) for file in (data or [None])]
@@ -62,7 +68,7 @@ class FilesField(forms.FileField):
         if size > settings.IMPORT_MAX_BYTES:
             limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
             raise forms.ValidationError(
-                f"The files are larger than {limit} MB together; use the command import_corpus."
+                f"The files are larger than {limit} MB together; use the command {self.command}."
             )
         return files
 

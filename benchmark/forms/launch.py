@@ -116,10 +116,51 @@ class ControlsForm(RefusableForm, ControlFields):
         self.fields["controls"].error_messages["required"] = "Tick at least one control."
 
 
-class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
+class SampleFields(forms.Form):
+    """What a run is about: a version of the suite's, and which of its samples."""
+
+    suite: Suite
+    dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    limit = forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label="Only the first")
+
+    def set_samples(self, project: Project) -> None:
+        """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
+        suite, fields = self.suite, self.fields
+        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else ""))
+        fields["suite"] = forms.ChoiceField(
+            choices=[(suite.name, suite.title)], initial=suite.name, required=False, widget=forms.HiddenInput,
+            error_messages={"invalid_choice": f"The suite %(value)s does not ask about this version; expected {able}."},
+        )  # fmt: skip
+        datasets = project.datasets.filter(suite=suite.name if suite.load else "")
+        fields["dataset"].queryset = datasets
+        fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
+        fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
+        for name, rows in (("split", project.splits), ("category", project.categories)):
+            samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
+            there = (
+                samples.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
+            )
+            fields[name].choices = [("", "All"), *((value, value) for value in there)]
+            if suite.load and not there:
+                del fields[name]
+
+    @property
+    def sample_fields(self) -> list[BoundField]:
+        return [self[name] for name in ("split", "category", "limit") if name in self.fields]
+
+    @property
+    def chosen_samples(self) -> dict[str, Any]:
+        """What a valid form chose, by the names that a plan has for it."""
+        cleaned = self.cleaned_data
+        parts = {name: cleaned.get(name) or "" for name in ("category", "split")}
+        return {"dataset": cleaned["dataset"], "limit": cleaned["limit"] or 0} | parts
+
+
+class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, SampleFields):
     """A run of a suite, or one by each of several methods; its settings have fields under their names."""
 
-    dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     endpoints = forms.ModelMultipleChoiceField(
         Endpoint.objects.none(), to_field_name="name", label="Models", widget=forms.CheckboxSelectMultiple,
         error_messages={"required": NO_MODEL},
@@ -127,9 +168,6 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     stages = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one stage."}
     )
-    split = forms.ChoiceField(required=False)
-    category = forms.ChoiceField(required=False)
-    limit = forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label="Only the first")
     max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, label="Longest answer in tokens")
     seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1)
     repetitions = forms.IntegerField(
@@ -149,12 +187,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
     ) -> None:
         super().__init__(data, initial=initial)
         self.suite = suite
-        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else ""))
-        self.fields["suite"] = forms.ChoiceField(
-            choices=[(suite.name, suite.title)], initial=suite.name, required=False, widget=forms.HiddenInput,
-            error_messages={"invalid_choice": f"The suite %(value)s does not ask about this version; expected {able}."},
-        )  # fmt: skip
-        self._set_samples(project)
+        self.set_samples(project)
         self._set_asking()
         self.set_judging(suite)
         judging = {setting.name for setting in suite.judging_settings}
@@ -165,22 +198,6 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
                 methods_field(setting) if setting.method else setting_field(setting, names_of(project, suite))
             )
 
-    def _set_samples(self, project: Project) -> None:
-        """Set what can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
-        suite, fields = self.suite, self.fields
-        datasets = project.datasets.filter(suite=suite.name if suite.load else "")
-        fields["dataset"].queryset = datasets
-        fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
-        fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
-        for name, rows in (("split", project.splits), ("category", project.categories)):
-            samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
-            there = (
-                samples.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
-            )
-            fields[name].choices = [("", "All"), *((value, value) for value in there)]
-            if suite.load and not there:
-                del fields[name]
-
     def _set_asking(self) -> None:
         suite, fields = self.suite, self.fields
         fields["endpoints"].queryset = able_to(suite, [step.key for step in suite.launched if not step.judged])
@@ -189,10 +206,6 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
         fields["temperature"].help_text = f"Empty takes {suite.temperature}."
         self.set_controls(suite)
-
-    @property
-    def sample_fields(self) -> list[BoundField]:
-        return [self[name] for name in ("split", "category", "limit") if name in self.fields]
 
     @property
     def judge_fields(self) -> list[BoundField]:
@@ -236,7 +249,6 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
         """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
         cleaned = self.cleaned_data
         same = (
-            "dataset",
             "stages",
             "repetitions",
             "temperature",
@@ -247,16 +259,14 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields):
             "title",
             "controls",
         )
-        fields = {name: cleaned[name] for name in same} | {
-            name: cleaned.get(name) or "" for name in ("category", "split")
-        }
+        fields = {name: cleaned[name] for name in same} | self.chosen_samples
         judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
         options = {
             setting.name: cleaned[setting.name][0] if setting.method else cleaned[setting.name]
             for setting in self.suite.settings
         }
         return Plan(
-            endpoints=list(cleaned["endpoints"]), limit=cleaned["limit"] or 0, suite=self.suite.name, options=options,
+            endpoints=list(cleaned["endpoints"]), suite=self.suite.name, options=options,
             judge=cleaned.get("judge") if judged else None, **fields,
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from benchmark.views import (
+    answers,
     archiving,
     datasets,
     estimates,
@@ -31,6 +32,7 @@ urlpatterns = [
     path("runs/new/", launch.launch, name="launch"),
     path("runs/new/estimate/", estimates.estimate, name="estimate"),
     path("runs/new/preview/", estimates.preview, name="prompt_preview"),
+    path("runs/import/", answers.import_page, name="import_answers"),
     path("runs/gold/", runs.gold, name="run_gold"),
     path("runs/<str:uid>/", runs.run, name="run"),
     path("runs/<str:uid>/progress/", runs.progress, name="run_progress"),

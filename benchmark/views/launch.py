@@ -25,7 +25,7 @@ from core.idempotency.forms import made_once
 def launch(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
-    newest = access.project.datasets.filter(suite=_dataset_suite(suite)).values_list("version", flat=True).first()
+    newest = newest_version(access.project, suite)
     initial = {"dataset": request.GET.get("dataset", newest)}
     form = LaunchForm(posted(request), project=access.project, suite=suite, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -36,16 +36,17 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             return redirect("benchmark:run", slug, uid)
     context = {"form": form, "first": newest, "models": endpoint_choices(form, suite), "suite": suite}
-    context["launches"] = _launches(access.project)
+    context["launches"] = launches_of(access.project)
     return render(request, "benchmark/launch/launch.html", access.context | context)
 
 
-def _dataset_suite(suite: Suite) -> str:
-    """Return what datasets of a suite are stored under: frozen gold has an empty name."""
-    return suite.name if suite.load else ""
+def newest_version(project: Project, suite: Suite) -> int | None:
+    """Return the number of the newest version that runs of a suite can be on, None where there is none."""
+    name = suite.name if suite.load else ""  # frozen gold has an empty name
+    return project.datasets.filter(suite=name).values_list("version", flat=True).first()
 
 
-def _launches(project: Project) -> list[dict]:
+def launches_of(project: Project) -> list[dict]:
     """List {suite, version}: the newest version that each suite can ask about."""
     newest: dict[str, int] = {}
     for suite, version in project.datasets.order_by("version").values_list("suite", "version"):

@@ -28,7 +28,7 @@ from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
 from benchmark.services.runs import PURPOSE
 from benchmark.services.stored_plans import draft_of
-from benchmark.suites.contract import Answered, BadQuestion
+from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
@@ -102,12 +102,12 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
     made = read_all(files, said.format)
     if not (said.model or made.model):
         raise RunRefused("The file does not say which model answered; name the model.", "model")
-    plan, ids = _read_by_ids(plan, made, said)
     counted = plan.repetitions == 0
     plan = replace(plan, repetitions=1) if counted else plan
     stories, steps = samples_of_import(plan), steps_of_import(plan)
     if said.step and said.step not in steps:
         raise RunRefused(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}.", "step")
+    plan, ids = _read_by_ids(plan, stories, made, said)
     index = _index(plan, stories, made.records, said.step or steps[-1], ids)
     turns = MOST_REPETITIONS if counted else plan.repetitions
     matched = match(made.records, index, step=said.step, steps=steps, turns=turns)
@@ -120,15 +120,21 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
     return Preview(plan, storable(said.model or made.model)[:200], made, stories, matched, lacking)
 
 
+def importable(suite: Suite) -> list[Step]:
+    """Return the steps whose answers can be imported: those that models answer, of a suite with methods those that are scored."""
+    asked = [step for step in suite.launched if not step.judged]
+    scored = {group.scored for group in suite.groups}
+    return [step for step in asked if step.key in scored] if suite.program else asked
+
+
 def steps_of_import(plan: Plan) -> list[str]:
-    """Return the steps whose answers can be imported: those that models answer, of a method those that are scored."""
-    definition = plan.definition
-    asked = [step.key for step in definition.launched if not step.judged and step.key in plan.stages]
-    scored = {group.scored for group in definition.groups}
-    return [step for step in asked if step in scored] if definition.program else asked
+    """Return the keys of the steps whose answers can be imported into the run of the plan."""
+    return [step.key for step in importable(plan.definition) if step.key in plan.stages]
 
 
-def _read_by_ids(plan: Plan, made: Made, said: Said) -> tuple[Plan, Mapping[str, Answered]]:
+def _read_by_ids(
+    plan: Plan, stories: Sequence[DatasetSample], made: Made, said: Said
+) -> tuple[Plan, Mapping[str, Answered]]:
     """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are of."""
     own = plan.definition.answer_ids
     if own is None:
@@ -136,8 +142,9 @@ def _read_by_ids(plan: Plan, made: Made, said: Said) -> tuple[Plan, Mapping[str,
     answers = {name: record.text for record in made.records for name in record.ids}
     options = {option.name: said.ids.get(option.name, option.default) for option in own.options}
 
+    whole = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
     try:
-        ids = own.named([sample_of(story) for story in plan.dataset.samples.all()], answers, **options)
+        ids = own.named([sample_of(story) for story in whole], answers, **options)
     except SuiteFailed as error:
         raise RunRefused(str(error)) from error
     used = not ids.keys().isdisjoint(answers)

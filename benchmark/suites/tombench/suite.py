@@ -35,7 +35,7 @@ ORDER = Setting(
     choices=((SEEDED, "drawn from seed, question and try"), (RELEASED, "as the released code draws it")),
 )
 LANGUAGE = Setting(
-    "language", "Language of the questions", "en", choices=(("en", "English"), ("zh", "Chinese")),
+    "language", "Language", "en", choices=(("en", "English"), ("zh", "Chinese")),
     help="The released code calls the questions of both languages alike.",
 )  # fmt: skip
 LANGUAGES = Setting(

@@ -1,0 +1,104 @@
+"""The form by which answers that were made elsewhere become a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.forms.boundfield import BoundField
+from django.utils.datastructures import MultiValueDict
+
+from annotation.forms.corpus import FilesField
+from annotation.models import Project
+from benchmark.forms.launch import RefusableForm, SampleFields
+from benchmark.forms.settings import setting_field
+from benchmark.services.made_elsewhere.importing import Said, importable
+from benchmark.services.made_elsewhere.reading import FORMATS
+from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
+from benchmark.services.prompt_sets import names_of
+from benchmark.suites.contract import Suite
+
+MOST_NAME = 200
+
+
+class AnswersForm(RefusableForm, SampleFields):
+    """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those that say what the ids are of have
+    `ids_<name>`."""
+
+    files = FilesField(
+        label="Files", command="import_answers",
+        help_text="Answers by id, samples_….jsonl with results_….json, or a log of inspect_ai; of one model.",
+    )  # fmt: skip
+    model = forms.CharField(
+        required=False, max_length=MOST_NAME, label="Model", help_text="Where the files do not name it."
+    )
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
+    format = forms.ChoiceField(required=False, choices=[("", "as the files look"), *FORMATS.items()], label="Format")
+    step = forms.ChoiceField(required=False, label="What is answered")
+    repetitions = forms.IntegerField(
+        required=False, min_value=1, max_value=MOST_REPETITIONS, label="Repetitions",
+        help_text="Answers to each question; empty takes as many as the files have.",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        files: MultiValueDict | None = None,
+        *,
+        project: Project,
+        suite: Suite,
+        initial: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, files, initial=initial)
+        self.suite = suite
+        self.set_samples(project)
+        steps = [(step.key, step.label) for step in importable(suite)]
+        self.fields["step"].choices = [("", "as the files say"), *steps]
+        if len(steps) < 2:
+            del self.fields["step"]
+        judging = {setting.name for setting in suite.judging_settings}
+        self.reading = [setting.name for setting in suite.settings if setting.name not in judging]
+        for setting in suite.settings:
+            if setting.name in self.reading:
+                self.fields[setting.name] = setting_field(setting, names_of(project, suite))
+        for setting in self._own:
+            self.fields[f"ids_{setting.name}"] = setting_field(setting)
+
+    @property
+    def _own(self):
+        return self.suite.answer_ids.options if self.suite.answer_ids else ()
+
+    @property
+    def told_fields(self) -> list[BoundField]:
+        """The fields of what the files may not say."""
+        names = ("model", "title", *(f"ids_{setting.name}" for setting in self._own), "step", "repetitions", "format")
+        return [self[name] for name in names if name in self.fields]
+
+    @property
+    def reading_fields(self) -> list[BoundField]:
+        """The fields of the settings that answers are read by."""
+        return [self[name] for name in self.reading]
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the form, each with the label of its field."""
+        return [
+            f"{self.fields[name].label or name.capitalize()}: {error}" if name in self.fields else error
+            for name, errors in self.errors.items()
+            for error in errors
+        ]
+
+    def plan(self) -> Plan:
+        """Return the plan of a valid form."""
+        chosen, suite = self.cleaned_data, self.suite
+        return Plan(
+            endpoints=[], suite=suite.name, stages=[step.key for step in importable(suite)], max_tokens=suite.max_tokens, title=chosen["title"],
+            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.reading}, **self.chosen_samples,
+        )  # fmt: skip
+
+    def said(self) -> Said:
+        """Return what a valid form says of the files."""
+        chosen = self.cleaned_data
+        ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
+        return Said(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)

@@ -1,0 +1,95 @@
+"""The page on which answers that were made elsewhere become a run: first what would become of each, then the run."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from annotation.access import project_access
+from annotation.models import Role
+from benchmark.forms.answers import AnswersForm
+from benchmark.services.launching import suite_of_version
+from benchmark.services.made_elsewhere.importing import Preview, import_answers, preview_of
+from benchmark.services.made_elsewhere.records import BadFile
+from benchmark.services.plans import RunRefused
+from benchmark.views.launch import chosen, launches_of, newest_version, posted
+from core.idempotency.forms import made_before, made_once
+
+SHOWN = 200
+"""Rows of what does not fit that the page shows; the command has all."""
+
+
+@require_http_methods(["GET", "POST"])
+def import_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """Without "keep" in the request nothing is kept: a preview. A press with htmx gets the part of the page that changes, and keeps the chosen files."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    suite = suite_of_version(access.project, *(chosen(request, name) for name in ("dataset", "suite")))
+    first = newest_version(access.project, suite)
+    initial = {"dataset": request.GET.get("dataset", first)}
+    form = AnswersForm(posted(request), request.FILES or None, project=access.project, suite=suite, initial=initial)
+    context: dict[str, Any] = {"form": form, "suite": suite, "first": first, "launches": launches_of(access.project)}
+    if request.method == "POST" and form.is_valid():
+        try:
+            if "keep" in request.POST:
+                return _to(request, slug, made_once(request, lambda: _kept(request, form)))
+            context |= _shown(_preview(form))
+        except BadFile as error:
+            form.add_error("files", str(error))
+        except RunRefused as error:
+            if uid := made_before(request):
+                return _to(request, slug, uid)
+            form.refuse(error)
+    part = request.method == "POST" and request.htmx
+    template = "benchmark/answers/_preview.html" if part else "benchmark/answers/import.html"
+    return render(request, template, access.context | context)
+
+
+def _preview(form: AnswersForm) -> Preview:
+    """Return what the import of the uploaded files would make. Raises BadFile, RunRefused."""
+    with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
+        files = []
+        for number, upload in enumerate(form.cleaned_data["files"]):
+            path = Path(folder) / f"{number}{Path(upload.name).suffix}"  # a log is read by the ending of its name
+            with path.open("wb") as target:
+                for chunk in upload.chunks():
+                    target.write(chunk)
+            files.append((path, upload.name))
+        return preview_of(files, form.plan(), form.said())
+
+
+def _kept(request: HttpRequest, form: AnswersForm) -> str:
+    run = import_answers(by=request.user, preview=_preview(form), now=timezone.now())
+    messages.success(request, "The answers are a run, marked as imported.")
+    return run.uid
+
+
+def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": reverse("benchmark:run", args=[slug, uid])})
+    return redirect("benchmark:run", slug, uid)
+
+
+def _shown(preview: Preview) -> dict[str, Any]:
+    """Return what the preview says, in the words of the suite."""
+    told, suite = preview.told, preview.plan.definition
+    settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}
+    return {
+        "told": told,
+        "noun": suite.noun[1],
+        "steps": [suite.step(key).label for key in told["steps"]],
+        "read_by": [(one.label, one.in_words(told["settings"][name])) for name, one in settings.items()],
+        "lists": [
+            (heading, told[name][:SHOWN], len(told[name]))
+            for name, heading in (("unmatched", f"to no {suite.noun[0]}"), ("double", "double"))
+            if told[name]
+        ],
+        "missing": told["missing"][:SHOWN],
+    }

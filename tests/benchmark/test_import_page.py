@@ -1,0 +1,126 @@
+"""The page of importing answers: a preview keeps nothing, an import makes the run, and what is refused leaves what was typed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from benchmark.models import Run
+from tests.benchmark.settled import written
+from tests.benchmark.test_imported_answers import _with_copy
+from tests.benchmark.tiny.imports import SUMS
+from tests.copies import copied
+from tests.pressing import KEY, press_six, presses
+from workers.models import Call, Endpoint
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+RIGHT = {f"sum-{at}": str(first + second) for at, (first, second) in enumerate(SUMS)}
+
+
+@pytest.fixture
+def cast(db, tiny):
+    return copied("imported answers", _with_copy)
+
+
+@pytest.fixture
+def page(cast):
+    return reverse("benchmark:import_answers", args=[cast.project.slug])
+
+
+@pytest.fixture
+def admin(cast) -> Client:
+    client = Client()
+    client.force_login(cast.alice)
+    return client
+
+
+def upload(content=RIGHT, name="answers.json") -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, (content if isinstance(content, str) else json.dumps(content)).encode())
+
+
+def said(**changed) -> dict:
+    return {"files": [upload()], "dataset": 1, "model": "acme/large 2", "politeness": "please"} | changed
+
+
+def test_a_preview_says_what_becomes_of_each_answer_and_keeps_nothing(admin, page):
+    content = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"sum-77": "5", "<b>": "x"}
+    page_shown = admin.post(page, said(files=[upload(content)], politeness="now")).content.decode()
+    shown = " ".join(re.sub(r"<[^>]+>", " ", page_shown).split())
+    for part in (
+        "11 matched by id",
+        "0 matched by exact text",
+        "2 to nothing",
+        "1 missing",
+        "13 answers",
+        "12 sums",
+        "1 repetition",
+    ):
+        assert part in shown, part
+    assert "no sample is called &#x27;sum-77&#x27;" in shown and "answer &#x27;&lt;b&gt;&#x27;" in shown
+    assert "sum-3" in shown
+    assert "acme/large 2" in shown and "not said in the files" in shown and "Tone" in shown and "curt" in shown
+    assert not Run.objects.exists() and not Endpoint.objects.exists() and not Call.objects.exists()
+
+
+def test_an_import_makes_the_run_and_leads_to_it(admin, page, cast):
+    answer = admin.post(page, said(keep="1", title="From their site", repetitions="2"))
+    run = Run.objects.get()
+    assert answer.url == reverse("benchmark:run", args=[cast.project.slug, run.uid])
+    assert (run.title, run.created_by, run.imported["file"], run.imported["by"]) == (
+        "From their site", cast.alice, "answers.json", "alice",
+    )  # fmt: skip
+    assert run.params["repetitions"] == 2
+    part = admin.post(page, said(keep="1"), headers={"HX-Request": "true"})
+    assert (part.status_code, part.headers["HX-Redirect"]) == (
+        204,
+        reverse("benchmark:run", args=[cast.project.slug, Run.objects.order_by("-pk")[0].uid]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"model": ""}, "Model: The file does not say which model answered; name the model."),
+        ({"files": [upload("{")]}, "Files: answers.json"),
+        ({"files": [upload({"who": "me"})]}, "none of its 1 answers is to a sample"),
+        ({"files": []}, "Files: This field is required."),
+        ({"repetitions": "0"}, "Repetitions: Ensure this value"),
+        ({"dataset": "9"}, "Dataset: Select a valid choice."),
+        ({"files": [upload(name="a.eval")]}, "Files: a.eval"),
+    ],
+)
+def test_what_is_refused_is_a_sentence_and_keeps_what_was_typed(admin, page, changed, sentence):
+    for keep in ({}, {"keep": "1"}):
+        files = {
+            "files": [upload(file.file.getvalue().decode(), file.name) for file in changed.get("files", [upload()])]
+        }
+        part = written(admin.post(page, said(title="Mine") | changed | files | keep, headers={"HX-Request": "true"}))
+        assert sentence in part and "<form" not in part
+    whole = admin.post(page, said(title="Mine") | changed | {"files": []}).content.decode()
+    assert 'value="Mine"' in whole and not Run.objects.exists()
+
+
+def test_who_may_not_launch_may_not_import(cast, page):
+    for person, status in ((cast.bob, 403), (cast.esi, 403), (cast.charlie, 404)):
+        client = Client()
+        client.force_login(person)
+        assert (client.get(page).status_code, client.post(page, said(keep="1")).status_code) == (status, status)
+    assert not Run.objects.exists()
+
+
+def test_the_list_and_the_launch_lead_to_it(admin, page, cast):
+    for name in ("runs", "launch"):
+        assert page in admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).content.decode()
+    assert KEY.search(admin.get(page).content.decode())
+
+
+@presses("benchmark:import_answers")
+def test_six_presses_make_one_run(cast, page):
+    answers = press_six(cast.alice, page, said(files=lambda: [upload()], keep="1"))
+    assert {answer.status_code for answer in answers} == {302} and len({answer.url for answer in answers}) == 1
+    assert Run.objects.count() == 1
