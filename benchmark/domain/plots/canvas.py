@@ -31,6 +31,7 @@ PNG_DPI = 200
 MEDIA_TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 LINE = 9.0
 """Height of a line of small type."""
+GAP, EDGE = 8.0, 6.0
 _POINT = 72
 _PDF_FONTS = Lock()
 

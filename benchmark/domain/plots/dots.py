@@ -10,14 +10,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.domain.plots.canvas import LINE, Canvas
+from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
-from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL, Theme
 from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, ended, limits
 
-GAP, EDGE = 8.0, 6.0
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
 SMALL_MARKS = 80.0
 """A panel of less width has smaller marks, so that intervals show beside them."""
@@ -99,9 +98,9 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = wrapped(f"{unit}{barred(figures, over=over)}{BANDS if ends else ''}{ended(note)}", width - 2 * EDGE)
+    caption = f"{unit}{barred(figures, over=over)}{BANDS if ends else ''}{ended(note)}"
     block = heading + row * len(labels) + TICKS
-    canvas = look.canvas(EDGE + legend + block * len(lines) + LINE * len(caption))
+    canvas = look.captioned(EDGE + legend + block * len(lines), caption, middle=left + room / 2)
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
     levels = [Percent(level) for level in (rule, *(panel.level for panel in panels)) if level is not None]
@@ -112,7 +111,6 @@ def dot_plot(
         _line(
             canvas, labels, line, series, span=span, left=left, top=top, each=each, row=row, heading=heading, rule=rule
         )
-    canvas.caption(left + room / 2, canvas.height - LINE * len(caption), caption)
     heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
     _asides(canvas, asides, heads=heads, top=EDGE + legend + heading, row=row)
     return canvas

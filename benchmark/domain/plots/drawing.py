@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any, NamedTuple
 
-from benchmark.domain.plots.canvas import WIDTHS, Canvas, Format, Width
+from benchmark.domain.plots.canvas import EDGE, LINE, WIDTHS, Canvas, Format, Width
 from benchmark.domain.plots.names import ROOM, labels
+from benchmark.domain.plots.text_size import wrapped
 from benchmark.domain.plots.values import sentences
 
 
@@ -33,6 +34,15 @@ class Look:
 
     def canvas(self, height: float) -> Canvas:
         return Canvas(self.points, height, self.theme)
+
+    def captioned(
+        self, height: float, text: str, *, middle: float | None = None, drop: float = 0.0, below: float = 0.0
+    ) -> Canvas:
+        """A canvas of `height` points for what is drawn, with its caption `drop` points further down around `middle`, and `below` that more room."""
+        lines = wrapped(text, self.points - 2 * EDGE)
+        canvas = self.canvas(height + LINE * len(lines) + below)
+        canvas.caption(self.points / 2 if middle is None else middle, height + drop, lines)
+        return canvas
 
 
 class Drawing(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from benchmark.domain.plots.canvas import LINE, Canvas
-from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.canvas import EDGE, GAP, LINE, Canvas
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.text_size import text_width, wrapped
 from benchmark.domain.plots.theme import SMALL, TEXT
@@ -52,9 +51,8 @@ def heat_table(
     heads, upright, tall = _broken(columns, each)
     head = tall + (12.0 if corner[1] else 0.0)
     beside = width - EDGE - left - _STEPS * _STEP - 40 > text_width([legend], SMALL)
-    caption = [] if beside else wrapped(legend, width - 2 * EDGE)
     bottom = EDGE + head + _ROW * len(rows)
-    canvas = look.canvas(bottom + 22 + LINE * len(caption))
+    canvas = look.canvas(bottom + 22) if beside else look.captioned(bottom + 22, legend, drop=3)
     _headings(canvas, heads, corner, left=left, each=each, head=head, upright=upright)
     for line, name in enumerate(rows):
         canvas.text(left - GAP, EDGE + head + (line + 0.5) * _ROW, name, ha="right")
@@ -63,7 +61,6 @@ def heat_table(
     bold = _best(values) if bold_best else set()
     _cells(canvas, values, _fitting(texts, each - 4), scale, bold, left=left, top=EDGE + head, each=each)
     _legend(canvas, scale, legend if beside else "", left, bottom + 13)
-    canvas.caption(width / 2, bottom + 25, caption)
     return canvas
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmark.domain.plots.canvas import LINE, Canvas
-from benchmark.domain.plots.dots import EDGE, GAP, scale
+from benchmark.domain.plots.canvas import EDGE, GAP, LINE, Canvas
+from benchmark.domain.plots.dots import scale
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.names import labels
 from benchmark.domain.plots.text_size import wrapped

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
-from benchmark.domain.plots.canvas import LINE, Canvas
-from benchmark.domain.plots.dots import EDGE, GAP
+from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import FAINTEST, STRONGEST
-from benchmark.domain.plots.text_size import text_width, wrapped
+from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL
 from benchmark.domain.plots.values import sentences
 
@@ -60,9 +59,8 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note
     left = EDGE + text_width(names) + beside + GAP
     each = min(_WIDEST, (look.points - left - EDGE) / len(models))
     text = f"{of}: row minus column in points; coloured and bold: shown to differ. Columns have the rows' numbers."
-    caption = wrapped(f"{text} {note[:1].upper()}{note[1:]}." if note else text, look.points - 2 * EDGE)
-    bottom = EDGE + _HEAD + _ROW * len(models)
-    canvas = look.canvas(bottom + 8 + LINE * len(caption))
+    caption = f"{text} {note[:1].upper()}{note[1:]}." if note else text
+    canvas = look.captioned(EDGE + _HEAD + _ROW * len(models) + 8, caption, drop=2)
     labelled = _texts(cells, each)
     most = max((cell["value"] for row in cells for cell in row if cell), default=0.0) or 1.0
     step = next(candidate for candidate in (1, 2, 5, 10, 100) if candidate * each > text_width(numbers, SMALL) + 1)
@@ -76,7 +74,6 @@ def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note
         for at, cell in enumerate(cells[line]):
             if cell:
                 _cell(canvas, cell, labelled[line][at], (left + at * each, middle - _ROW / 2, each), most)
-    canvas.caption(look.points / 2, bottom + 10, caption)
     return canvas
 
 

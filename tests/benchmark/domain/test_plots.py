@@ -16,6 +16,7 @@ from benchmark.domain import plots
 from benchmark.domain.plots.canvas import WIDTHS
 from benchmark.domain.plots.dots import Series
 from benchmark.domain.plots.heat import STRONGEST
+from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import LONGEST, ROOM, UNNAMED, is_eastern, labels, printable, shortened, width
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL, THEMES, families
@@ -23,7 +24,6 @@ from benchmark.domain.plots.values import limits, percent
 from benchmark.suites.omnitom import plots as omnitom_plots
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.plots.label_placement import LabelPlacer
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [

@@ -38,13 +38,7 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 @plot
 def by_kind(
-    panels: Mapping[str, Sequence[ModelRow]],
-    *,
-    by: str,
-    of: str,
-    reading: str,
-    note: str = "",
-    look: Look,
+    panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, reading: str, note: str = "", look: Look
 ) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
 
@@ -65,14 +59,8 @@ def by_kind(
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    canvas = dot_plot(
-        models,
-        [Panel(name, rows) for name, rows in figures.items()],
-        series,
-        unit=f"{of} (%), rows pooled over stories, {reading} reading",
-        note=note,
-        look=look,
-    )
+    unit, drawn = f"{of} (%), rows pooled over stories, {reading} reading", [Panel(*one) for one in figures.items()]
+    canvas = dot_plot(models, drawn, series, unit=unit, note=note, look=look)
     lines = [
         told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
         for name, rows in figures.items()
@@ -83,12 +71,7 @@ def by_kind(
 
 @plot
 def accuracy_by_dimension(
-    rows: Sequence[ModelRow],
-    *,
-    reading: str,
-    bold_best: bool = True,
-    note: str = "",
-    look: Look,
+    rows: Sequence[ModelRow], *, reading: str, bold_best: bool = True, note: str = "", look: Look
 ) -> Drawing:
     """Labelling accuracy of models × dimensions as a table of coloured cells; with `bold_best` the best of a column is bold.
 
