@@ -70,6 +70,7 @@ BY_NATURE = {
     "api:prefill_action": "sets the state of a job, as the run's does",
     "api:run_action": "sets the state of a job",
     "api:estimate": "only estimates",
+    "api:import_preview": "only previews",
     "workers:job_action": "sets the state of a job, as the run's does",
     "workers:endpoint": "sets what an endpoint says, or deletes it",
     "benchmark:audience": "sets who sees results",

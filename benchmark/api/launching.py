@@ -41,7 +41,9 @@ from workers.api.steering import EXAMPLE, do_action, why_refused
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""
-_WHY = {422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")}
+WHY_REFUSED = {
+    422: ("Well-formed, and refused; `fields` says why.", "The request holds fields that are not as expected.")
+}
 _LAUNCH = {
     "dataset": 2,
     "endpoints": ["small", "large"],
@@ -49,7 +51,7 @@ _LAUNCH = {
     "methods": ["plain", "cot"],
     "controls": ["renamed"],
 }
-_MADE = answers(RunDetailOut, 403, *BODY, status=201, why=_WHY)
+_MADE = answers(RunDetailOut, 403, *BODY, status=201, why=WHY_REFUSED)
 
 
 class LaunchableRuns(Runs):
@@ -74,7 +76,7 @@ class LaunchableRuns(Runs):
             plans = _plans(access.project, body.given)
             return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
 
-        return run_answer(run_access(request.user, slug, _made(request, make)), status=201)
+        return run_answer(run_access(request.user, slug, made(request, make)), status=201)
 
 
 def _plans(project: Project, given: Mapping[str, Any]) -> list[Plan]:
@@ -120,17 +122,18 @@ def _field(name: str, settings: list[str]) -> str:
     return f"options.{name}" if name in settings else _NAMES.get(name, name)
 
 
-def _refused(error: Exception) -> CannotBeDone:
+def refused(error: Exception) -> CannotBeDone:
+    """Return the refusal of a launch as the API says it, beside its field where it names one."""
     field = getattr(error, "field", "")
     return CannotBeDone({_NAMES.get(field, field): [str(error)]} if field else str(error))
 
 
-def _made(request: Request, make: Callable[[], str]) -> str:
+def made(request: Request, make: Callable[[], str]) -> str:
     """Return what `make` made, now or under the same key before. Raises CannotBeDone."""
     try:
         return made_once(request, make)
     except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
-        raise _refused(refusal) from refusal
+        raise refused(refusal) from refusal
 
 
 class EstimateOfRun(GenericAPIView):
@@ -140,7 +143,7 @@ class EstimateOfRun(GenericAPIView):
         parameters=[SLUG],
         request={"application/json": EstimateIn},
         examples=[OpenApiExample("Two models by two methods", value=_LAUNCH | {"ledger": True}, request_only=True)],
-        responses=answers(EstimateOut, 403, *BODY, why=_WHY),
+        responses=answers(EstimateOut, 403, *BODY, why=WHY_REFUSED),
     )
     def post(self, request: Request, slug: str) -> Response:
         """Estimate what a launch would ask and cost, and what it can show; nothing is made. Admins.
@@ -154,7 +157,7 @@ class EstimateOfRun(GenericAPIView):
             askings = estimates.askings_of_plans(_plans(access.project, given))
             estimate = estimates.estimate_all(askings, cached_answers if looks else None)
         except (RunRefused, BadPromptSet, SuiteFailed) as refusal:
-            raise _refused(refusal) from refusal
+            raise refused(refusal) from refusal
         return Response(EstimateOut(_estimated(askings, estimate)).data)
 
 
@@ -221,7 +224,7 @@ class Extend(GenericAPIView):
         parameters=[SLUG, RUN, PARAMETER],
         request={"application/json": ExtendIn},
         examples=[OpenApiExample("One more model", value={"endpoints": ["large"]}, request_only=True)],
-        responses=answers(RunDetailOut, 403, *BODY, why=_WHY),
+        responses=answers(RunDetailOut, 403, *BODY, why=WHY_REFUSED),
     )
     def post(self, request: Request, slug: str, run: str) -> Response:
         """Add models, or samples of its dataset, to a run; what is there stays. Admins."""
@@ -232,7 +235,7 @@ class Extend(GenericAPIView):
             form = _valid(ExtendForm, body.given, run=access.run)
             return str(extend_run(by=request.user, run=access.run, now=timezone.now(), **form.chosen(access.run)))
 
-        _made(request, make)
+        made(request, make)
         return run_answer(run_access(request.user, slug, run))
 
 
@@ -255,7 +258,7 @@ class Judge(GenericAPIView):
             plan = judging_plan(access.run, **form.chosen())
             return start_run(by=request.user, plan=plan, now=timezone.now()).uid
 
-        return run_answer(run_access(request.user, slug, _made(request, make)), status=201)
+        return run_answer(run_access(request.user, slug, made(request, make)), status=201)
 
 
 class Again(GenericAPIView):
@@ -270,5 +273,5 @@ class Again(GenericAPIView):
         """Launch a run once more. Answers that the ledger has are not asked for again. Admins."""
         access = run_access(request.user, slug, run, role=Role.ADMIN)
         read_body(request, NothingIn)
-        made = _made(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
-        return run_answer(run_access(request.user, slug, made), status=201)
+        again = made(request, lambda: run_again(by=request.user, run=access.run, now=timezone.now()).uid)
+        return run_answer(run_access(request.user, slug, again), status=201)

@@ -107,6 +107,26 @@ class EstimateIn(LaunchIn):
     ledger: bool = Field(False, description="Also count the answers that the ledger has, which takes longer.")
 
 
+class ImportIn(Given):
+    """Answers that were made elsewhere, of one model."""
+
+    dataset: Annotated[int, Within(1, 99_999_999, pointed=True)] = Field(description="Number of the version.")
+    model: Part = Field(description="The model that answered.")
+    answers: dict[str, Any] = Field(description="Texts by id, or texts by step by id.")
+    suite: Name = may_lack("Where several suites ask about the version.")
+    step: Part = may_lack("The step that is answered, where ids and texts do not say it.")
+    repetitions: Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)] = may_lack(
+        "As many as there are without it."
+    )
+    split: Part = may_lack("Only samples of this split.")
+    category: Part = may_lack("Only samples of this category.")
+    limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
+    title: Part = may_lack()
+    options: dict[str, Any] = may_lack(
+        "Settings that answers are read by, and what ids are of, such as part or language."
+    )
+
+
 class ExtendIn(Given):
     """What is added to a run: models, samples, or both."""
 

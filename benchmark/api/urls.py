@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from benchmark.api import datasets, items, launching, results, runs
+from benchmark.api import datasets, importing, items, launching, results, runs
 from core.api import converters  # noqa: F401 - registers the one of uids
 
 PROJECT = "v1/projects/<slug:slug>/"
@@ -13,6 +13,8 @@ urlpatterns = [
     path(f"{PROJECT}datasets/<int:version>/", datasets.OneDataset.as_view(), name="dataset"),
     path(f"{PROJECT}runs/", launching.LaunchableRuns.as_view(), name="runs"),
     path(f"{PROJECT}runs/estimate/", launching.EstimateOfRun.as_view(), name="estimate"),
+    path(f"{PROJECT}runs/import/", importing.ImportedRuns.as_view(), name="import_answers"),
+    path(f"{PROJECT}runs/import/preview/", importing.ImportPreview.as_view(), name="import_preview"),
     path(RUN, runs.OneRun.as_view(), name="run"),
     path(f"{RUN}items/", items.Items.as_view(), name="run_items"),
     path(f"{RUN}items/<int:item>/", items.OneItem.as_view(), name="run_item"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django import forms
@@ -13,7 +15,7 @@ from annotation.forms.corpus import FilesField
 from annotation.models import Project
 from benchmark.forms.launch import RefusableForm, SampleFields
 from benchmark.forms.settings import setting_field
-from benchmark.services.made_elsewhere.importing import Said, importable
+from benchmark.services.made_elsewhere.importing import Preview, Said, importable, preview_of
 from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
@@ -89,6 +91,10 @@ class AnswersForm(RefusableForm, SampleFields):
             for error in errors
         ]
 
+    def field_of(self, name: str) -> str:
+        """Return the name of the field of a setting, or of what says what ids are of; empty where there is none."""
+        return name if name in self.reading else f"ids_{name}" if f"ids_{name}" in self.fields else ""
+
     def plan(self) -> Plan:
         """Return the plan of a valid form."""
         chosen, suite = self.cleaned_data, self.suite
@@ -102,3 +108,15 @@ class AnswersForm(RefusableForm, SampleFields):
         chosen = self.cleaned_data
         ids = {setting.name: chosen[f"ids_{setting.name}"] for setting in self._own}
         return Said(chosen["model"].strip(), chosen["format"], chosen.get("step", ""), ids)
+
+    def preview(self) -> Preview:
+        """Return what the import of a valid form's files would make. Raises BadFile, RunRefused."""
+        with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
+            files = []
+            for number, upload in enumerate(self.cleaned_data["files"]):
+                path = Path(folder) / f"{number}{Path(upload.name).suffix}"  # a log is read by the ending of its name
+                with path.open("wb") as target:
+                    for chunk in upload.chunks():
+                        target.write(chunk)
+                files.append((path, upload.name))
+            return preview_of(files, self.plan(), self.said())

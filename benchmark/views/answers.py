@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 from django.contrib import messages
@@ -17,7 +15,7 @@ from annotation.access import project_access
 from annotation.models import Role
 from benchmark.forms.answers import AnswersForm
 from benchmark.services.launching import suite_of_version
-from benchmark.services.made_elsewhere.importing import Preview, import_answers, preview_of
+from benchmark.services.made_elsewhere.importing import Preview, import_answers
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
@@ -40,7 +38,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             if "keep" in request.POST:
                 return _to(request, slug, made_once(request, lambda: _kept(request, form)))
-            context |= _shown(_preview(form))
+            context |= _shown(form.preview())
         except BadFile as error:
             form.add_error("files", str(error))
         except RunRefused as error:
@@ -52,21 +50,8 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, template, access.context | context)
 
 
-def _preview(form: AnswersForm) -> Preview:
-    """Return what the import of the uploaded files would make. Raises BadFile, RunRefused."""
-    with tempfile.TemporaryDirectory(prefix="credence-answers-") as folder:
-        files = []
-        for number, upload in enumerate(form.cleaned_data["files"]):
-            path = Path(folder) / f"{number}{Path(upload.name).suffix}"  # a log is read by the ending of its name
-            with path.open("wb") as target:
-                for chunk in upload.chunks():
-                    target.write(chunk)
-            files.append((path, upload.name))
-        return preview_of(files, form.plan(), form.said())
-
-
 def _kept(request: HttpRequest, form: AnswersForm) -> str:
-    run = import_answers(by=request.user, preview=_preview(form), now=timezone.now())
+    run = import_answers(by=request.user, preview=form.preview(), now=timezone.now())
     messages.success(request, "The answers are a run, marked as imported.")
     return run.uid
 

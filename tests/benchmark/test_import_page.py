@@ -9,13 +9,17 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from rest_framework.test import APIClient
 
+from annotation.models import Scope
 from benchmark.models import Run
+from core.idempotency.requests import HEADER
+from tests.api.conftest import token_of
 from tests.benchmark.settled import written
 from tests.benchmark.test_imported_answers import _with_copy
 from tests.benchmark.tiny.imports import SUMS
 from tests.copies import copied
-from tests.pressing import KEY, press_six, presses
+from tests.pressing import KEY, all_at_once, press_six, presses
 from workers.models import Call, Endpoint
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -124,3 +128,61 @@ def test_six_presses_make_one_run(cast, page):
     answers = press_six(cast.alice, page, said(files=lambda: [upload()], keep="1"))
     assert {answer.status_code for answer in answers} == {302} and len({answer.url for answer in answers}) == 1
     assert Run.objects.count() == 1
+
+
+# --- over the API ------------------------------------------------------------------------------------------------------------------
+def _api(person, scope=Scope.WRITE) -> APIClient:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(person, scope)}")
+    return client
+
+
+RUNS = "/api/v1/projects/minds/runs/import/"
+BODY = {"dataset": 1, "model": "acme/large 2", "answers": RIGHT | {"who": "me"}}
+
+
+def test_the_api_previews_and_imports_as_the_page_does(cast):
+    api = _api(cast.alice)
+    told = api.post(f"{RUNS}preview/", BODY, format="json")
+    assert told.status_code == 200 and not Run.objects.exists()
+    assert {name: told.json()[name] for name in ("by_id", "by_text", "answers", "missing", "steps")} == {
+        "by_id": 12, "by_text": 0, "answers": 12, "missing": [], "steps": ["sum"],
+    }  # fmt: skip
+    assert told.json()["unmatched"] == [{"where": "answer 'who'", "why": "no sample is called 'who'"}]
+    made = api.post(RUNS, BODY | {"options": {"politeness": "now"}, "title": "Theirs"}, format="json")
+    run = Run.objects.get()
+    assert (made.status_code, made.json()["run"], made.json()["title"]) == (201, run.uid, "Theirs")
+    assert run.params["options"]["politeness"] == "now" and run.imported["by"] == "alice"
+
+
+@pytest.mark.parametrize(
+    ("changed", "field", "sentence"),
+    [
+        ({"dataset": 9}, "dataset", "valid choice"),
+        ({"answers": {}}, "answers", "holds no answers"),
+        ({"answers": {"sum-0": 3}}, "answers", "answer 'sum-0': it is not a text"),
+        ({"options": {"tone": "x"}}, "options.tone", "no such setting"),
+        ({"options": {"politeness": "x"}}, "options.politeness", "valid choice"),
+        ({"step": "guess"}, "step", "guess"),
+        ({"model": ""}, "model", "name the model"),
+    ],
+)
+def test_the_api_names_the_field_of_what_it_refuses(cast, changed, field, sentence):
+    api = _api(cast.alice)
+    for path in ("", "preview/"):
+        refusal = api.post(f"{RUNS}{path}", BODY | changed, format="json")
+        assert refusal.status_code == 422 and sentence in refusal.json()["error"]["fields"][field][0], refusal.content
+    assert not Run.objects.exists()
+
+
+def test_only_admins_import_over_the_api(cast):
+    for path in ("", "preview/"):
+        assert _api(cast.esi).post(f"{RUNS}{path}", BODY, format="json").status_code == 403
+    assert _api(cast.alice, Scope.READ).post(RUNS, BODY, format="json").status_code == 403
+
+
+@presses("api:import_answers")
+def test_six_requests_make_one_run(cast):
+    clients = [_api(cast.alice) for _ in range(6)]
+    answers = all_at_once(lambda at: clients[at].post(RUNS, BODY, format="json", headers={HEADER: "a-key-of-ours"}))
+    assert {answer.status_code for answer in answers} == {201} and Run.objects.count() == 1

@@ -1,0 +1,29 @@
+"""What answers about imports of answers carry."""
+
+from __future__ import annotations
+
+from rest_framework import serializers
+
+
+class LeftOutOut(serializers.Serializer):
+    where = serializers.CharField(help_text="Which answer.")
+    why = serializers.CharField()
+
+
+class ImportPreviewOut(serializers.Serializer):
+    """What would become of answers that were made elsewhere."""
+
+    model = serializers.CharField()
+    digest = serializers.CharField(help_text="SHA-256 of the answers.")
+    steps = serializers.ListField(child=serializers.CharField(), help_text="What is answered.")
+    settings = serializers.DictField(help_text="Settings of the suite that the answers would be read by.")
+    repetitions = serializers.IntegerField()
+    samples = serializers.IntegerField()
+    records = serializers.IntegerField(help_text="Answers that were sent.")
+    by_id = serializers.IntegerField(help_text="Matched by id.")
+    by_text = serializers.IntegerField(help_text="Matched by exact text.")
+    answers = serializers.IntegerField(help_text="Questions that get an answer.")
+    missing_answers = serializers.IntegerField()
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
+    unmatched = LeftOutOut(many=True)
+    double = LeftOutOut(many=True)
