@@ -10,10 +10,34 @@ class AppendOnly(Exception):
 
 
 class AppendOnlyQuerySet(models.QuerySet):
-    sentence = "These rows are append-only."
+    """Rows of an `AppendOnlyModel`: they are read and inserted, and go with what they belong to alone."""
 
     def update(self, **kwargs) -> int:
-        raise AppendOnly(self.sentence)
+        raise AppendOnly(self.model.append_only)
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        raise AppendOnly(self.sentence)
+        raise AppendOnly(self.model.append_only)
+
+    def bulk_create(self, objs, *args, update_conflicts=False, **kwargs) -> list:
+        if update_conflicts:
+            raise AppendOnly(self.model.append_only)
+        return super().bulk_create(objs, *args, **kwargs)
+
+
+class AppendOnlyModel(models.Model):
+    """A row that is written once. `append_only` is the sentence of whoever tries to change or delete one."""
+
+    append_only = "These rows are append-only."
+
+    objects = AppendOnlyQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args, **kwargs) -> None:
+        if self.pk is not None:
+            raise AppendOnly(self.append_only)
+        super().save(*args, **kwargs)
+
+    def delete(self, *args, **kwargs):
+        raise AppendOnly(self.append_only)

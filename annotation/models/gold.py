@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import Proposition
 from core.bulk import write_few
 
@@ -116,11 +117,13 @@ class GoldLabel(models.Model):
         ]
 
 
-class GoldEvent(models.Model):
+class GoldEvent(AppendOnlyModel):
     """Every change of a gold label, append-only: what it was, what it became, by whom, why and on which votes.
 
     `undoes` is the revision of the decision that this event takes back.
     """
+
+    append_only = "The history of gold is append-only."
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="gold_events")
     dimension = models.CharField(max_length=20)

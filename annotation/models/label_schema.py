@@ -6,30 +6,26 @@ from django.db import models
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import schema_of_document
 from annotation.domain.shipped_schemas import SHIPPED
-from annotation.models.append_only import AppendOnly, AppendOnlyQuerySet
+from annotation.models.append_only import AppendOnlyModel
 
 
 class SchemaUnknown(ValueError):
     """No schema has this name and version here; the message is one sentence."""
 
 
-class LabelSchemaQuerySet(AppendOnlyQuerySet):
-    sentence = "A label schema stays as it is: projects and datasets name it."
-
-
-class LabelSchema(models.Model):
+class LabelSchema(AppendOnlyModel):
     """A label schema that was loaded into this installation, for good: projects and frozen datasets name it.
 
     `content` is the document that `annotation/domain/schema_files.py` describes. Schemas that come with the program have no row.
     """
+
+    append_only = "A label schema stays as it is: projects and datasets name it."
 
     name = models.CharField(max_length=40)
     version = models.CharField(max_length=20)
     content = models.JSONField()
     loaded_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+")
     loaded_at = models.DateTimeField(auto_now_add=True)
-
-    objects = LabelSchemaQuerySet.as_manager()
 
     class Meta:
         ordering = ["name", "version"]
@@ -39,13 +35,8 @@ class LabelSchema(models.Model):
         return f"{self.name}:{self.version}"
 
     def save(self, *args, **kwargs) -> None:
-        if self.pk is not None:
-            raise AppendOnly(LabelSchemaQuerySet.sentence)
         _read.pop((self.name, self.version), None)  # read in a transaction that was rolled back
         super().save(*args, **kwargs)
-
-    def delete(self, *args, **kwargs):
-        raise AppendOnly(LabelSchemaQuerySet.sentence)
 
     @property
     def schema(self) -> Schema:

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import Proposition
 
 
@@ -40,13 +41,15 @@ class Vote(models.Model):
         indexes = [models.Index(fields=["annotator", "proposition"], name="vote_of_annotator")]
 
 
-class VoteEvent(models.Model):
+class VoteEvent(AppendOnlyModel):
     """One change of one vote, append-only. A repeated `client_key` of the same annotator is the same change.
 
     `applied` is false for a change that arrived after a later one: it is history but never was current. `previous` is
     the label that it replaced; `undoes` is the key of the change that it takes back. `accepted`: it was taken over from
     the suggestion with a key.
     """
+
+    append_only = "The history of votes is append-only."
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="vote_events")
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="vote_events")

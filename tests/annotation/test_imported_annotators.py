@@ -67,7 +67,9 @@ def _log_in(user, cast):
 
 
 def _vote(user, cast):
-    VoteEvent.objects.filter(annotator=user).update(origin="grid")
+    first = VoteEvent.objects.get(annotator=user)
+    later = {"proposition": first.proposition, "annotator": user, "dimension": "order", "label": "2"}
+    VoteEvent.objects.create(**later, changed_at=NOW, received_at=NOW, client_key="grid-1", origin="grid")
 
 
 def _role(user, cast):
