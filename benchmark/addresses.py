@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import Http404
 
 from annotation.access import ProjectAccess
+from annotation.models import Project
 from benchmark.access import check_shown, comparison_for, leaderboard_for
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form
@@ -18,7 +19,7 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, board_document
 from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import suite_named
+from benchmark.suites.registry import suite_named, suites
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
@@ -30,15 +31,14 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         return None
     number = params.get("version", "")
     version = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 0
-    dataset = next((dataset for dataset in datasets if dataset.version == version), None) or version_to_show(
-        access.project
-    )
+    dataset = next((dataset for dataset in datasets if dataset.version == version), None)
+    dataset = dataset or _version_of(params, access.project)
+    ran = suites_with_runs(dataset)
+    suite = params["suite"] if params.get("suite") in ran else suite_to_show(dataset)
     asked_format = params.get("form", "")
-    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset)
+    answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
     conditions = {field: params.get(field, "") for field in FIELDS}
-    suites = suites_with_runs(dataset)
-    suite = params["suite"] if params.get("suite") in suites else suite_to_show(dataset)
     board = leaderboard_for(
         access, dataset, answer_format, params.get("split"), suite=suite, all_runs=every, asked=conditions
     )
@@ -54,7 +54,7 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         "dataset": dataset,
         "datasets": datasets,
         "suite": suite,
-        "suites": [suite_named(name) for name in sorted(suites)],
+        "suites": [suite_named(name) for name in sorted(ran)],
         "form": answer_format,
         "forms": Form.choices,
         "every": every,
@@ -64,6 +64,12 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         "query": urlencode(query),
         "params": query,
     }
+
+
+def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
+    """Return the version to show of the suite that the address names, or of any where it names none that has a version."""
+    named = params.get("suite", "")
+    return (version_to_show(project, named) if named in suites() else None) or version_to_show(project)
 
 
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
@@ -140,7 +146,7 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> dict[
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
     stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
-    selection = selection_named(runs[0].dataset, params.get("split", ""))
+    selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
     unofficial = unread(entrants[stage], stage, "official", selection)
     readings = ["repaired"] if unofficial else ["repaired", "official"]
     reading = params.get("reading") if params.get("reading") in readings else readings[0]

@@ -104,7 +104,7 @@ def items_of(
         items = items.filter(problem_of(chosen["problem"], suite))
     if chosen.get("category"):
         items = items.filter(sample__category=chosen["category"])
-    if part := selection_named(run.dataset, chosen.get("split") or ""):
+    if part := selection_named(run.dataset, chosen.get("split") or "", run.suite):
         items = items.filter(sample__number__in=part.stories)
     return items.order_by(*_order(sort), "id")
 
@@ -176,7 +176,7 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
     splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
     splits_named = [(split, f"Split {split}") for split in splits]
-    part = selection_named(run.dataset, key) if key.startswith(OF_RUN) else None
+    part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
     return [*splits_named, (part.key, part.label)] if part else splits_named
 
 

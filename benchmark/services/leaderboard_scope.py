@@ -72,7 +72,7 @@ def board_of(
     they are named."""
     reports = {run.pk: reports[run.pk] for run in runs}
     selections = selections_of(dataset, reports, runs)
-    chosen = _chosen(dataset, selections, key)
+    chosen = _chosen(dataset, suite, selections, key)
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(groups or keys_of(suite), fitting, reports, all_runs)
     absent = [absence for stage, entrants in without.items() for absence in absences(stage, entrants)]
@@ -114,7 +114,7 @@ def ranking_with(
     selections = selections_of(dataset, reports, runs)
     splits = dict.fromkeys([asked.get("split", ""), *(f"{OF_RUN}{key.partition('.')[0]}" for key in keys)])
     for split, every in product(splits, dict.fromkeys([asked.get("runs") == "all", True])):
-        fitting = _fitting(runs, reports, _chosen(dataset, selections, split))
+        fitting = _fitting(runs, reports, _chosen(dataset, suite, selections, split))
         everybody, _ = _everybody(keys_of(suite), fitting, reports, every)
         all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
         given = {field: asked.get(field, "") for field in FIELDS}
@@ -157,18 +157,19 @@ def _names(stages: Iterable[Sequence[EntrantResults]], field: str) -> list[str]:
     return sorted({name for entrants in stages for entrant in entrants if (name := entrant["within"][field])})
 
 
-def _chosen(dataset: Dataset, selections: Sequence[Selection], key: str | None) -> Selection | None:
+def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: str | None) -> Selection | None:
     """Return the selection of that name, or the one with the same stories: a run may be about a split."""
     if key and key not in {selection.key for selection in selections}:
-        named = selection_named(dataset, key)
+        named = selection_named(dataset, key, suite)
         key = next((selection.key for selection in selections if named and selection.stories == named.stories), None)
     return next((selection for selection in selections if selection.key == key), selections[0] if selections else None)
 
 
 def version_to_show(project: Project, suite: str = "") -> Dataset | None:
-    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on."""
+    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on, and
+    by its runs alone."""
     datasets, runs = datasets_of(project, suite), Run.objects.listed()
-    used = datasets.filter(pk__in=(runs.filter(suite=suite) if suite else runs).values("dataset"))
+    used = datasets.filter(pk__in=runs.filter(suite__in=[suite] if suite else suites()).values("dataset"))
     return used.order_by("-version").first() or datasets.order_by("-version").first()
 
 
@@ -178,10 +179,9 @@ def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
     return datasets.filter(suite=suite if suite_named(suite).load else "") if suite else datasets
 
 
-def answer_format_to_show(dataset: Dataset, suite: str = "") -> Form:
-    """Return free text, unless all runs of the version are structured; with a name, all of that suite."""
-    runs = Run.objects.listed().filter(dataset=dataset)
-    forms = set((runs.filter(suite=suite) if suite else runs).values_list("form", flat=True))
+def answer_format_to_show(dataset: Dataset, suite: str) -> Form:
+    """Return free text, unless all runs of the suite on the version are structured."""
+    forms = set(Run.objects.listed().filter(dataset=dataset, suite=suite).values_list("form", flat=True))
     return Form.STRUCTURED if forms == {Form.STRUCTURED} else Form.TEXT
 
 

@@ -41,10 +41,10 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
     return sorted(kept, key=lambda selection: -len(selection.stories))
 
 
-def selection_named(dataset: Dataset, key: str) -> Selection | None:
-    """Return the selection of that key; None for all stories and for a key that names none."""
+def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
+    """Return the selection of that key; None for all stories and for a key that names none, as a run of another suite than `suite`."""
     if key.startswith(OF_RUN):
-        run = Run.objects.filter(dataset=dataset, uid=key.removeprefix(OF_RUN)).first()
+        run = Run.objects.filter(dataset=dataset, suite=suite, uid=key.removeprefix(OF_RUN)).first()
         selection = run and _of_run(run, report_of(run)["numbers"])
     else:
         selection = key and _split(dataset, key, dataset.samples.filter(split=key).values_list("number", flat=True))

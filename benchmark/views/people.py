@@ -21,7 +21,7 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     """The stories of a person's figures, those with the most other labels than gold first."""
     access, labeller = _person(request, slug, uid, person)
     category = request.GET.get("category", "")
-    part = selection_named(access.run.dataset, request.GET.get("split", ""))
+    part = selection_named(access.run.dataset, request.GET.get("split", ""), access.run.suite)
     closed = closed_to(access.project)
     rows = [
         row

@@ -41,7 +41,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     reading = options["reading"] or "repaired"
     if reading == "official" and runs[0].form == Form.STRUCTURED:
         raise ValueError("Structured output has no official reading.")
-    selection = selection_named(run.dataset, options["split"] or "")
+    selection = selection_named(run.dataset, options["split"] or "", run.suite)
     if options["split"] and selection is None:
         raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
     return runs, keys, compare(entrants[stage], stage, reading, selection)

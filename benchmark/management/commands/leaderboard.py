@@ -142,7 +142,7 @@ def _board(dataset: Dataset, answer_format: str, suite: str, options: Mapping[st
     board = board_asked(asked=conditions)
     if (full := {field: _full_name(field, name, board) for field, name in conditions.items()}) != conditions:
         board = board_asked(asked=full)
-    named = selection_named(dataset, options["split"] or "")
+    named = selection_named(dataset, options["split"] or "", suite)
     if options["split"] and (named is None or board["chosen"] is None or board["chosen"].stories != named.stories):
         keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"
         raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
