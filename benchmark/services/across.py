@@ -19,6 +19,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboard_scope import board_of, finished_runs_of
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
+from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, suite_named, suites
 from benchmark.suites.showing.names import label
@@ -29,8 +30,6 @@ from core.statistics.correlation import Correlation, pearson
 CHANCE = "random"
 """The baseline that draws among what may be answered: its figure in a ranking is the chance level."""
 NO_CHANCE = "no finished run of the baseline “random” answers these questions"
-IDENTITY = ("provider", "model", "revision", "options")
-"""What of an endpoint's spec, beside its name, makes it another model; where it is reached does not."""
 
 
 class AcrossModel(NamedTuple):

@@ -2,7 +2,8 @@
 
 A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
 with "form" and "stories" too, with "controls" where it has some (`control_results`), with "by_method" where
-its models were asked by others too (`method_results`), and with "unscored" where its suite could not score some, ready for JSON; its
+its models were asked by others too (`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with
+"unscored" where its suite could not score some, ready for JSON; its
 tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
 its reader still has work on, has the tables and figures over all stories alone.
 """
@@ -21,13 +22,14 @@ from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
-from benchmark.services.facet_tables import facet_table, repetition_table
+from benchmark.services.facet_tables import facet_table, prompt_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
 from benchmark.services.method_tables import method_tables
 from benchmark.services.methods_text import facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
+from benchmark.services.variance import prompt_splits
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
@@ -49,6 +51,7 @@ def document_of(run: Run) -> Document:
     }
     failed = unscored(run.suite, [run], {run.pk: report})
     controls, by_method = control_results(run, stages), method_results(run, stages)
+    prompts = prompt_splits(run, stages)
     return {
         "title": run.title,
         "kind": "run",
@@ -61,6 +64,7 @@ def document_of(run: Run) -> Document:
         "numbers": report["numbers"],
         **({"controls": controls} if controls else {}),
         **({"by_method": by_method} if by_method else {}),
+        **({"prompt_splits": prompts} if prompts else {}),
         **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
     }
 
@@ -168,6 +172,8 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
             make = partial(category_table, entrants, stage)
             yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
         judged += entrants if group_named(stage).judged else []
+        if splits := document.get("prompt_splits", {}).get(stage):
+            yield f"prompts-{stage}", ShownTable(partial(prompt_table, splits, stage))
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
 

@@ -19,6 +19,12 @@ SAME = "Same in all: the share whose score is the same in every repetition."
 SPLIT = "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum likelihood); none where it cannot be split."
 
 
+PROMPTS = (
+    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each prompt and a random one within each sample, over finished runs "
+    "that differ in their prompts alone; of samples with a score in every repetition with all of them."
+)
+
+
 def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, reading: str) -> Table:
     """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the reading are left out by the caller."""
     group = group_named(stage)
@@ -66,3 +72,28 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: st
     title = f"{group.score_title} of single repetitions, {reading} reading (%)"
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
+
+
+def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
+    """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and between repetitions."""
+    many = nouns_of_group(stage)[1]
+    share: Mapping[str, Any] = {"kind": "share", "group": "Variance (%)"}
+    columns = [
+        Column(key="model", header="Model"),
+        Column(key="prompts", header="Prompts", kind="count"),
+        Column(key="samples", header=many.capitalize(), kind="count"),
+        Column(key="n", header="Scores", kind="count"),
+        Column(key="of_samples", header=f"Between {many}", **share),
+        Column(key="of_prompts", header="Between prompts", **share),
+        Column(key="of_repetitions", header="Between repetitions", **share),
+    ]
+    rows = [{**split, "prompts": len(split["prompts"])} for split in splits]
+    told = dict.fromkeys(name for split in splits for name in split["prompts"])
+    reasons = [f"{split['model']}: {split['reason']}." for split in splits if split.get("reason")]
+    notes = [PROMPTS, f"Prompts: {'; '.join(told)}.", *reasons]
+    return Table(
+        title=f"{group_named(stage).score_title}: variance between {many}, prompts and repetitions (%)",
+        columns=columns,
+        rows=rows,
+        notes=notes,
+    )

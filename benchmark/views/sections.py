@@ -70,7 +70,8 @@ def sections_in(document: Document) -> list[Section]:
     """List the parts of a page: what groups of any suite have, then what their suite arranges itself, single repetitions last."""
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
-    repetitions = Section("Single repetitions", (), tuple(f"repetitions-{key}" for key in keys))
+    repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
+    repetitions = Section("Single repetitions", (), tuple(repeated))
     sections = [pairs, *(method_sections(keys) if "by_method" in document else ())]
     sections += control_sections(keys) if "controls" in document else ()
     for suite in suites_of(document):

@@ -24,18 +24,20 @@ def variance_split(
     A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions. With two or more `conditions`,
     such as prompt levels, each has a fixed effect and a random one within each cluster: their share is the variance of the fixed effects plus that
     of the random ones. Without them "conditions" is None. Where the scores cannot tell there is a `reason` in place of shares.
-    Estimated by restricted maximum likelihood: in closed form where every cluster has as many scores (Searle, Casella and McCulloch 1992, "Variance
-    Components", 3.8), else by `MixedLM` of statsmodels.
+    Estimated by restricted maximum likelihood: in closed form where every cluster has as many scores, under each condition too (Searle, Casella and
+    McCulloch 1992, "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
     """
     values, places = np.asarray(scores, dtype=float), _numbers(clusters)
     levels = None if conditions is None or len(set(conditions)) < 2 else _numbers(conditions)
     if reason := _reason(values, places, levels):
         return {"n": len(values), "reason": reason}
-    sizes = set(Counter(places.tolist()).values())
-    if levels is not None:
-        parts = _crossed(values, places, levels)
+    cells = places if levels is None else places * (levels.max() + 1) + levels
+    even = len(set(Counter(cells.tolist()).values())) == 1
+    if levels is None:
+        parts = _balanced(values, places) if even else _mixed(values, places)
     else:
-        parts = _balanced(values, places) if len(sizes) == 1 else _mixed(values, places)
+        whole = even and len(np.unique(cells)) == (places.max() + 1) * (levels.max() + 1)
+        parts = (_balanced_crossed if whole else _crossed)(values, places, levels)
     total = sum(parts.values())
     return {"n": len(values), "conditions": None, **{name: part / total for name, part in parts.items()}}
 
@@ -71,6 +73,39 @@ def _mixed(values: Floats, places: Clusters) -> dict[str, float]:
         warnings.simplefilter("ignore")  # of a variance at nought, which is an answer here
         fitted = MixedLM(values, np.ones((len(values), 1)), places).fit(reml=True)
     return {"clusters": max(0.0, float(np.asarray(fitted.cov_re)[0, 0])), "repetitions": float(fitted.scale)}
+
+
+def _balanced_crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
+    """Each cluster has as many scores under each condition. The mean squares of repetitions, of conditions within clusters and of clusters are
+    expected to rise in this order; where they do not, those that are out of order are pooled (Thompson and Moore 1963, "Non-negative estimates of
+    variance components", Technometrics 5(4)), which is where the likelihood has its edge."""
+    table = values[np.lexsort((levels, places))].reshape(places.max() + 1, levels.max() + 1, -1)
+    clusters, conditions, turns = table.shape
+    cells, rows, columns = table.mean(axis=2), table.mean(axis=(1, 2)), table.mean(axis=(0, 2))
+    left = cells - rows[:, None] - columns[None, :] + values.mean()
+    squares = [
+        float(((table - cells[:, :, None]) ** 2).sum()),
+        float(turns * (left**2).sum()),
+        float(turns * conditions * ((rows - values.mean()) ** 2).sum()),
+    ]
+    freedoms = [clusters * conditions * (turns - 1), (clusters - 1) * (conditions - 1), clusters - 1]
+    noise, within, between = _rising(squares, freedoms)
+    return {
+        "clusters": (between - within) / (turns * conditions),
+        "conditions": float(columns.var()) + (within - noise) / turns,
+        "repetitions": noise,
+    }
+
+
+def _rising(squares: Sequence[float], freedoms: Sequence[int]) -> list[float]:
+    """Return the mean squares, neighbours pooled until none is below the one before."""
+    pools: list[list[float]] = []
+    for square, freedom in zip(squares, freedoms, strict=True):
+        pools.append([square, freedom, 1])
+        while len(pools) > 1 and pools[-1][0] / pools[-1][1] < pools[-2][0] / pools[-2][1]:
+            last = pools.pop()
+            pools[-1] = [one + other for one, other in zip(pools[-1], last, strict=True)]
+    return [square / freedom for square, freedom, count in pools for _ in range(int(count))]
 
 
 def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:

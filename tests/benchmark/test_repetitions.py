@@ -10,6 +10,7 @@ from functools import partial
 from statistics import mean, stdev
 
 import pytest
+from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
@@ -25,7 +26,9 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import plan_of
+from benchmark.services.variance import prompt_splits
 from benchmark.suites.story_scores import cases_by_story, mean_columns
+from benchmark.views.sections import sections_in
 from tests.benchmark.planning import changed, planned
 from tests.benchmark.settled import baselines, frozen, started, work_off
 from tests.cast import Cast, new_cast, new_story
@@ -156,6 +159,30 @@ def test_how_often_has_bounds(run, cast):
         check(planned(run.dataset, plan_of(run).endpoints, ["label"], temperature=3.0))
 
 
+def assert_shown(run: Run, other: Run, expected: dict) -> None:
+    """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing else."""
+    place = run.entrants.get(name="random").pk
+    model = {"kind": "model", "entrant": place, "model": "random"}
+    assert prompt_splits(run, {"stage2": [model | {"kind": "baseline"}]}) == {}
+    found = prompt_splits(run, {"stage2": [model]})
+    assert found == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
+    document = document_of(run)
+    assert "prompt_splits" not in document  # baselines read no prompts
+    document["prompt_splits"] = found
+    table = tables_of(document)["prompts-stage2"]()
+    assert table.rows[0]["of_prompts"] == expected["of_prompts"] and "level 1" in " ".join(table.notes)
+    assert any("prompts-stage2" in section.tables for section in sections_in(document))
+    Run.objects.filter(pk=other.pk).update(params=other.params | {"temperature": 0.1})
+    assert prompt_splits(run, {"stage2": [model]}) == {}
+    Run.objects.filter(pk=other.pk).update(params=other.params)
+    RunItem.objects.filter(entrant__run=other, stage="label").update(repaired_score=0.5)
+    RunItem.objects.filter(entrant__run=other, stage="label", repetition=0, sample__position=0).update(
+        repaired_score=None
+    )
+    cache.clear()
+    assert prompt_splits(run, {"stage2": [model]})["stage2"][0]["samples"] == 5
+
+
 @pytest.mark.once
 def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast):
     def split(*runs: Run, stage: str = "label", model: str = "random") -> dict:
@@ -177,6 +204,7 @@ def test_the_variance_is_split_between_stories_prompts_and_repetitions(run, cast
     both = split(run, other)
     assert len(both["prompts"]) == 2 and both["n"] == 2 * TURNS * 6
     assert both["of_samples"] + both["of_prompts"] + both["of_repetitions"] == pytest.approx(1)
+    assert_shown(run, other, both)
     assert split(run, model="majority")["reason"] == "every score is the same"
     for arguments, sentence in (
         ({"model": "nobody"}, "nobody has no scores"),

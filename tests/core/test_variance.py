@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.statistics.variance import _balanced, _mixed, variance_split
+from core.statistics.variance import _balanced, _balanced_crossed, _crossed, _mixed, _rising, variance_split
 
 
 def made(clusters: int, turns: int, *, own: float, noise: float, seed: int, levels=(0.0,), crossed: float = 0.0):
@@ -25,6 +25,22 @@ def test_the_closed_form_is_the_mixed_model(seed):
     scores, clusters, _ = made(40, 4, own=0.2, noise=0.1, seed=seed)
     values, places = np.array(scores), np.array(clusters)
     assert _balanced(values, places) == pytest.approx(_mixed(values, places), rel=1e-3)
+
+
+@pytest.mark.parametrize(("own", "crossed"), [(0.2, 0.1), (0.2, 0.0)])
+def test_the_closed_form_with_conditions_is_the_mixed_model(own, crossed):
+    scores, clusters, levels = made(30, 3, own=own, noise=0.1, seed=2, levels=(0.0, 0.1), crossed=crossed)
+    values, places, conditions = (np.array(column) for column in (scores, clusters, levels))
+    closed, fitted = (fit(values, places, conditions) for fit in (_balanced_crossed, _crossed))
+    assert closed == pytest.approx(fitted, rel=2e-2, abs=2e-4)
+
+
+def test_mean_squares_that_fall_are_pooled():
+    # 6 / 2 = 3 and 2 / 2 = 1 are pooled to 8 / 4 = 2; 9 / 3 = 3 stays
+    assert _rising([6, 2, 9], [2, 2, 3]) == [2, 2, 3]
+    # 3, 4 and 1 / 2: the last two pool to 9 / 4 < 3, and all to 12 / 5
+    assert _rising([3, 8, 1], [1, 2, 2]) == pytest.approx([2.4] * 3)
+    assert _rising([1, 2, 3], [1, 1, 1]) == [1, 2, 3]
 
 
 def test_known_shares_are_found():
