@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.labelling import Row, labelling_request, prompts_of
+from annotation.domain.schema_files import document_of
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import (
     AppendOnly,
@@ -406,11 +407,12 @@ def test_an_archive_brings_its_schema_along(settled, cast):
     assert GoldLabel.objects.filter(proposition__table__story__project=copy).count() == 16
 
 
-def test_an_archive_of_omnitom_is_as_it_was(cast, make_story):
+def test_an_archive_of_omnitom_brings_its_schema_too(cast, make_story):
     make_story()
     with zipfile.ZipFile(archived(cast.project)) as archive:
         row = json.loads(archive.read("project.jsonl"))
-    assert row["schema_version"] == "1" and not {"schema", "schema_name"} & set(row)
+    assert row["schema_version"] == "1" and "schema_name" not in row
+    assert row["schema"] == document_of(DEFAULT_SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM
 from workers.providers.contract import Message, Request
 
-DEFAULT_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
+OMNITOM_PROMPTS, OTHER_PROMPTS = "labelling-1", "labelling-any-1"
 LEVELS = (1, 2, 3, 4)
 TOKENS_A_ROW, TOKENS_BESIDE = 90, 400
-"""Room for the answer: the seven labels of the default schema with their keys take some 70 tokens."""
+"""Room for the answer: the seven labels of OmniToM with their keys take some 70 tokens."""
 _FOLDER = Path(__file__).parent / "prompts"
 HINTS = {
     "Ambiguous Story Task": "Feelings and motives are hinted at by conduct; infer what the signs support and no more.",
@@ -84,12 +84,12 @@ def labelling_request(
 
 
 def prompts_of(schema: Schema) -> str:
-    """Return the version of the prompts that ask for labels of a schema: the default one's dimensions have texts of their own."""
-    return DEFAULT_PROMPTS if schema == DEFAULT_SCHEMA else OTHER_PROMPTS
+    """Return the version of the prompts that ask for labels of a schema: OmniToM's dimensions have texts of their own."""
+    return OMNITOM_PROMPTS if schema == OMNITOM else OTHER_PROMPTS
 
 
 def _tokens_a_row(schema: Schema) -> int:
-    return math.ceil(TOKENS_A_ROW * len(schema.keys) / len(DEFAULT_SCHEMA.keys))
+    return math.ceil(TOKENS_A_ROW * len(schema.keys) / len(OMNITOM.keys))
 
 
 @cache

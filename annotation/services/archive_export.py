@@ -11,7 +11,6 @@ from typing import BinaryIO
 
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, SECTIONS, VERSION, file_of
 from annotation.domain.schema_files import document_of
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Project, User, VoteEvent
 from annotation.models.snapshot import snapshot
 from annotation.models.user import IMPORTED_SUFFIX
@@ -64,13 +63,8 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
             for name, coder, value in zip(names, coders, values, strict=True)
         }
         if section.model is Project:
-            row |= _schema(project)
+            row["schema"] = document_of(project.schema)  # whole: it can be read where nobody loaded it
         yield _line({"ref": terms.numbers[section.model][pk]} | row if numbered else row)
-
-
-def _schema(project: Project) -> dict:
-    """Return the whole label schema, so that the archive can be read where nobody loaded it. The default one comes with every program."""
-    return {} if project.schema == DEFAULT_SCHEMA else {"schema": document_of(project.schema)}
 
 
 def _line(row: dict) -> bytes:

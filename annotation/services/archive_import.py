@@ -19,7 +19,7 @@ from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive
 from annotation.domain.resolution import UnknownRule, check_rule
 from annotation.domain.schema import Schema
 from annotation.domain.schema_files import BadSchema, schema_of_document
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.shipped_schemas import OMNITOM, SHIPPED
 from annotation.models import GoldEvent, GoldLabel, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.accounts import checked_name
@@ -104,13 +104,13 @@ def _taken(slug: str) -> BadArchive:
 
 
 def _schema(document: Any, project: dict[str, Any]) -> Schema:
-    """Return the label schema of the archive's project: the default one where it brings none. Raises BadArchive, also for an unknown rule."""
+    """Return the label schema of the archive's project. Raises BadArchive, also for an unknown rule."""
     try:
         check_rule(project["rule_version"])
     except UnknownRule as error:
         raise BadArchive(f"project.jsonl, field rule_version: {error}") from error
     try:
-        schema = DEFAULT_SCHEMA if document is None else schema_of_document(document, _SCHEMA)
+        schema = _unnamed(project["schema_version"]) if document is None else schema_of_document(document, _SCHEMA)
         is_here(schema, _SCHEMA)
     except (BadSchema, SchemaRefused) as error:
         raise BadArchive(str(error)) from error
@@ -121,13 +121,23 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
     return schema
 
 
+def _unnamed(version: str) -> Schema:
+    """Return the schema of an archive that does not bring its own, as none of OmniToM's once did. Raises BadArchive."""
+    if schema := SHIPPED.get((OMNITOM.name, version)):
+        return schema
+    versions = " or ".join(repr(version) for name, version in SHIPPED if name == OMNITOM.name)
+    raise BadArchive(
+        f"project.jsonl, field schema_version: it is {version!r}; expected {versions}, as the archive brings no schema."
+    )
+
+
 class _Import:
     def __init__(self, archive: zipfile.ZipFile, slug: str, accounts: dict[str, int], now: datetime) -> None:
         self.archive, self.slug, self.accounts = archive, slug, accounts
         self.here = Here(now)
         self.members: list[list] = []
         self.project: Project | None = None
-        self.schema = DEFAULT_SCHEMA
+        self.schema = OMNITOM
         self.writes = ShortWrites()
 
     def run(self, by: User | None, digests: dict[str, str]) -> dict[str, int]:
@@ -241,11 +251,11 @@ class _Import:
         document = row.pop("schema", None)
         values = self.here.values(section, number, row)
         self.schema = _schema(document, dict(zip(names, values, strict=True)))
-        values[names.index("schema_version")] = DEFAULT_SCHEMA.version  # until the schema is here too
+        values[names.index("schema_version")] = OMNITOM.version  # until the schema is here too
         working = working_slug(self.slug)
         try:
             with self.writes.transaction(1):
-                insert_rows(Project, ["slug", "schema_name", *names], [[working, DEFAULT_SCHEMA.name, *values]])
+                insert_rows(Project, ["slug", "schema_name", *names], [[working, OMNITOM.name, *values]])
         except IntegrityError as error:
             if Project.objects.filter(slug=working).exists():  # created since the first check
                 raise left_over(self.slug) from error

@@ -13,7 +13,7 @@ from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.formats import CORPUS_FORMATS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, OMNITOM
 from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.new_stories import NewStories
@@ -245,7 +245,7 @@ class _Import:
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
         details = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        details |= {} if self.schema == DEFAULT_SCHEMA else {"schema": self.schema.reference}
+        details |= {} if self.schema == OMNITOM else {"schema": self.schema.reference}
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
-from annotation.domain.shipped_schemas import SHIPPED
+from annotation.domain.shipped_schemas import OMNITOM
 from judge.domain.text import normalise_space
 
-SCHEMA = SHIPPED["omnitom", "1"]
+SCHEMA = OMNITOM
 """What gold is labelled by that a run can be measured against."""
 
 Labels = tuple[str, ...]

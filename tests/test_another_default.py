@@ -1,0 +1,103 @@
+"""The default schema becomes another version: what is there already stays what it was."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.archive_format import BadArchive
+from annotation.domain.labelling import OMNITOM_PROMPTS, prompts_of
+from annotation.domain.schema import Dimension, Label
+from annotation.domain.shipped_schemas import OMNITOM, SHIPPED
+from annotation.models import Project, User
+from annotation.services.archive_export import export_archive
+from annotation.services.archive_import import import_archive
+from annotation.services.gold_export import gold_lines
+from annotation.services.prefill_requests import example_of, sample_counts
+from annotation.services.projects import create_project
+from annotation.services.sample import load_sample
+from benchmark.services.datasets import freeze
+from tests.annotation.test_archive import contents, repacked
+
+pytestmark = pytest.mark.django_db
+
+MOOD = Dimension("mood", "Mood", "Mood", "How?", (Label("Good", 0, "Good."), Label("Bad", 1, "Bad.")))
+NEXT = replace(OMNITOM, version="2", dimensions=(*OMNITOM.dimensions, MOOD))
+
+
+@pytest.fixture
+def old(cast, make_story, seat, cast_vote) -> Project:
+    """A project of today's default, with a settled story."""
+    for row in (seats := seat(make_story()))[0].story.tables.get().propositions.all():
+        for dimension in OMNITOM.dimensions:
+            for assignment in seats:
+                cast_vote(assignment, row, dimension.key, dimension.values[0])
+    return cast.project
+
+
+@pytest.fixture
+def another_default(monkeypatch) -> None:
+    """Version 2 comes with the program and is the default, wherever the default is read."""
+    monkeypatch.setitem(SHIPPED, (NEXT.name, NEXT.version), NEXT)
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] in ("annotation", "benchmark", "judge", "workers") and hasattr(module, "DEFAULT_SCHEMA"):
+            monkeypatch.setattr(module, "DEFAULT_SCHEMA", NEXT)
+
+
+def archived(project: Project) -> dict[str, bytes]:
+    target = io.BytesIO()
+    export_archive(project=project, target=target, now=timezone.now())
+    return contents(target)
+
+
+def as_before(parts: dict[str, bytes], **fields: str) -> io.BytesIO:
+    """The archive in the form that it had before archives brought the schema of OmniToM."""
+    row = json.loads(parts["project.jsonl"])
+    del row["schema"]
+    return repacked(parts | {"project.jsonl": json.dumps(row | fields).encode() + b"\n"})
+
+
+def test_yesterdays_archive_comes_in_as_what_it_was(old, request, cast):
+    parts, exported = archived(old), list(gold_lines(old))
+    request.getfixturevalue("another_default")
+    for slug, source in (("before", as_before(parts)), ("since", repacked(parts))):
+        import_archive(by=cast.alice, source=source, slug=slug, now=timezone.now())
+        copy = Project.objects.get(slug=slug)
+        assert copy.schema is OMNITOM and list(gold_lines(copy)) == exported
+        assert json.loads(archived(copy)["project.jsonl"])["schema"]["version"] == "1"
+    with pytest.raises(BadArchive, match="field schema_version: it is '3'; expected '1' or '2', as the archive brings"):
+        import_archive(by=cast.alice, source=as_before(parts, schema_version="3"), slug="c", now=timezone.now())
+
+
+def test_pages_of_an_old_project_work(old, request, cast, client):
+    freeze(by=cast.alice, project=old)
+    story = old.stories.get()
+    client.force_login(cast.bob)
+    grid = client.get(reverse("annotation:grid", args=[old.slug, story.uid])).content.decode()
+    request.getfixturevalue("another_default")
+    again = client.get(reverse("annotation:grid", args=[old.slug, story.uid])).content.decode()
+    assert again.count('role="gridcell"') == grid.count('role="gridcell"') and "Mood" not in again
+    assert again.count("grid--") == grid.count("grid--")
+    client.force_login(cast.alice)
+    for name in ("project", "settings", "stories", "adjudication", "agreement", "export", "prefills"):
+        page = client.get(reverse(f"annotation:{name}", args=[old.slug]))
+        assert page.status_code == 200 and "Mood" not in page.content.decode()
+    for name in ("datasets", "launch", "leaderboard"):
+        assert client.get(reverse(f"benchmark:{name}", args=[old.slug])).status_code == 200
+    assert old.datasets.get().schema is OMNITOM
+    assert freeze(by=cast.alice, project=old)[1] is False
+
+
+def test_what_was_made_for_omnitom_stays_its_own(another_default):
+    assert prompts_of(OMNITOM) == OMNITOM_PROMPTS != prompts_of(NEXT)
+    category = "False Belief Task"
+    assert example_of(category, OMNITOM, "") and example_of(category, NEXT, "") is None
+    assert sample_counts(OMNITOM) and sample_counts(NEXT) == {}
+    assert load_sample().schema is OMNITOM
+    assert create_project(by=User.objects.get(username="admin"), slug="new", name="New").schema is NEXT
