@@ -5,6 +5,8 @@ After Jung et al. 2024, "Perceptions to Beliefs". With the true perceptions of t
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
@@ -14,6 +16,7 @@ from benchmark.suites.asked import Step
 from workers.providers.contract import Message
 
 PERCEIVE = "perceive"
+_BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def asked_perceptions(put: Put) -> str:
@@ -22,6 +25,12 @@ def asked_perceptions(put: Put) -> str:
         f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key is the {put.kind} as it stands, its value "
         f"an array of the names of those who perceive it. Write the array alone."
     )
+
+
+def all_perceived(put: Put, people: Sequence[str]) -> str:
+    """Return an answer to `asked_perceptions` by which these people perceive every scene: one as long as can be, where data do not say who does."""
+    scenes = [scene.text for scene in put.scenes] or [text for text in _BETWEEN.split(put.story) if text]
+    return json.dumps([{scene: list(people)} for scene in scenes], ensure_ascii=False)
 
 
 def about_perceived(put: Put, scenes: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from benchmark.suites.asked import Sample
 _SPEAKER = re.compile(r"^(\w[\w’' -]*):", re.MULTILINE)
 
 
-def _named(sample: Sample) -> list[str]:
+def named_in(sample: Sample) -> list[str]:
     """Those who speak, and those whom the questions are about."""
     return list(dict.fromkeys([*_SPEAKER.findall(sample.content["conversation"]), *sample.content["names"]]))
 
@@ -33,6 +33,6 @@ CONTROLS = Controllable(
         "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer", "content.character",
         "content.people", "content.names", "gold.right", "gold.wrong",
     ),
-    named=_named,
+    named=named_in,
     reordered=_reordered,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import PERCEPTOM
+from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import method_named, program_of, request_by, steps_with
 from benchmark.methods.s2a import S2A
@@ -12,6 +12,7 @@ from benchmark.methods.simtom import SIMTOM
 from benchmark.suites.contract import BadQuestion, Parsed, Question, Step
 from benchmark.suites.conversations.asking import answer_in, put_of, right_answer, score_of
 from benchmark.suites.conversations.baselines import TELL, task_of
+from benchmark.suites.conversations.controls import named_in
 from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.readings import unread
 from benchmark.suites.fantom.embedding import embedder_named
@@ -54,6 +55,8 @@ def parse(question: Question, answer: str) -> Parsed:
 def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
     sample = question.sample
+    if question.step == PERCEIVE:
+        return all_perceived(put_of(sample), named_in(sample))
     if question.step != ANSWER:
         return str(sample.content["conversation"])
     return right_answer(sample)

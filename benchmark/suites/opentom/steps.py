@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.methods.contract import Put
 from benchmark.methods.cot import COT
-from benchmark.methods.perceptom import PERCEPTOM
+from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
 from benchmark.methods.program import method_named, program_of, request_by, steps_with
 from benchmark.methods.s2a import S2A
@@ -124,6 +124,8 @@ def right_label(sample: Sample) -> int | None:
 
 def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
+    if question.step == PERCEIVE:
+        return all_perceived(put_of(question.sample), [question.sample.gold[who] for who in ("mover", "observer")])
     if question.step != ANSWER:
         return str(question.sample.content["story"])
     return str(question.sample.gold["answer"])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 
 import pytest
 from django.utils import timezone
@@ -13,6 +10,7 @@ from django.utils import timezone
 from benchmark.services.documents import document_of
 from benchmark.services.runs import start_run
 from tests.benchmark.controls.world import PUBLISHED, READS, REMEMBERS, opentom, plan, reads
+from tests.benchmark.rule_server import answering
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.suites.opentom import small
 from tests.cast import new_cast
@@ -36,34 +34,15 @@ def remembers(prompt: str) -> str:
     return max(known, key=lambda pair: len(pair[0]))[1] if known else "I do not know."
 
 
-class Answering(BaseHTTPRequestHandler):
-    """Speaks as much of chat completions as is asked."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        prompt = body["messages"][-1]["content"]
-        text = remembers(prompt) if body["model"] == REMEMBERS else reads(prompt, NO_IDEA)
-        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        sent = json.dumps(
-            {"id": "1", "object": "chat.completion", "model": body["model"], "choices": [choice], "usage": usage}
-        ).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, *args: object) -> None:
-        pass
+def answer(body: dict) -> str:
+    prompt = body["messages"][-1]["content"]
+    return remembers(prompt) if body["model"] == REMEMBERS else reads(prompt, NO_IDEA)
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
+    with answering(answer) as served:
+        yield served
 
 
 def test_memory_is_told_from_reading_over_http(tmp_path, address):
