@@ -94,11 +94,13 @@ class ShownPicture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page: pictures, then the tables behind them, by their names without the reading."""
+    """A part of a page: pictures, then the tables behind them, by their names without the reading. One of the benchmark's `paper` holds tables that it
+    prints: these stand before everything else, in the order of the suite, with the tables open."""
 
     title: str
     pictures: tuple[str, ...] = ()
     tables: tuple[str, ...] = ()
+    paper: bool = False
 
 
 @dataclass(frozen=True, slots=True)

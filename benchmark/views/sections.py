@@ -23,8 +23,8 @@ Address = Callable[[str, str, str], str]
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "parts": [{title, figures, tables, failed}], "reading", "readings", "failed"}; `failed` are sentences on what a suite
-    could not show."""
+    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "reading", "readings", "failed"}: those of the benchmark's
+    paper apart from the others in the report of a run, as a leaderboard begins with its rankings; `failed` are sentences on what a suite could not show."""
     failed: list[str] = []
     tables, figures = tables_of(document, failed), figures_of(document, failed)
     heads = {
@@ -34,7 +34,7 @@ def sections_of(
     }
     readings = readings_in(document)
     reading = chosen_reading(chosen, readings)
-    parts = []
+    paper, parts = [], []
     for section in sections_in(document):
         shown_figures = [one for name in section.pictures if (one := _named(name, reading, figures))]
         shown_tables = [one for name in section.tables if (one := _named(name, reading, tables))]
@@ -53,8 +53,8 @@ def sections_of(
             "failed": unmade,
         }
         if part["figures"] or shown_tables:
-            parts.append(part)
-    return {"heads": heads, "parts": parts, "reading": reading, "readings": readings, "failed": failed}
+            (paper if section.paper and document["kind"] == "run" else parts).append(part)
+    return {"heads": heads, "paper": paper, "parts": parts, "reading": reading, "readings": readings, "failed": failed}
 
 
 def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
@@ -67,15 +67,16 @@ def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
 
 
 def sections_in(document: Document) -> list[Section]:
-    """List the parts of a page: what groups of any suite have, then what their suite arranges itself, single repetitions last."""
+    """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite arranges itself, single repetitions."""
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
     repetitions = Section("Single repetitions", (), tuple(repeated))
-    sections = [pairs, *(method_sections(keys) if "by_method" in document else ())]
+    papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
+    sections = [*papers, pairs, *(method_sections(keys) if "by_method" in document else ())]
     sections += control_sections(keys) if "controls" in document else ()
     for suite in suites_of(document):
-        sections += [*_of_groups(suite), *suite.sections]
+        sections += [*_of_groups(suite), *(section for section in suite.sections if not section.paper)]
         if not suite.arranges("judge-tests"):
             sections.append(Section("Self-test of judges", (), ("judge-tests",)))
     return [*sections, repetitions]

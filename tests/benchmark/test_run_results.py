@@ -166,8 +166,12 @@ def _links(table, wanted: str) -> list[tuple[dict, str]]:
     return [(row["cells"][0]["text"], row["cells"][at]["text"], row["cells"][at]["href"]) for row in rows]
 
 
+def _parts(sections) -> list:
+    return [*sections["paper"], *sections["parts"]]
+
+
 def _tables(response) -> dict:
-    return {table["name"]: table for part in response.context["sections"]["parts"] for table in part["tables"]}
+    return {table["name"]: table for part in _parts(response.context["sections"]) for table in part["tables"]}
 
 
 def _meant(client, link: str) -> tuple[int, int]:

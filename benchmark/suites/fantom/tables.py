@@ -17,9 +17,9 @@ from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (
-    Section("False belief and control", ("scenarios",), (INACCESSIBLE, ACCESSIBLE)),
-    Section("Order of belief", (), ("orders",)),
-    Section("Characters, consistency and kinds of errors", (), ("characters", "reasons")),
+    Section("False belief and control", ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
+    Section("Order of belief", (), ("orders",), paper=True),
+    Section("Characters, consistency and kinds of errors", (), ("characters", "reasons"), paper=True),
 )
 _ALL = (
     "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % intervals over conversations. By chance "

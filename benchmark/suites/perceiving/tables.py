@@ -13,8 +13,8 @@ from benchmark.suites.shown import EntrantResults, Plot, Section
 from core.statistics.correlation import pearson
 
 SCENARIOS = ("true belief", "false belief")
-SCENARIOS_SECTION = Section("True and false belief", ("scenarios",), ("scenarios",))
-CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", (), ("correlations",))
+SCENARIOS_SECTION = Section("True and false belief", ("scenarios",), ("scenarios",), paper=True)
+CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", (), ("correlations",), paper=True)
 NAMES = ("Perception", "Perception to belief", "Questions")
 _SHORT_NAMES = ("Perc.", "P to B", "Quest.")
 _CORRELATIONS = (

@@ -8,6 +8,7 @@ from typing import Any
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.shown import Section
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
 from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, ids_of, item_of, load, shown_in
@@ -102,6 +103,7 @@ CONTROLS = Controllable(
     language=lambda sample: sample.split,
     senseless={"shuffled": {"": "Its options stand in another order in each repetition anyway."}},
 )
+_BY_TASK = f"categories-{GROUP.key}"
 _TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
 SUITE = Suite(
     name="tombench",
@@ -125,6 +127,7 @@ SUITE = Suite(
     item=_item,
     item_template="tombench/item.html",
     methods=_methods,
+    sections=(Section("Accuracy by task", (_BY_TASK,), (_BY_TASK,), paper=True),),
     score=score_answers,
     options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
     answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
