@@ -170,7 +170,8 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         if entrants:
             yield stage, ShownTable(partial(stage_table, entrants, stage), (stage,), keeps_unread=True, whole=True)
             make = partial(category_table, entrants, stage)
-            yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
+            if group_named(stage).by_category:
+                yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
         judged += entrants if group_named(stage).judged else []
         if splits := document.get("prompt_splits", {}).get(stage):
             yield f"prompts-{stage}", ShownTable(partial(prompt_table, splits, stage))

@@ -193,7 +193,7 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
         group = group_named(stage)
         analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, reading)]
         parts = {}
-        if not suite.arranges(f"categories-{stage}"):
+        if suite.draws_categories(group):
             parts[f"categories-{stage}"] = (
                 suite.category_noun,
                 [_category_values(entrant, stage, reading) for entrant in read],

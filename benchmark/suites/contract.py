@@ -106,6 +106,7 @@ class MetricGroup:
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories.
     `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS` where its score says whether a question
     about a story was answered right: the two are held against each other over stories with the same text; empty where it is neither.
     """
@@ -128,6 +129,7 @@ class MetricGroup:
     measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
     tells: str = ""
+    by_category: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,12 @@ class Suite:
     def arranges(self, table: str) -> bool:
         """Return whether a section of the suite's own has the table of that name."""
         return any(table in section.tables for section in self.sections)
+
+    def draws_categories(self, group: MetricGroup) -> bool:
+        """Return whether a group has the picture by category of every suite: its samples have categories, and the suite none of its own for them."""
+        name = f"categories-{group.key}"
+        placed = any(name in section.pictures for section in self.sections)
+        return group.by_category and (placed or not self.arranges(name))
 
     def related(self, key: str) -> frozenset[str]:
         """The steps whose answers the question or the answer of this one is read with, itself among them; empty where it stands alone."""

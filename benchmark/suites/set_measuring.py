@@ -40,6 +40,7 @@ def sets_group(
         rests_on=tuple(rests_on),
         scored=step,
         notes=notes,
+        by_category=False,
     )
 
 

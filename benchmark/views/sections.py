@@ -86,7 +86,7 @@ def _of_groups(suite: Suite) -> Iterator[Section]:
     """Yield the sections by category, unless the suite arranges that itself, and by facet."""
     for group in suite.groups:
         name = f"categories-{group.key}"
-        if not suite.arranges(name):
+        if group.by_category and not suite.arranges(name):
             yield Section(f"{group.score_title} by category", (name,), (name,))
         for facet, title in group.facets.items():
             name = f"facet-{facet}-{group.key}"

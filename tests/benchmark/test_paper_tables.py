@@ -27,6 +27,20 @@ def test_what_the_paper_prints_stands_first(suite):
     assert len(titles) == len({*titles}), "no part stands twice"
 
 
+def test_sets_are_not_parted_by_the_categories_of_their_questions():
+    for suite in ("fantom", "percept-fantom"):
+        sections = sections_in({"kind": "run", "stages": dict.fromkeys(keys_of(suite), ())})
+        parted = {name for section in sections for name in section.tables if name.startswith("categories-")}
+        sets = {f"categories-{group.key}" for group in suites()[suite].groups if "ALL" in group.score_title}
+        assert sets and not parted & sets and f"categories-{suite}-questions" in parted
+
+
+def test_a_suite_places_the_common_picture_by_category_where_it_names_it():
+    tombench, omnitom = suites()["tombench"], suites()["omnitom"]
+    assert tombench.draws_categories(tombench.groups[0]) and "categories-tombench" in tombench.sections[0].pictures
+    assert not any(map(omnitom.draws_categories, omnitom.groups)), "it has plots of its own"
+
+
 def test_every_suite_says_what_its_paper_prints():
     assert {name for name, suite in suites().items() if suite.load or name == "omnitom"} >= {*FIRST}
     assert all(any(section.paper for section in suites()[name].sections) for name in FIRST)

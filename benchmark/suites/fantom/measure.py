@@ -71,6 +71,7 @@ FACTS = MetricGroup(
         "Whether a model follows the conversation at all. The repaired reading leaves out punctuation and articles, as SQuAD does.",
         _RESAMPLED,
     ),
+    by_category=False,
 )
 GROUPS = (FALSE_BELIEF, FALSE_BELIEF_FREE, CONTROL, QUESTIONS, FACTS)
 

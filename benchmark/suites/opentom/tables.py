@@ -48,7 +48,9 @@ def tables(results: ReadingResults) -> dict[str, ShownTable]:
     makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
         "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread, "unfaithful": _unfaithful,
     }  # fmt: skip
-    return {name: ShownTable(partial(make, entrants, results.reading), (GROUP.key,)) for name, make in makers.items()}
+    sampled = {name for name in ("batches", "kinds") if _there(entrants, results.reading, name)}
+    shown = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
+    return {name: ShownTable(partial(make, entrants, results.reading), (GROUP.key,)) for name, make in shown.items()}
 
 
 def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
