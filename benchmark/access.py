@@ -15,6 +15,7 @@ from benchmark.models import (
     Audience,
     Dataset,
     DatasetSample,
+    EnteredRow,
     Entrant,
     ResultsVisibility,
     Run,
@@ -120,6 +121,12 @@ def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Share
     access = results_access(user, slug)
     reports = SharedReport.objects.select_related("created_by", "run").defer("figures")
     return access, get_object_or_404(reports, project=access.project, uid=uid)
+
+
+def entered_row_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, EnteredRow]:
+    """Return a row of a paper, for those who may change it: experts and admins who see results."""
+    access = results_access(user, slug, role=Role.EXPERT)
+    return access, get_object_or_404(EnteredRow, project=access.project, uid=uid)
 
 
 def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> SharedItem:

@@ -17,6 +17,7 @@ from benchmark.models import Dataset, Form
 from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, board_document
+from benchmark.services.entered_rows import Plain, rows_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import suite_named, suites
@@ -123,7 +124,14 @@ def board_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> D
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
     board, filters = chosen["board"], filters_of(params)
     stages = {stage: kept(entrants, filters) for stage, (entrants, _) in board["stages"].items()}
-    return board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
+    document = board_document("Leaderboard", stages, board["absent"], entered_of(chosen, filters))
+    return document | {"withheld": board["withheld"]}
+
+
+def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:
+    """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked for."""
+    rows = [] if filters["show"] else rows_of(chosen["dataset"].project, chosen["suite"])
+    return [row for row in rows if filters["model"].casefold() in row["name"].casefold()]
 
 
 def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: int = 0) -> Table:

@@ -25,7 +25,7 @@ from annotation.models import (
     PropositionFlag,
     Split,
 )
-from benchmark.models import Dataset, Run, SharedReport, StoredPromptSet
+from benchmark.models import Dataset, EnteredRow, Run, SharedReport, StoredPromptSet
 from core import idempotency as once
 from tests.benchmark.settled import baselines, frozen, make_endpoint, settle, started, work_off
 from tests.pressing import KEY, PRESSES, all_at_once, press_six, presses
@@ -114,6 +114,14 @@ def test_share_a_comparison(cast, finished_run):
 def test_share_a_leaderboard(cast, finished_run):
     _one(press_six(cast.alice, "/p/minds/results/", {"query": ""}, to="/p/minds/results/share/"))
     assert SharedReport.objects.count() == 1
+
+
+@presses("benchmark:enter_row")
+def test_enter_a_row_of_a_paper(cast):
+    row = {"name": "Human", "kind": "human", "source": "Xu et al. 2024", "figure.f1.Att": "86.2"}
+    page = "/p/minds/results/entered/new/opentom/"
+    _one(press_six(cast.alice, page, row, to=page))
+    assert EnteredRow.objects.count() == 1
 
 
 @presses("benchmark:freeze")

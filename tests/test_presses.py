@@ -73,6 +73,8 @@ BY_NATURE = {
     "api:import_preview": "only previews",
     "workers:job_action": "sets the state of a job, as the run's does",
     "workers:endpoint": "sets what an endpoint says, or deletes it",
+    "benchmark:edit_row": "sets what a row says",
+    "benchmark:remove_row": "takes away",
     "benchmark:audience": "sets who sees results",
     "benchmark:discard_prompt_set": "discards",
     "benchmark:rename_run": "sets a name",

@@ -147,6 +147,10 @@ PAGES = {
     "benchmark:across": ADMIN,
     "benchmark:across_table": ADMIN,
     "benchmark:across_figure": ADMIN,
+    "benchmark:entered_rows": ADMIN,
+    "benchmark:enter_row": ADMIN,
+    "benchmark:edit_row": ADMIN,
+    "benchmark:remove_row": ADMIN,
     "benchmark:differences": ADMIN,
     "benchmark:differences_table": ADMIN,
     "benchmark:structure": ADMIN,
@@ -247,6 +251,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         "picture": "svg",
         "report": report.uid,
         "entrant": place.entrant.pk,
+        "row": _row_of_a_paper(cast.project),
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_figure": {"figure": "across"}}
@@ -265,6 +270,13 @@ def _held() -> tuple[Cast, dict[str, str]]:
 def _chosen(kwargs, values, own, uid) -> dict:
     held = values | own | ({"uid": uid} if uid else {})
     return {key: held[key] for key in kwargs}
+
+
+def _row_of_a_paper(project) -> str:
+    from benchmark.models import EnteredRow
+
+    fields = {"suite": "tombench", "kind": "human", "source": "A paper", "figures": {"tombench.accuracy": "86.1"}}
+    return EnteredRow.objects.create(project=project, name="Human", **fields).uid
 
 
 def _call():

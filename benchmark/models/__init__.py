@@ -1,6 +1,7 @@
 """Frozen datasets, prompts, runs, and what they came to. One aggregate a file."""
 
 from benchmark.models.dataset import Dataset, DatasetSample
+from benchmark.models.entered import EnteredKind, EnteredRow
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
@@ -11,6 +12,8 @@ __all__ = [
     "Audience",
     "Dataset",
     "DatasetSample",
+    "EnteredKind",
+    "EnteredRow",
     "Entrant",
     "Form",
     "JudgeTest",

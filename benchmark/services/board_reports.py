@@ -7,9 +7,10 @@ from typing import Any
 
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.documents import Document, board_document, plain
+from benchmark.services.entered_rows import rows_of
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import reports_of
-from benchmark.suites.registry import group_named
+from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import EntrantResults
 
 
@@ -17,8 +18,9 @@ def board_report(dataset: Dataset, board: Mapping[str, Any], runs: Sequence[Run]
     """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the address of the leaderboard."""
     reports = reports_of(runs)
     rows = {stage: entrants for stage, (entrants, _) in board["stages"].items()}
+    entered = rows_of(dataset.project, group_suite(next(iter(rows))))
     document = board_document(
-        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, board["absent"]
+        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, board["absent"], entered
     )
     return document | {
         "facts": [

@@ -1,7 +1,7 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
 A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
-with "form" and "stories" too, with "controls" where it has some (`control_results`), with "by_method" where
+with "form" and "stories" too, with "entered" where rows of papers were (`entered_rows`), with "controls" where it has some (`control_results`), with "by_method" where
 its models were asked by others too (`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with
 "unscored" where its suite could not score some, ready for JSON; its
 tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
@@ -22,6 +22,7 @@ from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
+from benchmark.services.entered_rows import Plain, rows_of, with_entered
 from benchmark.services.facet_tables import facet_table, prompt_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
@@ -52,6 +53,7 @@ def document_of(run: Run) -> Document:
     failed = unscored(run.suite, [run], {run.pk: report})
     controls, by_method = control_results(run, stages), method_results(run, stages)
     prompts = prompt_splits(run, stages)
+    entered = rows_of(run.project, run.suite)
     return {
         "title": run.title,
         "kind": "run",
@@ -65,15 +67,27 @@ def document_of(run: Run) -> Document:
         **({"controls": controls} if controls else {}),
         **({"by_method": by_method} if by_method else {}),
         **({"prompt_splits": prompts} if prompts else {}),
+        **({"entered": entered} if entered else {}),
         **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
     }
 
 
 def board_document(
-    title: str, stages: Mapping[str, Sequence[EntrantResults]], absent: Sequence[Absence] = ()
+    title: str,
+    stages: Mapping[str, Sequence[EntrantResults]],
+    absent: Sequence[Absence] = (),
+    entered: Sequence[Plain] = (),
 ) -> Document:
     absent_rows = {stage: [absence.told for absence in absent if absence.stage == stage] for stage in stages}
-    return {"title": title, "kind": "leaderboard", "stages": stages, "absent": absent_rows, "facts": [], "methods": []}
+    document = {
+        "title": title,
+        "kind": "leaderboard",
+        "stages": stages,
+        "absent": absent_rows,
+        "facts": [],
+        "methods": [],
+    }
+    return document | ({"entered": list(entered)} if entered else {})
 
 
 def plain(entrant: EntrantResults) -> EntrantResults:
@@ -118,7 +132,9 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
     `failed` gets a sentence for each suite that has tables of its own which it could not say."""
     withheld = document.get("withheld")
     tables = {
-        name: _table_of(document, table, "") for name, table in _of_groups(document) if table.whole or not withheld
+        name: _table_of(document, name, table, "")
+        for name, table in _of_groups(document)
+        if table.whole or not withheld
     }
     for reading in READINGS:
         for suite in suites_of(document):
@@ -130,7 +146,9 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
                 **_of_methods(document, reading),
             }
             visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
-            tables |= {f"{name}-{reading}": _table_of(document, table, reading) for name, table in visible.items()}
+            tables |= {
+                f"{name}-{reading}": _table_of(document, name, table, reading) for name, table in visible.items()
+            }
     return tables
 
 
@@ -146,11 +164,17 @@ def own_of(
         return {}
 
 
-def _table_of(document: Document, table: ShownTable, reading: str) -> Callable[[], Table]:
+def _table_of(document: Document, name: str, table: ShownTable, reading: str) -> Callable[[], Table]:
+    make = _with_entered(document, name, table.make)
     absent = absent_from(document, *table.groups)
     if not table.keeps_unread:
         absent += [model for stage in table.groups for model in _without_figures(document, stage, reading)]
-    return partial(_with_absent, table.make, absent) if absent else table.make
+    return partial(_with_absent, make, absent) if absent else make
+
+
+def _with_entered(document: Document, name: str, make: Callable[[], Table]) -> Callable[[], Table]:
+    rows = document.get("entered", ())
+    return partial(with_entered, make, name, rows, suites_of(document)[0]) if rows else make
 
 
 def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:

@@ -29,6 +29,7 @@ from benchmark.suites.item_filters import Rows
 from benchmark.suites.judged import Judge
 from benchmark.suites.people import Person, PersonMeasured
 from benchmark.suites.prompt_sets import PromptSets
+from benchmark.suites.published import Published, of_groups
 from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
@@ -163,7 +164,8 @@ class Suite:
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
     given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them, `category_noun` what one is called.
     `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
-    the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses.
+    the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
+    with the tables that have them: rows of such figures are entered by users.
 
     `baselines` answer its questions without a model. `main` are the keys of the metric groups that stand for it beside other suites, its first group
     where it names none.
@@ -215,6 +217,7 @@ class Suite:
     pictures: Callable[[ReadingResults], Mapping[str, ShownPicture]] = nothing
     sections: tuple[Section, ...] = ()
     explorer: Explorer | None = None
+    published: tuple[Published, ...] = ()
     categories: ShortNames = field(default_factory=dict)
     category_noun: str = "category"
     baselines: tuple[Baseline, ...] = ()
@@ -224,6 +227,12 @@ class Suite:
     def main_groups(self) -> tuple[MetricGroup, ...]:
         """The metric groups that stand for the suite beside others."""
         return tuple(group for group in self.groups if group.key in self.main) or self.groups[:1]
+
+    @property
+    def enterable(self) -> tuple[Published, ...]:
+        """The figures that a user may enter from a paper: those that the suite names, then the other metrics of its groups."""
+        groups = [(group.key, group.title, group.headers) for group in self.groups]
+        return (*self.published, *of_groups(groups, self.published))
 
     @property
     def launched(self) -> tuple[Step, ...]:

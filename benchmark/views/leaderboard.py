@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,9 +14,10 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
-from benchmark.addresses import CONDITIONS, KINDS, chosen_board, filters_of, kept, of_reading
+from benchmark.addresses import CONDITIONS, KINDS, chosen_board, entered_of, filters_of, kept, of_reading
 from benchmark.models import Run
 from benchmark.services.absences import Absence
+from benchmark.services.entered_rows import with_entered
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
@@ -37,7 +39,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
     board, filters = chosen["board"], filters_of(request.GET)
     stages = [
-        _stage(request, access, stage, kept(board["stages"][stage][0], filters), board)
+        _stage(request, access, stage, kept(board["stages"][stage][0], filters), chosen)
         for stage in board["stages"]
         if board["stages"][stage][0] or board["rankings"][stage].others or _uncovered(request, stage, board)
     ]
@@ -91,12 +93,17 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
 
 
 def _stage(
-    request: HttpRequest, access: ProjectAccess, stage: str, entrants: list[EntrantResults], board
+    request: HttpRequest,
+    access: ProjectAccess,
+    stage: str,
+    entrants: list[EntrantResults],
+    chosen: Mapping[str, Any],
 ) -> dict[str, Any]:
-    sort, slug = request.GET.get("sort", ""), access.project.slug
-    split = board["chosen"].key
-    reading = filters_of(request.GET)["reading"]
-    table = of_reading(stage_table(entrants, stage), reading)
+    sort, slug, board = request.GET.get("sort", ""), access.project.slug, chosen["board"]
+    split, filters = board["chosen"].key, filters_of(request.GET)
+    reading, entered = filters["reading"], entered_of(chosen, filters)
+    make = partial(stage_table, entrants, stage)
+    table = of_reading(with_entered(make, stage, entered, suite_named(chosen["suite"])), reading)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
         sort = f"{reading or 'repaired'}_rank"
     return {

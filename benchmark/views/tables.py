@@ -122,6 +122,10 @@ def table_context(
         "width": len(table.columns),
         "rows": rows,
         "totals": [_row(table.columns, row, href, {}) for row in table.totals],
+        "entered": [
+            {"cells": _row(table.columns, row.cells, no_link, {})["cells"], "kind": row.kind, "source": row.source}
+            for row in table.entered
+        ],
         "lead": [*table.lead, *table.missing_rows],
         "notes": legend,
         "more_notes": more,
@@ -132,7 +136,7 @@ def table_context(
 
 def split_notes(table: Table) -> tuple[list[str], list[str]]:
     """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes first."""
-    notes = [*table.legend, *table.dashes, *table.notes]
+    notes = [*table.legend, *table.entered_told, *table.dashes, *table.notes]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
     return legend, [note for note in notes if note not in legend]
 

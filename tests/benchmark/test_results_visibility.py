@@ -68,7 +68,7 @@ def pages(world) -> list[str]:
 
 NO_READING = {
     "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
-    "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "estimate_extension", "estimate_judging", "estimate_again", "read_again", "judge_test", "follow_up",
+    "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across", "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again", "judge_test", "follow_up",
     "import_answers",
 }  # fmt: skip
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""

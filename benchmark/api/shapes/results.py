@@ -162,3 +162,6 @@ class TableOut(serializers.Serializer):
     ranking = serializers.CharField(required=False)
     absent = AbsentOut(many=True, required=False)
     section = serializers.CharField(required=False)
+    entered = serializers.ListField(
+        child=Anything(), required=False, help_text="Rows that were entered from papers, with their source."
+    )

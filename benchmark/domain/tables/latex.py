@@ -80,6 +80,8 @@ def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: boo
         *table.lead,
         *table.missing_rows,
         *(table.dashes if intervals else ()),
+        *table.entered_told,
+        *(f"{row.cells[table.columns[0].key]}: {row.source}" for row in table.entered),
         *table.notes,
         *(table.legend if mark else ()),
     )
@@ -136,13 +138,13 @@ def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequenc
 
 
 def _has_intervals(table: Table) -> bool:
-    return any(column.interval_text(row) for row in (*table.rows, *table.totals) for column in table.columns)
+    return any(column.interval_text(row) for row in table.all_rows for column in table.columns)
 
 
 def _breaks(table: Table) -> float:
-    """Return the height of the heads of sections and of the totals."""
+    """Return the height of the heads of sections, of the totals and of the entered rows."""
     sections = len({row.get(table.section) for row in table.rows}) if table.section else 0
-    return 13.0 * (min(sections, 12) + len(table.totals))
+    return 13.0 * (min(sections, 12) + len(table.totals) + len(table.entered))
 
 
 WIDE_ROW, NARROW_ROW = 8.2, 12.0
@@ -153,7 +155,7 @@ HEAD = 50.0
 def _tabular(
     table: Table, columns: Sequence[Column], places: range, marks: Marks, wide: bool, intervals: bool
 ) -> Iterator[str]:
-    """Yield the rows at these places, with the totals where they are the last."""
+    """Yield the rows at these places, with the totals and the entered rows where they are the last."""
     yield r"\credencefit{%"
     yield rf"\begin{{tabular}}{{{''.join('l' if column.is_text else 'r' for column in columns)}}}"
     yield r"\toprule"
@@ -164,8 +166,19 @@ def _tabular(
         yield r"\midrule"
         for row in table.totals:
             yield from _lines(columns, row, wide, intervals, dict.fromkeys((c.key for c in columns), "best"))
+    if table.entered and places.stop == len(table.rows):
+        yield r"\midrule"
+        yield from _entered(table, columns)
     yield r"\bottomrule"
     yield r"\end{tabular}}"
+
+
+def _entered(table: Table, columns: Sequence[Column]) -> Iterator[str]:
+    """Yield the rows that were entered, in italics, with that word after the name."""
+    for row in table.entered:
+        values = [_cell(column, row.cells, "") for column in columns]
+        values[0] += f" ({row.kind}, entered)"
+        yield " & ".join(rf"\textit{{{value}}}" for value in values) + r" \\"
 
 
 def _head(columns: Sequence[Column]) -> Iterator[str]:

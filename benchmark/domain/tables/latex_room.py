@@ -34,7 +34,7 @@ def text_width(text: str) -> float:
 def column_width(table: Table, column: Column, *, intervals: bool, beside: bool) -> float:
     """Return the width of a column without its margins; `beside` where intervals follow their values on one line."""
     head = text_width(f"{column.header} ({column.unit})" if column.unit else column.header)
-    cells = [_cell(column, row, intervals, beside) for row in (*table.rows, *table.totals)]
+    cells = [_cell(column, row, intervals, beside) for row in table.all_rows]
     return max(head, *cells) if cells else head
 
 

@@ -15,6 +15,7 @@ Absent = Mapping[str, str]
 """{"model", "why"} of a model that a table or a picture does not have."""
 Mark = Literal["best", "second"]
 MISSING = "–"
+ENTERED = "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
 MARKED = "Bold: best of the column; underlined: second."
 MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst; underlined: second."
 
@@ -96,13 +97,23 @@ def absent_told(absent: Sequence[Absent]) -> str:
     return "; ".join(f"{model['model']} ({model['why']})" for model in absent)
 
 
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A row that somebody entered from a source, whose figures nothing here computed: its `cells`, its `kind` in one word, and the `source`."""
+
+    cells: Row
+    kind: str
+    source: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
     `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key within
     whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the table, `notes` those below.
-    `ranking` names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason.
+    `ranking` names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason. `entered` rows stand last, and are
+    never marked.
     """
 
     title: str
@@ -115,6 +126,7 @@ class Table:
     mark_within: str = ""
     ranking: str = ""
     absent: Sequence[Absent] = ()
+    entered: Sequence[Entered] = ()
 
     def marks(self) -> dict[tuple[int, str], Mark]:
         """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
@@ -134,6 +146,16 @@ class Table:
     def missing_rows(self) -> tuple[str, ...]:
         """A sentence that names the models without a row, and why; none where every model has one."""
         return (f"Not in this table: {absent_told(self.absent)}.",) if self.absent else ()
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """Every row, in order."""
+        return (*self.rows, *self.totals, *(row.cells for row in self.entered))
+
+    @property
+    def entered_told(self) -> tuple[str, ...]:
+        """What entered rows are, where there are any."""
+        return (ENTERED,) if self.entered else ()
 
     @property
     def legend(self) -> tuple[str, ...]:

@@ -15,7 +15,8 @@ from benchmark.domain.tables.table import Column, Row, Table
 def to_csv(table: Table) -> bytes:
     """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is none where a row lacks
     it, worst and best case where a column has them, and n in columns of their own, empty where nothing is known, totals last. What the rows are ranked by and what is to be read before them
-    stand in a column each, alike in all rows; models that are absent have a row without figures, with the reason in a column.
+    stand in a column each, alike in all rows; models that are absent have a row without figures, with the reason in a column, and rows that were entered have
+    their source in one.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -25,21 +26,25 @@ def to_csv(table: Table) -> bytes:
     lacking, bounded = table.no_intervals, table.bounded
     sentences = _said(table)
     writer.writerow([*(name for column in columns for name in _headers(column, lacking, bounded)), *sentences])
-    for row in (*table.rows, *table.totals, *_absent(table)):
+    for row in (*table.rows, *table.totals, *_entered(table), *_absent(table)):
         cells = [cell for column in columns for cell in _cells(column, row, lacking, bounded)]
-        writer.writerow([*cells, *(text or defused(row.get(ABSENT, "")) for text in sentences.values())])
+        writer.writerow([*cells, *(text or defused(row.get(header, "")) for header, text in sentences.items())])
     return out.getvalue().encode("utf-8", "replace")
 
 
-ABSENT = "Absent because"
+ABSENT, ENTERED = "Absent because", "Entered from"
 CASES = (" worst case", " best case")
 
 
 def _said(table: Table) -> dict[str, str]:
-    """Return what stands in every row by the header of its column; the reason of who is absent is the row's own."""
+    """Return what stands in every row by the header of its column; the reason of who is absent, and the source of what was entered, are the row's own."""
     texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
     cells = {header: defused(text) for header, text in texts.items() if text}
-    return cells | ({ABSENT: ""} if table.absent else {})
+    return cells | ({ENTERED: ""} if table.entered else {}) | ({ABSENT: ""} if table.absent else {})
+
+
+def _entered(table: Table) -> list[Row]:
+    return [{**row.cells, ENTERED: row.source} for row in table.entered]
 
 
 def _absent(table: Table) -> list[Row]:
@@ -80,7 +85,7 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section]}, UTF-8. Values as they are held: a share is a fraction. A row without an
+    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they are held: a share is a fraction. A row without an
     interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
     document: dict[str, Any] = {
         "title": table.title,
@@ -88,9 +93,10 @@ def to_json(table: Table) -> bytes:
         "rows": [_held(table, row) for row in table.rows],
         "totals": [_held(table, row) for row in table.totals],
         "lead": list(table.lead),
-        "notes": [*table.dashes, *table.notes],
+        "notes": [*table.dashes, *table.entered_told, *table.notes],
     }
-    notes = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    notes: dict[str, Any] = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    notes["entered"] = [_held(table, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered]
     document |= {name: value for name, value in notes.items() if value}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
 

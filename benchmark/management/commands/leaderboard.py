@@ -13,6 +13,7 @@ from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import board_document, tables_of
+from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
     answer_format_to_show,
     datasets_of,
@@ -72,6 +73,7 @@ class Command(JsonCommand):
             stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
             for stage, (entrants, _) in board["stages"].items()
         }
+        entered = [] if kind else rows_of(project, suite)
         result = {
             "project": project.slug,
             "suite": suite,
@@ -86,6 +88,7 @@ class Command(JsonCommand):
             },
             "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
             "absent": [absence.as_json() for absence in board["absent"]],
+            **({"entered": entered} if entered else {}),
         }
         for absence in board["absent"]:
             if absence.failed:  # the others are told with the ranking
@@ -94,7 +97,7 @@ class Command(JsonCommand):
             result |= _shared(dataset, suite, answer_format, board, options)
         if not options["output"]:
             return result
-        document = board_document("Leaderboard", stages, board["absent"])
+        document = board_document("Leaderboard", stages, board["absent"], entered)
         tables = tables_of(document) | _differences(board)
         return result | written(
             options["output"],

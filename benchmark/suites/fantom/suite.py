@@ -15,7 +15,7 @@ from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
 from benchmark.suites.fantom.scoring import score_answers
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
-from benchmark.suites.fantom.tables import SECTIONS, pictures, tables
+from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "fantom-1"
@@ -89,6 +89,7 @@ SUITE = Suite(
     methods=_methods,
     tables=tables,
     pictures=pictures,
+    published=PUBLISHED,
     sections=SECTIONS,
     categories=SHORT_TYPES,
     category_noun="type",

@@ -12,7 +12,8 @@ from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
 from benchmark.suites.conversations.tables import reasons_table, table_of
-from benchmark.suites.fantom.measure import QUESTIONS
+from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
+from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
 
@@ -36,6 +37,64 @@ _CHARACTERS = (
     "Share of characters of a set about whom everything is right (single answers, their place in both lists, beliefs charged to the one who believes), "
     "and of those of whom single answers and lists say the same."
 )
+
+
+def _published() -> tuple[Published, ...]:
+    """Return the figures of the paper's tables 3, 4 and 9."""
+    fact = {FACTS.key: F1, INACCESSIBLE: "fact", ACCESSIBLE: "fact"}
+    figures = [figure for scenario in SCENARIOS for figure in _of_scenario(scenario)]
+    return (*figures, Published("fact", "Token F1", "Facts", fact))
+
+
+def _of_scenario(scenario: str) -> list[Published]:
+    heading = f"{SCENARIOS[scenario].capitalize()} (table 9)"
+    all_of = FALSE_BELIEF if scenario == INACCESSIBLE else CONTROL
+    topics = [
+        (f"{topic} {name}", f"{title}: {header}")
+        for topic, title in ((topic, _TOPICS[topic]) for topic in TOPICS)
+        for name, header in (("all", "ALL"), ("list", "list"), ("f1", "yes or no, F1"))
+    ]
+    plain = [("choice", "Belief: choice"), *topics]
+    return [
+        Published(f"{scenario}.all", "ALL", heading, {scenario: "all", all_of.key: ALL}),
+        *(_by_other_embedder(scenario, name, title, group, heading) for name, title, group in _FREE),
+        *(Published(f"{scenario}.{key}", title, heading, {scenario: key}) for key, title in plain),
+        *(_in_orders(scenario, order) for order in ORDERS),
+        *(
+            Published(f"{scenario}.{name}", title, heading.replace("9", "3"), {"characters": f"{scenario} {name}"})
+            for name, title in (("characters", "ALL of a character"), ("consistency", "Consistent"))
+        ),
+    ]
+
+
+_TOPICS = {topic: "Answerability" if topic == ANSWERABILITY else "Information access" for topic in TOPICS}
+_FREE = (
+    ("all_star", "ALL*", "Sets"),
+    ("distance", "Belief, distance", "Belief"),
+    ("distance_f1", "Token F1 of right ones", "Belief"),
+)
+"""Figures that rest on an embedder: key, title and heading of their columns."""
+
+
+def _by_other_embedder(scenario: str, name: str, title: str, group: str, heading: str) -> Published:
+    return Published(f"{scenario}.{name}", title, heading, {scenario: name}, f"{title} (as published)", group)
+
+
+def _in_orders(scenario: str, order: str) -> Published:
+    """Return the accuracy of an order, which the paper has of beliefs in free words."""
+    group = f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
+    heading = f"{SCENARIOS[scenario].capitalize()} (table 4)"
+    return Published(
+        f"{scenario}.{order}",
+        ORDERS[order],
+        heading,
+        {"orders": f"{scenario} {order}"},
+        "Distance (as published)",
+        group,
+    )
+
+
+PUBLISHED = _published()
 
 
 def tables(results: ReadingResults) -> dict[str, ShownTable]:
@@ -119,7 +178,7 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -
         *_free("distance_f1", "Token F1 of right ones", embedders, "Belief"),
     ]
     for topic in TOPICS:
-        group = "Answerability" if topic == ANSWERABILITY else "Information access"
+        group = _TOPICS[topic]
         columns += [
             estimated(f"{topic} {name}", header, group=group, digits=1)
             for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))

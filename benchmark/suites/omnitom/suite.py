@@ -19,6 +19,7 @@ from benchmark.suites.omnitom.prompting.offered import PROMPTING
 from benchmark.suites.omnitom.read_lines import lines
 from benchmark.suites.omnitom.scoring import score_answers
 from benchmark.suites.omnitom.settings import SETTINGS
+from benchmark.suites.omnitom.shown.main import PUBLISHED
 from benchmark.suites.omnitom.shown.pictures import pictures
 from benchmark.suites.omnitom.shown.sections import EXPLORER, SECTIONS
 from benchmark.suites.omnitom.shown.tables import tables
@@ -102,6 +103,7 @@ SUITE = Suite(
     judge_sees=judge_sees,
     tables=tables,
     pictures=pictures,
+    published=PUBLISHED,
     sections=SECTIONS,
     explorer=EXPLORER,
     categories=CATEGORIES,

@@ -13,7 +13,7 @@ from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
-from benchmark.suites.opentom.tables import SECTIONS, pictures, tables
+from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
@@ -110,6 +110,7 @@ SUITE = Suite(
     methods=_methods,
     tables=tables,
     pictures=pictures,
+    published=PUBLISHED,
     sections=SECTIONS,
     categories=GENRES,
     category_noun="genre",

@@ -10,6 +10,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP
+from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
@@ -38,6 +39,26 @@ _UNFAITHFUL = (
     "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the original one. Pairs with an "
     "answer that cannot be read are unread; they stay in the denominator of the first rate."
 )
+
+
+def _published() -> tuple[Published, ...]:
+    """Return the figures of the paper's tables 2 and A7."""
+    genres = [
+        Published(f"f1.{short}", genre, "Macro F1 (table 2)", {"batches": f"{genre} f1", "genres": genre})
+        for genre, short in GENRES.items()
+    ]
+    kinds = [
+        Published(
+            f"{name}.{GENRES[genre]}", f"{genre}: {name}", "Multi-hop by kind (table A7)", {"kinds": f"{genre} {name}"}
+        )
+        for genre in GENRES
+        if genre.startswith("Multi-hop")
+        for name in ("fullness", "accessibility")
+    ]
+    return (*genres, *kinds)
+
+
+PUBLISHED = _published()
 
 
 def tables(results: ReadingResults) -> dict[str, ShownTable]:

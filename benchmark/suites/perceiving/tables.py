@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults, Plot, Section
@@ -31,6 +32,23 @@ Entrants = Sequence[tuple[EntrantResults, Figures]]
 def tasks_of(perception: str, belief: str, questions: str) -> Tasks:
     """Return the three tasks with these keys."""
     return dict(zip((perception, belief, questions), NAMES, strict=True))
+
+
+def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]]) -> tuple[Published, ...]:
+    """Return the figures of the paper's table 5, by task and scenario; `rankings` says which of them are a metric of a metric group, (group, metric)."""
+    return tuple(
+        Published(
+            f"{task}.{scenario}",
+            title,
+            f"{scenario.capitalize()} (tables 1 and 5)",
+            {
+                "scenarios": f"{task} {scenario}",
+                **dict([rankings[place]] if (place := (task, scenario)) in rankings else []),
+            },
+        )
+        for scenario in SCENARIOS
+        for task, title in tasks.items()
+    )
 
 
 def complete(entrants: Entrants, tasks: Tasks) -> list[Figures]:

@@ -32,7 +32,7 @@ from benchmark.suites.percept_fantom.perceived import is_right
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES, load, utterances_of
 from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
-from benchmark.suites.percept_fantom.tables import SECTIONS, pictures, tables
+from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "percept-fantom-1"
@@ -121,6 +121,7 @@ SUITE = Suite(
     methods=_methods,
     tables=tables,
     pictures=pictures,
+    published=PUBLISHED,
     sections=SECTIONS,
     categories={name: short for name, short in SHORT_TYPES.items() if name not in _NOT_ASKED},
     category_noun="type",

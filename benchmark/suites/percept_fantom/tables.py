@@ -13,7 +13,8 @@ from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
 from benchmark.suites.conversations.tables import reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
-from benchmark.suites.percept_fantom.measure import ANALYSES, QUESTIONS, TASKS
+from benchmark.suites.perceiving.asking import ANSWER
+from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, QUESTIONS, TASKS, TRUE_BELIEF
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ReadingResults, Section, ShownPicture, ShownTable
@@ -23,6 +24,13 @@ SECTIONS = (
     of_three.CORRELATIONS_SECTION,
     Section("What the sets consist of", (), (INACCESSIBLE, ACCESSIBLE)),
     Section("Order of belief and kinds of errors", (), ("orders", "reasons")),
+)
+PUBLISHED = of_three.published(
+    TASKS,
+    {
+        (ANSWER, "false belief"): (FALSE_BELIEF.key, ALL),
+        (ANSWER, "true belief"): (TRUE_BELIEF.key, ALL),
+    },
 )
 _SCENARIOS = (
     "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: set:ALL of the questions asked with the true "

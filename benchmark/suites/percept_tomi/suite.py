@@ -27,7 +27,7 @@ from benchmark.suites.percept_tomi.perceived import is_scored
 from benchmark.suites.percept_tomi.samples import CATEGORIES, load
 from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score_answers
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
-from benchmark.suites.percept_tomi.tables import SECTIONS, pictures, tables
+from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 
 PROMPT_SET = "percept-tomi-1"
@@ -127,7 +127,7 @@ SUITE = Suite(
     methods=_methods,
     tables=tables,
     pictures=pictures,
-    sections=SECTIONS,
+    published=PUBLISHED, sections=SECTIONS,
     categories=CATEGORIES,
     category_noun="question type",
     dependent="questions about a story",

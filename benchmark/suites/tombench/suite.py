@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
+from benchmark.suites.published import Published
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.shown import Section
 from benchmark.suites.tombench.measure import GROUP, measure
@@ -104,6 +105,10 @@ CONTROLS = Controllable(
     senseless={"shuffled": {"": "Its options stand in another order in each repetition anyway."}},
 )
 _BY_TASK = f"categories-{GROUP.key}"
+PUBLISHED = tuple(
+    Published(f"task.{task}", task, "Accuracy by task", {_BY_TASK: task})
+    for task in (*TASKS, "Unexpected Outcome Test")
+)
 _TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
 SUITE = Suite(
     name="tombench",
@@ -127,6 +132,7 @@ SUITE = Suite(
     item=_item,
     item_template="tombench/item.html",
     methods=_methods,
+    published=PUBLISHED,
     sections=(Section("Accuracy by task", (_BY_TASK,), (_BY_TASK,), paper=True),),
     score=score_answers,
     options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),

@@ -7,13 +7,38 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.domain.tables import Items, Table
-from benchmark.suites.omnitom.tables import main_results
+from benchmark.suites.omnitom.categories import CATEGORIES
+from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.metrics import STAGE2_SHARES
+from benchmark.suites.omnitom.tables import LABELS, main_results
+from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.names import label
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+
+
+def _published() -> tuple[Published, ...]:
+    """Return the figures of the paper's table 3."""
+    first, second = "Extraction, F1 (table 3)", "Labelling, accuracy (table 3)"
+    categories = {f"f1 {name}": (name, {"categories-stage1": name}) for name in CATEGORIES}
+    overall = {
+        "f1_category_mean": ("Overall, the mean of categories", {"stage1": "f1_category_mean"}),
+        "f1": ("By story", {"stage1": "f1"}),
+    }
+    labels = zip(STAGE2_SHARES, ("Overall", *(LABELS[name] for name in DIMENSIONS)), strict=True)
+    return (
+        *(
+            Published(f"stage1.{key}", title, first, {"main": key} | more)
+            for key, (title, more) in (categories | overall).items()
+        ),
+        *(Published(f"stage2.{share}", title, second, {"main": share, "stage2": share}) for share, title in labels),
+    )
+
+
+PUBLISHED = _published()
 
 
 def main_table(stages: EntrantsByGroup, reading: str) -> Table:

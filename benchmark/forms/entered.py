@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from django import forms
+
+from benchmark.models import EnteredKind, EnteredRow
+from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
+from benchmark.suites.contract import Suite
+
+FIGURE = "figure."
+"""What the names of fields of figures begin with."""
+
+
+class EntryForm(forms.Form):
+    """A row of a paper: what it is, where it stands, and each figure that the suite lets be entered, in a field named `figure.KEY`."""
+
+    name = forms.CharField(max_length=120, help_text="What the row is called, such as Human or GPT-4 (0613).")
+    kind = forms.ChoiceField(choices=EnteredKind.choices)
+    source = forms.CharField(
+        max_length=400, help_text="A citation that a reader finds it by, such as Kim et al. 2023, table 9."
+    )
+
+    def __init__(self, data: Any = None, *, suite: Suite, row: EnteredRow | None = None) -> None:
+        super().__init__(data, initial=_initial(row) if row else {})
+        self.suite = suite
+        for figure in suite.enterable:
+            widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
+            self.fields[f"{FIGURE}{figure.key}"] = forms.CharField(
+                required=False, max_length=12, label=figure.title, widget=widget
+            )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean()
+        if not self.errors:
+            for refusal in problems_of(self.suite, self.entry):
+                self.refuse(refusal)
+        return cleaned
+
+    @property
+    def entry(self) -> Entry:
+        said = self.cleaned_data
+        figures = {name.removeprefix(FIGURE): text for name, text in said.items() if name.startswith(FIGURE)}
+        return Entry(said["name"], said["kind"], said["source"], figures)
+
+    def refuse(self, refusal: EntryRefused) -> None:
+        """Put the sentence beside the field that it is about."""
+        field = refusal.field if refusal.field in self.fields else f"{FIGURE}{refusal.field}"
+        self.add_error(field if field in self.fields else None, str(refusal))
+
+    @property
+    def about(self) -> list[forms.BoundField]:
+        """What is asked of the row itself."""
+        return [self[name] for name in self.fields if not name.startswith(FIGURE)]
+
+    @property
+    def figures(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+        """Yield the fields of figures by heading."""
+        ordered = sorted(self.suite.enterable, key=lambda figure: self._headings.index(figure.heading))
+        for heading, figures in groupby(ordered, key=lambda figure: figure.heading):
+            yield heading, [self[f"{FIGURE}{figure.key}"] for figure in figures]
+
+    @property
+    def _headings(self) -> list[str]:
+        return list(dict.fromkeys(figure.heading for figure in self.suite.enterable))
+
+
+def _initial(row: EnteredRow) -> dict[str, Any]:
+    about = {"name": row.name, "kind": row.kind, "source": row.source}
+    return about | {f"{FIGURE}{key}": text for key, text in row.figures.items()}

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from typing import Any
+
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from benchmark.models import EnteredKind, EnteredRow
+from benchmark.services.entered_rows import Entry, add_row, edit_row, enterable_suites, remove_row
+from benchmark.suites.registry import suite_named
+
+ACTIONS = ("list", "figures", "add", "edit", "remove")
+
+
+class Command(JsonCommand):
+    help = (
+        "Rows of papers below leaderboards and reports: human figures, and published ones. list says which there are, figures which a suite takes, add, edit "
+        "and remove change one; edit keeps what is not given."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("action", choices=ACTIONS)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--suite", choices=list(enterable_suites()), help="of all suites if not given, for list")
+        parser.add_argument("--name", metavar="NAME", help="what the row is called, such as Human")
+        parser.add_argument("--kind", choices=EnteredKind.values)
+        parser.add_argument("--source", metavar="TEXT", help="a citation, such as Kim et al. 2023, table 9")
+        parser.add_argument(
+            "--figure", action="append", default=[], metavar="KEY=PERCENT", help="again for several; KEY= takes it away"
+        )
+        parser.add_argument("--rename", metavar="NAME", help="edit: another name")
+
+    def work(self, **options) -> dict[str, Any]:
+        project = self.project(options["project"])
+        if options["action"] == "list":
+            rows = EnteredRow.objects.filter(project=project)
+            rows = rows.filter(suite=options["suite"]) if options["suite"] else rows
+            return {"project": project.slug, "rows": [_told(row) for row in rows]}
+        if not options["suite"]:
+            raise ValueError("--suite says which benchmark a row is of; give it, too.")
+        if options["action"] == "figures":
+            figures = suite_named(options["suite"]).enterable
+            return {"figures": {figure.key: f"{figure.heading}: {figure.title}" for figure in figures}}
+        return _changed(project, options)
+
+    def say(self, result: dict[str, Any]) -> None:
+        for key, title in result.get("figures", {}).items():
+            self.stdout.write(f"{key:44} {title}")
+        for row in result.get("rows", [result["row"]] if "row" in result else []):
+            figures = ", ".join(f"{key} {text}" for key, text in row["figures"].items())
+            self.stdout.write(f"{row['suite']}: {row['name']} ({row['kind']}; {row['source']}): {figures}")
+        if "removed" in result:
+            self.stdout.write(f"removed: {result['removed']}")
+
+
+def _changed(project: Project, options: dict[str, Any]) -> dict[str, Any]:
+    suite, name = suite_named(options["suite"]), options["name"] or ""
+    if options["rename"] and options["action"] != "edit":
+        raise ValueError("--rename is for edit, which gives a row another name.")
+    if options["action"] == "add":
+        entry = Entry(name, options["kind"] or "", options["source"] or "", _figures(options["figure"]))
+        return {"row": _told(add_row(by=None, project=project, suite=suite, entry=entry))}
+    row = EnteredRow.objects.filter(project=project, suite=suite.name, name=name).first()
+    if row is None:
+        names = EnteredRow.objects.filter(project=project, suite=suite.name).values_list("name", flat=True)
+        raise ValueError(f"{suite.title} has no row {name!r}; there are: {', '.join(names) or 'none'}.")
+    if options["action"] == "remove":
+        remove_row(by=None, row=row)
+        return {"removed": name}
+    figures = row.figures | _figures(options["figure"])
+    entry = Entry(options["rename"] or name, options["kind"] or row.kind, options["source"] or row.source, figures)
+    return {"row": _told(edit_row(by=None, row=row, entry=entry))}
+
+
+def _figures(arguments: list[str]) -> dict[str, str]:
+    figures = {}
+    for argument in arguments:
+        key, equals, text = argument.rpartition("=")
+        if not equals:
+            raise ValueError(f"--figure {argument!r} has no equals sign; expected KEY=PERCENT.")
+        figures[key] = text
+    return figures
+
+
+def _told(row: EnteredRow) -> dict[str, Any]:
+    return {
+        "suite": row.suite,
+        "name": row.name,
+        "kind": row.kind,
+        "source": row.source,
+        "figures": row.figures,
+    }

@@ -1,0 +1,179 @@
+"""Rows that users enter from papers: human figures and published ones, checked, kept, and put into tables below what was computed.
+
+They stand in tables and files alone: no ranking, mark, statistic or picture knows them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from annotation.models import Project, User
+from annotation.services import audit
+from benchmark.domain.tables import Column, Entered, Table
+from benchmark.models import EnteredKind, EnteredRow
+from benchmark.suites.contract import Suite
+from benchmark.suites.published import Published
+from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.story_scores import READINGS
+
+Plain = Mapping[str, Any]
+"""{"name", "kind", "source", "figures": {key: per cent as a text}} of an entered row."""
+PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
+
+
+class EntryRefused(ValueError):
+    """A row that is not kept. Its text says why in one sentence; `field` is what to change: name, kind, source, the key of a figure, or empty for figures."""
+
+    def __init__(self, sentence: str, field: str) -> None:
+        super().__init__(sentence)
+        self.field = field
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a row is to say; `figures` are texts of per cent by the keys of the suite's figures, empty ones left out."""
+
+    name: str
+    kind: str
+    source: str
+    figures: Mapping[str, str]
+
+
+def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
+    """Yield what is wrong with an entry, one for each field."""
+    for field in ("name", "source"):
+        yield from _text_problems(field, _text(getattr(entry, field)))
+    if entry.kind not in EnteredKind.values:
+        yield EntryRefused(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}.", "kind")
+    titles = {figure.key: f"{figure.heading}: {figure.title}" for figure in suite.enterable}
+    figures = _figures(entry)
+    for key, text in figures.items():
+        if key not in titles:
+            yield EntryRefused(f"{suite.title} has no figure {key!r}; there are: {', '.join(titles)}.", "")
+        elif not PER_CENT.fullmatch(text) or Decimal(text) > 100:
+            yield EntryRefused(f"{titles[key]} is {text!r}; expected per cent, from 0 to 100, such as 87.5.", key)
+    if not figures:
+        yield EntryRefused("No figure is given; expected at least one.", "")
+
+
+def checked(suite: Suite, entry: Entry) -> Entry:
+    """Return the entry as it is kept. Raises EntryRefused."""
+    for problem in problems_of(suite, entry):
+        raise problem
+    return Entry(_text(entry.name), entry.kind, _text(entry.source), _figures(entry))
+
+
+def _text(text: str) -> str:
+    return " ".join(text.replace("\x00", "").split())
+
+
+def _figures(entry: Entry) -> dict[str, str]:
+    return {key: text.strip() for key, text in entry.figures.items() if text.strip()}
+
+
+def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
+    longest = EnteredRow._meta.get_field(field).max_length
+    if not text:
+        example = "such as Human" if field == "name" else "such as Kim et al. 2023, table 9"
+        yield EntryRefused(f"The {field} is empty; expected one, {example}.", field)
+    if len(text) > longest:
+        yield EntryRefused(f"The {field} has {len(text):,} characters; expected {longest} at most.", field)
+
+
+def add_row(*, by: User | None, project: Project, suite: Suite, entry: Entry) -> EnteredRow:
+    """Keep a row. Raises EntryRefused."""
+    row = EnteredRow(project=project, suite=suite.name, created_by=by)
+    return _written(by, row, suite, entry, "results.entered")
+
+
+def edit_row(*, by: User | None, row: EnteredRow, entry: Entry) -> EnteredRow:
+    """Let a row say something else. Raises EntryRefused."""
+    return _written(by, row, suite_named(row.suite), entry, "results.entry_changed")
+
+
+def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, action: str) -> EnteredRow:
+    kept = checked(suite, entry)
+    row.name, row.kind, row.source, row.figures = kept.name, kept.kind, kept.source, dict(kept.figures)
+    try:
+        with transaction.atomic():
+            row.save()
+            audit.record(by=by, project=row.project, action=action, target=row.uid, suite=suite.name, name=row.name)
+    except IntegrityError:
+        raise EntryRefused(
+            f"{suite.title} has a row {kept.name!r} already; edit that one, or choose another name.", "name"
+        ) from None
+    return row
+
+
+@transaction.atomic
+def remove_row(*, by: User | None, row: EnteredRow) -> None:
+    """Take a row away; frozen reports keep theirs."""
+    audit.record(
+        by=by, project=row.project, action="results.entry_removed", target=row.uid, suite=row.suite, name=row.name
+    )
+    row.delete()
+
+
+def rows_of(project: Project, suite: str) -> list[Plain]:
+    """Return the rows of a suite as documents keep them, people first."""
+    rows = EnteredRow.objects.filter(project=project, suite=suite)
+    return [
+        {"name": row.name, "kind": row.kind, "source": row.source, "figures": row.figures}
+        for row in sorted(rows, key=lambda row: (row.kind, row.name))
+    ]
+
+
+def enterable_suites() -> dict[str, Suite]:
+    """Return the suites of which rows can be entered, by name."""
+    return {name: suite for name, suite in suites().items() if suite.enterable}
+
+
+# --- in tables ----------------------------------------------------------------------------------------------------------------
+def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], suite: Suite) -> Table:
+    """Return the table `make` makes, named `name` without its reading, with those rows below that have a figure in it."""
+    table = make()
+    placed = [(figure, column) for figure in suite.enterable if (column := figure.places.get(name))]
+    used = [one for one in placed if any(one[0].key in row["figures"] for row in rows)]
+    if not used:
+        return table
+    columns = _with_own(table.columns, used)
+    present = {column.key for column in columns}
+    keys = {figure.key: [key for key in _keys(name, column, suite) if key in present] for figure, column in used}
+    entered = []
+    for row in rows:
+        cells = {key: _share(text) for figure, text in row["figures"].items() for key in keys.get(figure, ())}
+        if cells:
+            first = {table.columns[0].key: row["name"]}
+            entered.append(Entered(first | cells, row["kind"], row["source"]))
+    return replace(table, columns=columns, entered=entered) if entered else table
+
+
+def _keys(name: str, column: str, suite: Suite) -> list[str]:
+    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a reading, as what is published is of neither."""
+    groups = {group.key for group in suite.groups}
+    if name in groups:
+        return [f"{reading}_{column}" for reading in READINGS]
+    if name.removeprefix("categories-") in groups:
+        return [f"{reading} {column}" for reading in READINGS]
+    return [column]
+
+
+def _with_own(columns: Sequence[Column], used: Sequence[tuple[Published, str]]) -> list[Column]:
+    """Return the columns with one for each figure that compares with none of them, at the end of its group."""
+    found = list(columns)
+    for figure, key in used:
+        if figure.header and all(column.key != key for column in found):
+            ends = [at for at, column in enumerate(found) if column.group == figure.group]
+            own = Column(key=key, header=figure.header, kind="share", group=figure.group, digits=1)
+            found.insert(ends[-1] + 1 if ends else len(found), own)
+    return found
+
+
+def _share(per_cent: str) -> str:
+    return str(Decimal(per_cent).scaleb(-2))

@@ -1,0 +1,97 @@
+"""Rows of papers: which there are, and entering, changing and removing one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import ProjectAccess
+from annotation.models import Role
+from benchmark.access import entered_row_of, results_access
+from benchmark.forms.entered import EntryForm
+from benchmark.models import Dataset, EnteredRow
+from benchmark.services import entered_rows as service
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import suite_named
+from core.idempotency.forms import made_once
+
+
+@require_GET
+def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
+    access = results_access(request.user, slug)
+    rows = EnteredRow.objects.filter(project=access.project).select_related("created_by")
+    own = set(Dataset.objects.filter(project=access.project).values_list("suite", flat=True))
+    listed = [
+        {"suite": suite, "rows": [_shown(suite, row) for row in rows if row.suite == name]}
+        for name, suite in service.enterable_suites().items()
+    ]
+    listed.sort(key=lambda one: not (one["rows"] or (one["suite"].name if one["suite"].load else "") in own))
+    return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
+
+
+def _shown(suite: Suite, row: EnteredRow) -> dict[str, Any]:
+    figures = [
+        (f"{figure.heading}: {figure.title}", row.figures[figure.key])
+        for figure in suite.enterable
+        if figure.key in row.figures
+    ]
+    return {"row": row, "figures": figures}
+
+
+@require_http_methods(["GET", "POST"])
+def enter_row(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
+    access = results_access(request.user, slug, role=Role.EXPERT)
+    if suite not in service.enterable_suites():
+        raise Http404(f"There is no suite {suite!r}.")
+    definition = suite_named(suite)
+
+    def keep(form: EntryForm) -> str:
+        row = service.add_row(by=request.user, project=access.project, suite=definition, entry=form.entry)
+        return row.uid
+
+    form = EntryForm(request.POST or None, suite=definition)
+    return _answer(request, access, form, lambda form: made_once(request, lambda: keep(form)), {})
+
+
+@require_http_methods(["GET", "POST"])
+def edit_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
+    access, entered = entered_row_of(request.user, slug, row)
+    form = EntryForm(request.POST or None, suite=suite_named(entered.suite), row=entered)
+    return _answer(
+        request,
+        access,
+        form,
+        lambda form: service.edit_row(by=request.user, row=entered, entry=form.entry),
+        {"row": entered},
+    )
+
+
+def _answer(
+    request: HttpRequest,
+    access: ProjectAccess,
+    form: EntryForm,
+    keep: Callable[[EntryForm], object],
+    context: dict[str, Any],
+) -> HttpResponse:
+    if request.method == "POST" and form.is_valid():
+        try:
+            keep(form)
+        except service.EntryRefused as refusal:
+            form.refuse(refusal)
+        else:
+            messages.success(request, f"The row {form.entry.name} is kept.")
+            return redirect("benchmark:entered_rows", access.project.slug)
+    return render(request, "benchmark/entered/row.html", access.context | {"form": form, "suite": form.suite} | context)
+
+
+@require_POST
+def remove_row(request: HttpRequest, slug: str, row: str) -> HttpResponse:
+    _, entered = entered_row_of(request.user, slug, row)
+    service.remove_row(by=request.user, row=entered)
+    messages.success(request, f"The row {entered.name} is removed; frozen reports keep theirs.")
+    return redirect("benchmark:entered_rows", slug)

@@ -1,0 +1,200 @@
+"""Rows that users enter from papers: checked, shown below what was computed, and in nothing that is computed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from annotation.models import AuditEvent
+from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.models import Audience, EnteredRow
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
+from benchmark.suites.published import Published, of_groups
+from benchmark.suites.registry import suite_named, suites
+from tests.benchmark.results_world import ResultsWorld, results_world
+from tests.benchmark.test_run_commands import refused, told
+
+SOURCE = "Bortoletto & al. 2025, table 3"
+FIGURES = {"stage2.overall_accuracy": "91.5", "stage1.f1": "88"}
+HUMAN = Entry("Human", "human", SOURCE, FIGURES)
+
+
+# --- rules ----------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("name", [*suites()])
+def test_every_suite_lets_figures_of_its_own_tables_be_entered(name):
+    suite = suite_named(name)
+    keys = [figure.key for figure in suite.enterable]
+    assert len(keys) == len({*keys}) and suite.published
+    paper = {table.removesuffix("-repaired") for section in suite.sections if section.paper for table in section.tables}
+    first = next(section for section in suite.sections if section.paper).tables[0].removesuffix("-repaired")
+    assert any(first in figure.places for figure in suite.published)
+    groups = {group.key for group in suite.groups}
+    places = {place for figure in suite.published for place in figure.places}
+    assert places <= paper | groups | {f"categories-{key}" for key in groups}
+    assert groups <= {place for figure in suite.enterable for place in figure.places}
+
+
+def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
+    own = [Published("all", "ALL", "Sets", {"sets": "all", "group": "all"})]
+    [rest] = of_groups([("group", "Group", {"all": "ALL", "f1": "F1"})], own)
+    assert (rest.key, rest.title, rest.heading, rest.places) == ("group.f1", "F1", "Group", {"group": "f1"})
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "sentence"),
+    [
+        ({"name": " "}, "name", "The name is empty; expected one, such as Human."),
+        ({"name": "x" * 121}, "name", "The name has 121 characters; expected 120 at most."),
+        ({"source": ""}, "source", "The source is empty; expected one, such as Kim et al. 2023, table 9."),
+        ({"kind": "dog"}, "kind", "'dog' is not a kind of row; expected human or published."),
+        ({"figures": {}}, "", "No figure is given; expected at least one."),
+        ({"figures": {"stage1.f1": "0,9"}}, "stage1.f1", "'0,9'; expected per cent, from 0 to 100, such as 87.5."),
+        ({"figures": {"stage1.f1": "100.1"}}, "stage1.f1", "Extraction, F1 (table 3): By story is '100.1'"),
+        ({"figures": {"stage1.f1": "-1"}}, "stage1.f1", "is '-1'"),
+        ({"figures": {"stage1.f1": "nan"}}, "stage1.f1", "is 'nan'"),
+        ({"figures": {"f9": "1"}}, "", "OmniToM has no figure 'f9'; there are: stage1.f1 Ambiguous"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence_with_its_field(change, field, sentence):
+    with pytest.raises(EntryRefused) as caught:
+        checked(suite_named("omnitom"), replace(HUMAN, **change))
+    assert caught.value.field == field and sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+def _table() -> Table:
+    columns = [
+        Column(key="model", header="Model"),
+        Column(key="repaired_f1", header="F1", kind="share", best="high", group="Repaired"),
+        Column(key="official_f1", header="F1", kind="share", best="high", group="Official"),
+    ]
+    rows = [{"model": name, "repaired_f1": value, "official_f1": value} for name, value in (("a", 0.5), ("b", 0.25))]
+    return Table(title="Stage 1", columns=columns, rows=rows)
+
+
+ROW = {"name": "Human", "kind": "human", "source": SOURCE, "figures": {"stage1.f1": "88", "stage2.acc_order": "1"}}
+
+
+def test_a_row_stands_below_and_takes_no_mark():
+    table = with_entered(_table, "stage1", [ROW], suite_named("omnitom"))
+    [entered] = table.entered
+    assert entered.cells == {"model": "Human", "repaired_f1": "0.88", "official_f1": "0.88"}
+    assert table.rows == _table().rows and table.marks() == _table().marks()
+    other = ROW | {"figures": {"stage2.acc_order": "1"}}
+    assert with_entered(_table, "stage1", [other], suite_named("omnitom")) == _table(), "nothing of this table"
+
+
+def test_every_file_says_what_was_entered_and_from_where():
+    table = with_entered(_table, "stage1", [ROW], suite_named("omnitom"))
+    head, *lines = to_csv(table).decode().splitlines()
+    assert head.endswith(",Entered from") and lines[-1] == f'Human,88,88,"{SOURCE}"' and lines[0].endswith(",")
+    data = json.loads(to_json(table))
+    [row] = data["entered"]
+    assert (row["model"], row["kind"], row["source"]) == ("Human", "human", SOURCE)
+    assert [row["model"] for row in data["rows"]] == ["a", "b"] and "entered" not in json.loads(to_json(_table()))
+    latex = to_latex(table).decode()
+    assert r"\textit{Human (human, entered)}" in latex and r"Human: Bortoletto \& al. 2025, table 3" in latex
+    assert r"\textbf{88" not in latex and "never ranked" in latex
+
+
+def test_what_another_embedder_judged_has_a_column_of_its_own():
+    group = [Column(key=key, header=key, kind="share", group=of) for key, of in (("all", "Sets"), ("choice", "Belief"))]
+    table = Table(title="False belief", columns=[Column(key="model", header="Model"), *group], rows=[{"model": "a"}])
+    row = ROW | {"figures": {"inaccessible.all_star": "4.1"}}
+    found = with_entered(lambda: table, "inaccessible", [row], suite_named("fantom"))
+    assert [column.header for column in found.columns] == ["Model", "all", "ALL* (as published)", "choice"]
+    assert found.entered[0].cells["all_star"] == "0.041"
+
+
+# --- pages ----------------------------------------------------------------------------------------------------------------------
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+def posted(**more: str) -> dict[str, str]:
+    figures = {f"figure.{key}": text for key, text in FIGURES.items()}
+    return {"name": "Human", "kind": "human", "source": SOURCE} | figures | more
+
+
+def test_a_row_is_entered_shown_changed_and_removed(world, client):
+    client.force_login(world.alice)
+    before = tables_of(document_of(world.run))["stage2"]()
+    new = f"{world.base}/results/entered/new/omnitom/"
+    wrong = {"figure.stage1.f1": "880", "figure.stage2.acc_order": "x"}
+    refusal = client.post(new, posted(**wrong)).content.decode()
+    assert refusal.count("expected per cent, from 0 to 100") == 2, "a sentence for each field"
+    assert 'value="91.5"' in refusal, "what was typed is kept"
+    assert not EnteredRow.objects.exists()
+    assert client.post(new, posted()).status_code == 302
+    row = EnteredRow.objects.get()
+    assert row.figures == FIGURES and row.created_by == world.alice
+    assert "has a row &#x27;Human&#x27; already" in client.post(new, posted()).content.decode()
+    assert SOURCE.replace("&", "&amp;") in client.get(f"{world.base}/results/entered/").content.decode()
+    after = tables_of(document_of(world.run))["stage2"]()
+    assert (after.rows, after.marks()) == (before.rows, before.marks()) and after.entered
+    for page in ("results/", f"runs/{world.run.uid}/report/"):
+        text = client.get(f"{world.base}/{page}").content.decode()
+        assert "human, entered" in text and "91.50" in text, page
+    assert "human, entered" not in client.get(f"{world.base}/results/?show=model").content.decode()
+    file = client.get(f"{world.base}/results/tables/stage2.csv").content.decode()
+    assert "Entered from" in file and "Human" in file
+    edit = f"{world.base}/results/entered/{row.uid}/"
+    assert 'value="91.5"' in client.get(edit).content.decode()
+    client.post(edit, posted(name="People", **{"figure.stage1.f1": ""}))
+    row.refresh_from_db()
+    assert row.name == "People" and row.figures == {"stage2.overall_accuracy": "91.5"}
+    client.post(f"{edit}remove/")
+    assert not EnteredRow.objects.exists()
+    actions = AuditEvent.objects.filter(target=row.uid).order_by("pk").values_list("action", flat=True)
+    assert [*actions] == ["results.entered", "results.entry_changed", "results.entry_removed"]
+
+
+def test_frozen_reports_keep_the_rows_that_they_had(world, client):
+    row = add_row(by=world.alice, project=world.dataset.project, suite=suite_named("omnitom"), entry=HUMAN)
+    client.force_login(world.alice)
+    frozen = client.post(f"{world.base}/results/share/", {"query": ""})["Location"]
+    client.post(f"{world.base}/results/entered/{row.uid}/remove/")
+    assert "human, entered" in client.get(frozen).content.decode()
+    assert "Human" in client.get(f"{frozen}tables/stage2.tex").content.decode()
+    assert "human, entered" not in client.get(f"{world.base}/results/").content.decode()
+
+
+def test_experts_enter_rows_and_members_read_them(world, client):
+    world.show_to(Audience.EVERYONE)
+    row = add_row(by=None, project=world.dataset.project, suite=suite_named("omnitom"), entry=HUMAN)
+    listed, new, edit = (f"{world.base}/results/entered/{tail}" for tail in ("", "new/omnitom/", f"{row.uid}/"))
+    for person, statuses in (
+        (world.charlie, (404, 404, 404)),
+        (world.bob, (200, 403, 403)),
+        (world.esi, (200, 200, 200)),
+    ):
+        client.force_login(person)
+        assert tuple(client.get(address).status_code for address in (listed, new, edit)) == statuses
+    client.force_login(world.bob)
+    assert "Enter a row" not in client.get(listed).content.decode()
+    assert client.post(f"{edit}remove/").status_code == 403 and EnteredRow.objects.exists()
+    client.force_login(world.esi)
+    assert client.get(f"{world.base}/results/entered/new/nothing/").status_code == 404
+
+
+def test_a_command_does_the_same(world):
+    of = ("--project", world.dataset.project.slug, "--suite", "omnitom")
+    assert "stage2.overall_accuracy" in told("entered_rows", "figures", *of)["figures"]
+    named = ("--name", "Human", "--kind", "human", "--source", SOURCE)
+    made = told("entered_rows", "add", *of, *named, "--figure", "stage1.f1=88")
+    assert made["row"]["figures"] == {"stage1.f1": "88"}
+    assert told("leaderboard", *of)["entered"][0]["name"] == "Human"
+    changed = told(
+        "entered_rows", "edit", *of, "--name", "Human", "--figure", "stage2.acc_order=70", "--figure", "stage1.f1="
+    )
+    assert changed["row"]["figures"] == {"stage2.acc_order": "70"} and changed["row"]["source"] == SOURCE
+    assert told("entered_rows", "list", "--project", of[1])["rows"] == [changed["row"]]
+    assert refused("entered_rows", "edit", *of, "--name", "Nobody") == "OmniToM has no row 'Nobody'; there are: Human."
+    assert "has no equals sign" in refused("entered_rows", "add", *of, *named, "--figure", "88")
+    assert told("entered_rows", "remove", *of, "--name", "Human") == {"removed": "Human"}
