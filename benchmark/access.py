@@ -25,6 +25,7 @@ from benchmark.models import (
 )
 from benchmark.services import withheld
 from benchmark.services.across import SuiteRanking, rankings_across
+from benchmark.services.across_reports import ACROSS, rankings_from
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
@@ -143,11 +144,14 @@ def run_document(access: RunAccess) -> Document:
 
 
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
-    """A frozen report as this person may see it, whoever froze it. Raises PermissionDenied."""
+    """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises PermissionDenied."""
     return _opened(access, report.figures)
 
 
 def _opened(access: ProjectAccess, document: Document) -> Document:
+    if document["kind"] == ACROSS:
+        rankings = [_ranking_for(access, ranking) for ranking in rankings_from(document)]
+        return document | {"rankings": rankings}
     suite = next(map(group_suite, document["stages"]), "") if "stages" in document else ""
     closed, stories = closed_to(access, suite), withheld.stories_of(document)
     if stories is not None:
@@ -209,10 +213,11 @@ def waiting_for(access: ProjectAccess, stories: withheld.Numbers) -> str:
 
 def across_for(access: ProjectAccess) -> list[SuiteRanking]:
     """Return the rankings of all suites as this person may see them."""
-    return [
-        withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.stage)))
-        for ranking in rankings_across(access.project)
-    ]
+    return [_ranking_for(access, ranking) for ranking in rankings_across(access.project)]
+
+
+def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
+    return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.stage)))
 
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +14,7 @@ from annotation.models import Project
 from benchmark.access import check_shown, comparison_for, leaderboard_for
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form
+from benchmark.services.across import AcrossModel, SuiteRanking, models_across
 from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, board_document
@@ -110,6 +111,15 @@ def of_reading(table: Table, reading: str) -> Table:
     """Return the table without the columns of the other reading; with both for any other word."""
     other = {"official": "repaired_", "repaired": "official_"}.get(reading)
     return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
+
+
+def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
+    """Return the model that the address of the page across suites asks for, None for all. Raises Http404 where no ranking has it."""
+    key = params.get("model", "")
+    model = next((model for model in models_across(rankings) if model.key == key), None)
+    if key and model is None:
+        raise Http404("No suite has a figure of this model.")
+    return model
 
 
 def board_of(params: Mapping[str, str], access: ProjectAccess) -> Document:

@@ -116,6 +116,14 @@ def test_share_a_leaderboard(cast, finished_run):
     assert SharedReport.objects.count() == 1
 
 
+@presses("benchmark:share_across")
+def test_share_the_page_across_suites(cast, finished_run):
+    model = make_endpoint("tiny", options={"default": "no table"})
+    work_off(started(cast, finished_run.dataset, [model], ["label"]))
+    _one(press_six(cast.alice, "/p/minds/results/across/", {}, to="/p/minds/results/across/share/"))
+    assert SharedReport.objects.count() == 1
+
+
 @presses("benchmark:enter_row")
 def test_enter_a_row_of_a_paper(cast):
     row = {"name": "Human", "kind": "human", "source": "Xu et al. 2024", "figure.f1.Att": "86.2"}

@@ -145,6 +145,7 @@ PAGES = {
     "benchmark:leaderboard_table": ADMIN,
     "benchmark:leaderboard_figure": ADMIN,
     "benchmark:across": ADMIN,
+    "benchmark:share_across": ADMIN,
     "benchmark:across_table": ADMIN,
     "benchmark:across_figure": ADMIN,
     "benchmark:entered_rows": ADMIN,

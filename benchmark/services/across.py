@@ -122,7 +122,7 @@ def _ranking(
     models: dict[str, EntrantResults] = {}
     for entrant in newest:
         if entrant["kind"] == "model":
-            models.setdefault(_key(entrant), entrant)
+            models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
     chance = rows[guessing["key"]]["repaired"] if guessing else None
     chosen, conditions = board["chosen"], board["rankings"][group.key].chosen
@@ -141,7 +141,10 @@ def _ranking(
         | conditions,
         within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant["key"]]) for key, entrant in models.items()},
-        models={key: {"name": entrant["name"], "spec": _identity(entrant)} for key, entrant in models.items()},
+        models={
+            key: {"name": entrant["name"], "spec": _identity(entrant.get("spec", {}))}
+            for key, entrant in models.items()
+        },
         ranked=sum(
             bool(entrant["ranking"]["repaired"] and entrant["ranking"]["repaired"]["rank"]) for entrant in entrants
         ),
@@ -170,13 +173,28 @@ def _guesses(entrant: EntrantResults) -> bool:
     return entrant["kind"] == "baseline" and entrant.get("spec", {}).get("model") == CHANCE
 
 
-def _identity(entrant: EntrantResults) -> dict[str, Any]:
-    return {name: entrant.get("spec", {}).get(name) for name in IDENTITY}
+def _identity(spec: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: spec.get(name) for name in IDENTITY}
 
 
-def _key(entrant: EntrantResults) -> str:
-    identity = json.dumps([entrant["name"], _identity(entrant)], sort_keys=True)
+def key_of(entrant: EntrantResults) -> str:
+    """Return the key of the model that an entrant is."""
+    return _key(entrant["name"], entrant.get("spec", {}))
+
+
+def _key(name: str, spec: Mapping[str, Any]) -> str:
+    identity = json.dumps([name, _identity(spec)], sort_keys=True)
     return hashlib.sha256(identity.encode()).hexdigest()[:12]
+
+
+def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
+    """Return the model of that key where it ran and stands in none of the rankings, as runs of other stories do not; None else."""
+    if not key or any(key in ranking.models for ranking in rankings):
+        return None
+    entrants = (entrant for run in finished_runs_of(project) for entrant in run.entrants.all())
+    return next(
+        (AcrossModel(key, entrant.name) for entrant in entrants if _key(entrant.name, entrant.spec) == key), None
+    )
 
 
 def _titles(rankings: Sequence[SuiteRanking]) -> list[str]:

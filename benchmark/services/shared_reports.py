@@ -13,6 +13,8 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, Run, RunItem, SharedItem, SharedReport
 from benchmark.models.run import Reading
+from benchmark.services.across import rankings_across
+from benchmark.services.across_reports import across_report, items_behind
 from benchmark.services.archiving import standing
 from benchmark.services.board_reports import board_report
 from benchmark.services.comparisons import Comparison
@@ -77,6 +79,21 @@ def freeze_board(
     if len(numbers) < dataset.stories_count:
         items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
     _keep_items(report, items)
+    return report
+
+
+@transaction.atomic
+def freeze_across(*, by: User | None, project: Project, title: str = "") -> SharedReport:
+    """The page across suites as it stands, of all models, with the items behind its figures. Raises RunRefused where no model has a figure."""
+    rankings = [ranking for ranking in rankings_across(project) if ranking.places]
+    items = items_behind(rankings, project)
+    if items is None:
+        raise RunRefused("No model has a figure to keep.")
+    uids = {place.run for ranking in rankings for place in ranking.places.values()}
+    behind = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
+    runs = [standing(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
+    report = _keep(by, project, None, title or "Models across suites", across_report(rankings, runs))
+    _keep_items(report, RunItem.objects.filter(items))
     return report
 
 

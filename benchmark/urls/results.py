@@ -30,6 +30,7 @@ urlpatterns = [
     path("results/tables/<slug:table>.<slug:data>", downloads.leaderboard_table, name="leaderboard_table"),
     path("results/figures/<slug:figure>.<slug:picture>", figures.leaderboard_figure, name="leaderboard_figure"),
     path("results/across/", across.across, name="across"),
+    path("results/across/share/", reports.share_across, name="share_across"),
     path("results/across/tables/<slug:table>.<slug:data>", across.across_table, name="across_table"),
     path("results/across/figures/<slug:figure>.<slug:picture>", across.across_figure, name="across_figure"),
     path("results/entered/", entered.entered_rows, name="entered_rows"),

@@ -1,80 +1,115 @@
-"""Models across suites, and one model across them: pictures first, then the tables behind them."""
+"""Models across suites, and one model across them: pictures first, then the tables behind them; as they are now, and as they were when frozen."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import across_for, results_access
+from benchmark.addresses import model_in
 from benchmark.domain.tables import Column
-from benchmark.services.across import AcrossModel, Place, SuiteRanking, models_across
+from benchmark.models import SharedReport
+from benchmark.services.across import AcrossModel, Place, SuiteRanking, model_without_place, models_across
 from benchmark.services.across_tables import ALL, ONE, PAIRS, pictures_across, tables_across
+from benchmark.services.documents import Document
 from benchmark.suites.registry import group_named
 from benchmark.views.downloads import table_response
 from benchmark.views.figures import figure_response
 from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import Href, items_url, no_link, table_context
+from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
+
+Items = Callable[..., str]
+"""(run, filters) → the address of items."""
 
 
 def across(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    rankings, model = chosen_across(request, access)
-    shown = [ranking for ranking in rankings if ranking.places or ranking.withheld]
-    models = models_across(rankings)
-    context = {"rankings": [_told(slug, ranking) for ranking in rankings], "models": models, "model": model}
-    if shown:
-        context |= {"tables": _tables(slug, rankings, model), "figure": _picture(slug, rankings, model)}
+    rankings = across_for(access)
+    page = reverse("benchmark:across", args=[slug])
+    if lacking := model_without_place(access.project, request.GET.get("model", ""), rankings):
+        context = {"model": lacking, "page": page}
+        return render(request, "benchmark/results/across.html", access.context | context)
+    model = model_in(request.GET, rankings)
+
+    def items(run: str, **query: Any) -> str:
+        return items_url(slug, run, **query)
+
+    def address(kind: str, name: str, suffix: str) -> str:
+        return reverse(f"benchmark:across_{kind}", args=[slug, name, suffix])
+
+    boards = [_told(slug, ranking) for ranking in rankings]
+    context = _shown(rankings, model, page, _of_model(address, model), items, [board["href"] for board in boards])
+    return render(request, "benchmark/results/across.html", access.context | context | {"rankings": boards})
+
+
+def frozen_across(
+    request: HttpRequest, access: ProjectAccess, report: SharedReport, document: Document, address: Address
+) -> HttpResponse:
+    """Show the page as it was when it was frozen; its cells open the items of that time."""
+    slug, rankings = access.project.slug, document["rankings"]
+    model = model_in(request.GET, rankings)
+
+    def items(run: str, **query: Any) -> str:
+        return frozen_items_url(slug, report.uid, **query | {"split": ""})  # no others were kept
+
+    page = reverse("benchmark:shared_report", args=[slug, report.uid])
+    context = _shown(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
+    context |= {"report": report, "document": document, "address": request.build_absolute_uri(page)}
+    context["rankings"] = [{"one": ranking} for ranking in rankings]
     return render(request, "benchmark/results/across.html", access.context | context)
 
 
 def across_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    rankings, model = chosen_across(request, results_access(request.user, slug))
+    rankings = across_for(results_access(request.user, slug))
+    model = model_in(request.GET, rankings)
     name = f"{slug}-across-{model.key}" if model else f"{slug}-{table}"
     return table_response(tables_across(rankings, model), table, data, name)
 
 
 def across_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
-    rankings, model = chosen_across(request, results_access(request.user, slug))
+    rankings = across_for(results_access(request.user, slug))
+    model = model_in(request.GET, rankings)
     name = f"{slug}-across-{model.key}" if model else f"{slug}-{figure}"
     return figure_response(request, pictures_across(rankings, model), figure, picture, name)
 
 
-def chosen_across(request: HttpRequest, access: ProjectAccess) -> tuple[Sequence[SuiteRanking], AcrossModel | None]:
-    """Return the rankings that the reader may see, and the model that the address asks for. Raises Http404 where no ranking has it."""
-    rankings, key = across_for(access), request.GET.get("model", "")
-    model = next((model for model in models_across(rankings) if model.key == key), None)
-    if key and model is None:
-        raise Http404("No suite has a figure of this model.")
-    return rankings, model
+def across_url(slug: str, key: str) -> str:
+    """The page of one model across suites."""
+    return f"{reverse('benchmark:across', args=[slug])}?{urlencode({'model': key})}"
 
 
-def _tables(slug: str, rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> dict[str, Any]:
-    """Return the tables as the template takes them, by name."""
-    hrefs = {ALL: _from_model(slug, rankings), ONE: _from_suite(slug, rankings, model), PAIRS: no_link}
-    address = _address(slug, model)
-    return {
+def _shown(
+    rankings: Sequence[SuiteRanking],
+    model: AcrossModel | None,
+    page: str,
+    address: Address,
+    items: Items,
+    boards: Sequence[str],
+) -> dict[str, Any]:
+    """Return what the template shows; `page` is the address of all models, `boards` those of the leaderboards, empty for none."""
+    context: dict[str, Any] = {"models": models_across(rankings), "model": model, "page": page}
+    if not any(ranking.places or ranking.withheld for ranking in rankings):
+        return context
+    hrefs = {ALL: _from_model(page, rankings, items), ONE: _from_suite(rankings, model, items, boards), PAIRS: no_link}
+    context["tables"] = {
         name: table_context(name, make(), href=hrefs[name]) | {"files": files_of("table", name, address)}
         for name, make in tables_across(rankings, model).items()
     }
-
-
-def _picture(slug: str, rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> dict[str, Any]:
     [(name, picture)] = pictures_across(rankings, model).items()
-    address = _address(slug, model)
     svg = address("figure", name, "svg")
     figure = {"name": name, "title": picture.title, "svg": svg, "alone": True, "join": "&" if "?" in svg else "?"}
-    return figure | {"files": files_of("figure", name, address)}
+    return context | {"figure": figure | {"files": files_of("figure", name, address)}}
 
 
-def _address(slug: str, model: AcrossModel | None) -> Address:
+def _of_model(address: Address, model: AcrossModel | None) -> Address:
     query = f"?{urlencode({'model': model.key})}" if model else ""
-    return lambda kind, name, suffix: reverse(f"benchmark:across_{kind}", args=[slug, name, suffix]) + query
+    return lambda kind, name, suffix: address(kind, name, suffix) + query
 
 
 def _told(slug: str, ranking: SuiteRanking) -> dict[str, Any]:
@@ -83,32 +118,35 @@ def _told(slug: str, ranking: SuiteRanking) -> dict[str, Any]:
     return {"one": ranking, "href": f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.stage}"}
 
 
-def _from_model(slug: str, rankings: Sequence[SuiteRanking]) -> Href:
+def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Href:
     """Link a model's name to its own page, its figures to the items behind them."""
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         key = row.get("key", "")
         if column.key == "model" and key:
-            return f"{reverse('benchmark:across', args=[slug])}?{urlencode({'model': key})}"
+            return f"{page}?{urlencode({'model': key})}"
         at = column.key.removeprefix("s")
         place = rankings[int(at)].places.get(key) if at.isdecimal() else None
-        return _items(slug, rankings[int(at)], place) if place else ""
+        return _behind(items, rankings[int(at)], place) if place else ""
 
     return href
 
 
-def _from_suite(slug: str, rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Href:
-    """Link a suite to its leaderboard, its figure to the items behind it, its run to that."""
+def _from_suite(
+    rankings: Sequence[SuiteRanking], model: AcrossModel | None, items: Items, boards: Sequence[str]
+) -> Href:
+    """Link a suite to its leaderboard, its figure to the items behind it."""
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         ranking = rankings[row["at"]]
         place = ranking.places[model.key] if model else None
         if column.key == "suite":
-            return str(_told(slug, ranking)["href"])
-        return _items(slug, ranking, place) if place and column.key == "value" else ""
+            return boards[row["at"]]
+        return _behind(items, ranking, place) if place and column.key == "value" else ""
 
     return href
 
 
-def _items(slug: str, ranking: SuiteRanking, place: Place) -> str:
-    return items_url(slug, place.run, model=place.entrant, stage=group_named(ranking.stage).scored, split=ranking.split)
+def _behind(items: Items, ranking: SuiteRanking, place: Place) -> str:
+    stage = group_named(ranking.stage).scored
+    return items(place.run, model=place.entrant, stage=stage, split=ranking.split)

@@ -18,9 +18,11 @@ from benchmark.access import (
     run_document,
     shared_document,
 )
-from benchmark.addresses import board_of, chosen_comparison, filters_of, of_reading, table_named
+from benchmark.addresses import board_of, chosen_comparison, filters_of, model_in, of_reading, table_named
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
+from benchmark.services.across_reports import ACROSS
+from benchmark.services.across_tables import tables_across
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.documents import tables_of
@@ -46,7 +48,11 @@ def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) 
 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
-    tables = tables_of_comparison(document["comparison"]) if document["kind"] == "comparison" else tables_of(document)
+    if document["kind"] == ACROSS:
+        tables: Tables = tables_across(document["rankings"], model_in(request.GET, document["rankings"]))
+    else:
+        compared = document["kind"] == "comparison"
+        tables = tables_of_comparison(document["comparison"]) if compared else tables_of(document)
     return table_response(tables, table, data, f"{slug}-{report}-{table}", withheld=document.get("withheld", 0))
 
 

@@ -14,7 +14,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from benchmark.access import check_shown, report_access, results_access, run_access, run_document, shared_document
-from benchmark.addresses import board_of, chosen_comparison
+from benchmark.addresses import board_of, chosen_comparison, model_in
+from benchmark.services.across_reports import ACROSS
+from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, figures_of
 from benchmark.suites.guarding import SuiteFailed
@@ -34,8 +36,11 @@ def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: 
 
 def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
-    compared = document["kind"] == "comparison"
-    pictures = {"two-models": comparison_picture(document["comparison"])} if compared else figures_of(document)
+    if document["kind"] == ACROSS:
+        pictures = pictures_across(document["rankings"], model_in(request.GET, document["rankings"]))
+    else:
+        compared = document["kind"] == "comparison"
+        pictures = {"two-models": comparison_picture(document["comparison"])} if compared else figures_of(document)
     check_shown(pictures, figure, document.get("withheld", 0))
     return figure_response(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
 

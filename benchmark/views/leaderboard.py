@@ -15,8 +15,10 @@ from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
 from benchmark.addresses import CONDITIONS, KINDS, chosen_board, entered_of, filters_of, kept, of_reading
+from benchmark.domain.tables import Column, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
+from benchmark.services.across import key_of
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
@@ -24,8 +26,9 @@ from benchmark.services.selections import OF_RUN
 from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
+from benchmark.views.across import across_url
 from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import evidence, items_url, table_context
+from benchmark.views.tables import Href, evidence, items_url, table_context
 from core.views.charts import dot_chart
 from workers.models import JobState
 
@@ -113,7 +116,7 @@ def _stage(
         | table_context(
             stage,
             table,
-            href=evidence(slug, split),
+            href=_href(slug, split, entrants),
             run_href=lambda uid: run_url(slug, uid),
             sort=sort,
             sortable=True,
@@ -124,6 +127,18 @@ def _stage(
         "others": [_other(request, other) for other in board["rankings"][stage].others],
         "uncovered": _uncovered(request, stage, board),
     }
+
+
+def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
+    """Link figures to the items behind them, and the name of a model to its page across suites."""
+    figures = evidence(slug, split)
+    models = {entrant["key"]: across_url(slug, key_of(entrant)) for entrant in entrants if entrant["kind"] == "model"}
+
+    def href(row: Mapping[str, Any], column: Column) -> str:
+        source = source_of(row)
+        return models.get(source.key, "") if source and column.key == "model" else figures(row, column)
+
+    return href
 
 
 def _uncovered(request: HttpRequest, stage: str, board: Mapping[str, Any]) -> list[dict[str, Any]]:

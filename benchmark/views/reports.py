@@ -15,10 +15,12 @@ from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
 from benchmark.addresses import chosen_board
 from benchmark.models import SharedReport
+from benchmark.services.across_reports import ACROSS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_board, freeze_run
+from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_run
 from benchmark.suites.registry import ordered_keys
+from benchmark.views.across import frozen_across
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
 from benchmark.views.leaderboard import board_chart
 from benchmark.views.run_results import pieces
@@ -78,6 +80,20 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("benchmark:shared_report", slug, report)
 
 
+@require_POST
+def share_across(request: HttpRequest, slug: str) -> HttpResponse:
+    """Keep the page of all models, whatever its reader may see of it."""
+    access = results_access(request.user, slug, role=Role.EXPERT)
+    title = request.POST.get("title", "")
+    try:
+        report = made_once(request, lambda: freeze_across(by=request.user, project=access.project, title=title).uid)
+    except RunRefused as error:
+        messages.error(request, str(error))
+        return redirect("benchmark:across", slug)
+    messages.success(request, "The page is kept as it is now. Share its address with members of the project.")
+    return redirect("benchmark:shared_report", slug, report)
+
+
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     reports = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("figures")
@@ -89,6 +105,8 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     access, frozen = report_access(request.user, slug, report)
     document = shared_document(access, frozen)
     address = shared_address(slug, frozen.uid)
+    if document["kind"] == ACROSS:
+        return frozen_across(request, access, frozen, document, address)
     href = frozen_evidence(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
     context = {
         "report": frozen,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+import json
 import re
 from dataclasses import dataclass, replace
 
@@ -11,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from benchmark.models import Dataset, Run
+from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
 from benchmark.services.across import (
     NO_CHANCE,
@@ -21,8 +23,9 @@ from benchmark.services.across import (
     pairs_across,
     rankings_across,
 )
+from benchmark.services.across_reports import rankings_as_data, rankings_from
 from benchmark.services.across_tables import table_of_all, table_of_model, table_of_pairs
-from benchmark.services.archiving import archive_run
+from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.imports import import_benchmark
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plan_checks import check
@@ -33,6 +36,7 @@ from benchmark.services.withheld import whole_ranking
 from benchmark.suites.registry import suite_named
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.settled import make_endpoint, work_off
+from tests.benchmark.test_run_commands import refused, told
 from tests.cast import Cast, new_cast
 from tests.copies import copied
 from workers.models import Endpoint
@@ -232,6 +236,76 @@ def test_its_pages_and_files(world, client):
     assert world.address in client.get(world.address.removesuffix("across/")).content.decode()
 
 
+def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
+    client.force_login(world.cast.alice)
+    answer_ = client.post(f"{world.address}share/", {"title": "For the paper"})
+    report = SharedReport.objects.get()
+    page = answer_["Location"]
+    assert report.title == "For the paper" and page.endswith(f"/results/reports/{report.uid}/")
+    assert report.items.count() == 2 * len(SKILLS) * 10, "those of the step that the figures count, once each"
+    live = re.findall(r">(\d+\.\d)<", client.get(world.address).content.decode())
+    before = client.get(page).content.decode()
+    assert live and re.findall(r">(\d+\.\d)<", before) == live
+    for run in Run.objects.all():
+        delete_run(by=world.cast.alice, run=run, now=timezone.now())
+    text = client.get(page).content.decode()
+    assert re.findall(r">(\d+\.\d)<", text) == live and "The page as it is now" in text
+    [link, *_] = [html.unescape(found) for found in re.findall(r'href="([^"]+/items/\?[^"]+)"', text)]
+    assert f"/reports/{report.uid}/items/" in link and 'id="item-' in client.get(link).content.decode()
+    one = f"?model={re.search(r'model=([0-9a-f]{12})', text)[1]}"
+    assert "ada</bdi> across suites" in client.get(page + one).content.decode()
+    for file in ("tables/across.csv", "tables/correlations.json", f"tables/model.tex{one}", "figures/across.svg"):
+        assert "Tiny sums" in client.get(page + file).content.decode(), file
+    assert client.get(f"{page}tables/stage2.csv").status_code == 404
+    assert "base_url" not in str(report.figures["rankings"]) and "function" not in str(report.figures["rankings"])
+
+
+def test_a_document_gives_its_rankings_back(world):
+    rankings = world.rankings
+    found = rankings_from({"rankings": json.loads(json.dumps(rankings_as_data(rankings)))})
+    assert table_of_all(found).rows == table_of_all(rankings).rows
+    assert table_of_pairs(found) == table_of_pairs(rankings)
+
+
+def test_who_may_freeze_it(world, client):
+    ResultsVisibility.objects.create(project=world.cast.project, audience=Audience.EVERYONE, once_frozen=False)
+    for person, status in ((world.cast.charlie, 404), (world.cast.bob, 403), (world.cast.esi, 302)):
+        client.force_login(person)
+        assert client.post(f"{world.address}share/").status_code == status
+    assert SharedReport.objects.count() == 1
+    client.force_login(world.cast.bob)
+    assert "Freeze and share" not in client.get(world.address).content.decode()
+
+
+def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
+    make_endpoint("few", model="5", options={"function": "adds"})
+    world.run(world.datasets[1], "few", limit=3)
+    client.force_login(world.cast.alice)
+    board = world.address.removesuffix("across/")
+    keys = re.findall(r'across/\?model=(\w+)"', client.get(board).content.decode())
+    assert len({*keys}) == len(SKILLS) and {*keys} == {*world.rankings[0].models}
+    run = Run.objects.first()
+    page = client.get(f"{board}?split=run:{run.uid}").content.decode()
+    [lonely] = {*re.findall(r'across/\?model=(\w+)"', page)} - {*keys}
+    assert "No ranking has a figure of this model" in client.get(f"{world.address}?model={lonely}").content.decode()
+
+
+def test_a_command_says_writes_and_freezes_it(world, tmp_path):
+    ask = ("across", "--project", world.cast.project.slug)
+    found = told(*ask)
+    assert [row["title"] for row in found["rankings"]] == ["Tiny sums, version 2", "Tiny sums, version 1"]
+    first = found["rankings"][0]["models"]
+    assert {*first} == {*SKILLS} and first["ada"]["rank"] == 1 and found["correlations"][0]["models"] == len(SKILLS)
+    path = tmp_path / "across.csv"
+    assert told(*ask, "--name", "across", "--output", str(path))["path"] and "ada" in path.read_text()
+    told(*ask, "--model", "ada", "--name", "model", "--output", str(path))
+    assert "Tiny sums, version 1" in path.read_text()
+    assert refused(*ask, "--model", "zed").startswith("No suite has a figure of a model 'zed'; there are: ada, ")
+    assert "--title is for --share" in refused(*ask, "--title", "March")
+    shared = told(*ask, "--share", "--title", "March")
+    assert SharedReport.objects.get(uid=shared["report"]).title == "March"
+
+
 # --- gold, and nothing yet ---------------------------------------------------------------------------------------------------
 def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
     world = results_world(tmp_path)
@@ -248,4 +322,6 @@ def test_without_a_run_it_says_what_to_do(client):
     cast = new_cast()
     client.force_login(cast.alice)
     text = client.get(f"/p/{cast.project.slug}/results/across/").content.decode()
-    assert "No model has a figure yet" in text and "Launch the same models" in text
+    assert "No model has a figure yet" in text and "Launch the same models" in text and "Freeze" not in text
+    refusal = client.post(f"/p/{cast.project.slug}/results/across/share/", follow=True).content.decode()
+    assert "No model has a figure to keep." in refusal and not SharedReport.objects.exists()

@@ -45,13 +45,15 @@ from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, tables_of
+from benchmark.services.entered_rows import Entry, add_row
 from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture, figures_of
 from benchmark.services.reports import forget_report
-from benchmark.services.shared_reports import freeze_board, freeze_comparison, freeze_run
+from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
+from benchmark.suites.registry import suite_named
 from benchmark.suites.story_scores import READINGS
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
@@ -93,7 +95,8 @@ def _planted(folder) -> ResultsWorld:
         decided_at=timezone.now(),
     )  # fmt: skip
     forget_report(held.run)
-    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _board(held)]
+    across = freeze_across(by=held.alice, project=held.project)
+    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _board(held), across]
     return held
 
 
@@ -155,12 +158,14 @@ def choices(world: ResultsWorld) -> dict[str, list]:
         proposition=Proposition.objects.get(uid=rows[0]), author=world.bob, kind="reword", remark="?"
     )
     call = items.exclude(call=None).first().call
+    entry = Entry("Human", "human", "A paper", {"stage2.acc_order": "90"})
+    row = add_row(by=world.alice, project=world.project, suite=suite_named("omnitom"), entry=entry)
     return {
         "slug": [world.project.slug], "uid": [world.run.uid], "pk": list(items.values_list("pk", flat=True)),
         "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"], "number": numbers,
-        "report": [one.uid for one in world.reports], "old": [1, 2], "new": [1, 2],
-        "table": _one_of_a_kind({*tables_of(document), "differences", "stories"}), "data": ["json"],
-        "figure": _one_of_a_kind({*figures_of(document), "two-models"}), "picture": ["svg"],
+        "report": [one.uid for one in world.reports], "row": [row.uid], "old": [1, 2], "new": [1, 2],
+        "table": _one_of_a_kind({*tables_of(document), "differences", "stories", "across", "correlations"}), "data": ["json"],
+        "figure": _one_of_a_kind({*figures_of(document), "two-models", "across"}), "picture": ["svg"],
         "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "assignment": ["x" * 12],
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],

@@ -9,8 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem
+from benchmark.services.entered_rows import Entry, add_row
 from benchmark.services.runs import add_controls
 from benchmark.services.shared_reports import freeze_run
+from benchmark.suites.registry import suite_named
 from tests.benchmark.controls.world import READS, REMEMBERS, controlled_world
 from tests.benchmark.settled import work_off
 from tests.test_urlconf import URLS
@@ -56,7 +58,7 @@ def _addresses(run: Run, report) -> dict[str, str]:
     values = {
         "slug": run.project.slug, "uid": run.uid, "pk": item.pk, "table": "opentom", "data": "csv", "figure": "leaderboard-opentom",
         "picture": "svg", "report": report.uid, "entrant": item.entrant_id, "old": 1, "new": 1, "suite": "opentom", "name": "opentom-1",
-        "person": "p1", "number": 1, "action": "pause",
+        "person": "p1", "number": 1, "action": "pause", "row": _row_of_a_paper(run),
     }  # fmt: skip
     addresses = {}
     for name, kwargs in URLS:
@@ -75,6 +77,11 @@ def _addresses(run: Run, report) -> dict[str, str]:
         for page in ("compare", "comparison_table", "comparison_figure")
     }
     return addresses
+
+
+def _row_of_a_paper(run: Run) -> str:
+    entry = Entry("Human", "human", "A paper", {"f1.Att": "86"})
+    return add_row(by=None, project=run.project, suite=suite_named("opentom"), entry=entry).uid
 
 
 def _told(client, addresses: dict[str, str]) -> dict[str, tuple[int, str]]:
