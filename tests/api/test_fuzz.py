@@ -27,8 +27,8 @@ from workers.models import Endpoint, EndpointRateLimit
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dear]
 SEED = 20260101
-EXAMPLES = 15
-FEW = 4
+EXAMPLES = 8
+FEW = 3
 """Examples of an operation on runs, of which there are many in one manner."""
 BOUNDED = settings(
     max_examples=EXAMPLES,
