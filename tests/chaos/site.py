@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -16,10 +15,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.forks import Fork, Forks, end_with_parent
+
 ROOT = Path(__file__).resolve().parents[2]
 LEASE = 4
 """Seconds after which a silent worker counts as lost."""
-_CONSOLE = "console"
+_CONSOLE, _BROKER = "console", "redis"
 
 
 class Site:
@@ -37,20 +38,19 @@ class Site:
             "WORKER_LEASE_SECONDS": str(LEASE), "WORKER_SWEEP_SECONDS": "1", "LOG_LEVEL": "WARNING",
             "PORT": str(self.web_port), "WORKERS": "1", "THREADS": "2",
         }  # fmt: skip
-        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {
-            "web": [sys.executable, "-m", "config.web"]
-        }
+        self.commands = {f"worker{at}": _worker(at) for at in range(workers)} | {"web": ["config.web"]}
         if database_url:
             self.environment["DATABASE_URL"] = database_url
         if redis:
             self.environment["REDIS_URL"] = f"redis://127.0.0.1:{redis_port}/0"
-            self.commands["redis"] = _redis(redis_port, folder)
-        self.running: dict[str, subprocess.Popen] = {}
+            self.commands[_BROKER] = _redis(redis_port, folder)
+        self.running: dict[str, subprocess.Popen | Fork] = {}
         self.kills: Counter[str] = Counter()
 
     def __enter__(self) -> Site:
+        self.forks = Forks(self.environment)
         try:
-            self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], stdin=subprocess.PIPE)
+            self._start(_CONSOLE, [sys.executable, "-m", "tests.chaos.console"], pipe=True)
             self.ask("prepare")
             for name in sorted(self.commands, key=lambda name: name != "redis"):
                 self.start(name)
@@ -62,6 +62,7 @@ class Site:
     def __exit__(self, *_: object) -> None:
         for name in list(self.running):
             self._end(name)
+        self.forks.__exit__(None, None, None)
 
     # --- processes ---------------------------------------------------------------------------------------------------
 
@@ -70,15 +71,20 @@ class Site:
         return [name for name in self.commands if name.startswith("worker")]
 
     def start(self, name: str) -> None:
-        self._start(name, self.commands[name])
+        if name == _BROKER:
+            self._start(name, self.commands[name])
+        else:
+            self.running[name] = self.forks.start(*self.commands[name], log=self._log(name))
 
-    def _start(self, name: str, command: list[str], stdin: int = subprocess.DEVNULL) -> None:
-        out = subprocess.PIPE if stdin == subprocess.PIPE else None
-        with (self.folder / f"{name}.log").open("ab") as log:
+    def _start(self, name: str, command: list[str], *, pipe: bool = False) -> None:
+        with self._log(name).open("ab") as log:
             self.running[name] = subprocess.Popen(
-                command, cwd=ROOT, env=self.environment, stdin=stdin, stdout=out or log, stderr=log, text=True,
-                start_new_session=True, preexec_fn=_end_with_parent,
+                command, cwd=ROOT, env=self.environment, stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if pipe else log, stderr=log, text=True, start_new_session=True, preexec_fn=end_with_parent,
             )  # fmt: skip
+
+    def _log(self, name: str) -> Path:
+        return self.folder / f"{name}.log"
 
     def kill(self, name: str) -> None:
         self._end(name)
@@ -89,8 +95,8 @@ class Site:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe:
+        if name == _CONSOLE:
+            for pipe in (process.stdin, process.stdout):
                 with contextlib.suppress(BrokenPipeError):
                     pipe.close()
 
@@ -116,7 +122,7 @@ class Site:
         console.stdin.flush()
         told = console.stdout.readline()
         if not told:
-            raise RuntimeError((self.folder / f"{_CONSOLE}.log").read_text())
+            raise RuntimeError(self._log(_CONSOLE).read_text())
         return json.loads(told)
 
     def finishes(self, *, seconds: float) -> bool:
@@ -140,17 +146,11 @@ class Site:
 
 def _worker(at: int) -> list[str]:
     options = "--pool threads --concurrency 2 -Q calls --without-gossip --without-mingle --loglevel WARNING"
-    return [sys.executable, "-m", "celery", "-A", "config", "worker", *options.split(), "-n", f"w{at}@%h"]
+    return ["celery", "-A", "config", "worker", *options.split(), "-n", f"w{at}@%h"]
 
 
 def _redis(port: int, folder: Path) -> list[str]:
     return ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-
-
-def _end_with_parent() -> None:
-    """Linux: the kernel ends the process when this one dies, however it dies."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def _free_port() -> int:
