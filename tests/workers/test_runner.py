@@ -195,9 +195,10 @@ def test_a_key_that_is_refused_pauses_the_job_before_every_item_has_failed(make_
 def test_one_story_that_is_always_refused_does_not_slow_the_others(make_endpoint, start, run_worker, monkeypatch):
     monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 0.05)
     script = [{"when": "bad", "fail": "throttled"}, {"delay": 0.05}]
-    endpoint = make_endpoint(max_attempts=8, max_concurrency=64, options={"script": script})
-    start(endpoint, ["bad", *(f"q{at}" for at in range(300))])
+    endpoint = make_endpoint(max_attempts=5, max_concurrency=64, options={"script": script})
+    start(endpoint, ["bad", *(f"q{at}" for at in range(40))])
     run_worker()
+    assert Call.objects.get(state="failed").attempts_made == 5
     # Only its first two refusals are taken for the endpoint's limit.
     assert EndpointRateLimit.objects.get(endpoint=endpoint).state["denied"] == 2
 
@@ -254,8 +255,9 @@ def test_calls_are_planned_ahead_while_the_first_answers_are_awaited(
     answered: list[int] = []
     taking = trial.receive
     monkeypatch.setattr(trial, "receive", lambda pairs: answered.append(len(started)) or taking(pairs))
-    keys = [f"q{at}" for at in range(200)]
-    start(make_endpoint(max_concurrency=4, options={"delay": 0.3}), keys)
+    keys = [*(f"first {at}" for at in range(4)), *(f"q{at}" for at in range(196))]
+    script = [{"when": "first", "delay": 1.0}, {"delay": 0.0}]
+    start(make_endpoint(max_concurrency=4, options={"script": script}), keys)
     run_worker()
     assert [key for group in started for key in group] == keys
     # 200 items in chunks of 64 are four plans, all made before the first of fifty rounds of answers
