@@ -27,11 +27,6 @@ ARGUMENTS = [
     "--disable-sync",
     "--no-first-run",
 ]
-SERIOUS = {"serious", "critical"}
-AXE = {"resultTypes": ["violations"], "preload": False}
-"""What passes is not told apart, and style sheets are not fetched again: they are the site's own."""
-IN_DARK = {"runOnly": ["color-contrast", "link-in-text-block"]}
-"""The page is the same as in light but for its colours."""
 
 
 @pytest.fixture(scope="package")
@@ -98,17 +93,6 @@ def login(live_server) -> Callable:
 @pytest.fixture
 def assert_accessible() -> Callable:
     """Asserts that axe finds no serious or critical violation on the page as it stands, light and dark."""
-    from axe_playwright_python.sync_playwright import Axe
+    from tests.browser import accessible
 
-    def check(page) -> None:
-        for scheme, rules in (("light", {}), ("dark", IN_DARK)):
-            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-            told = Axe().run(page, options=AXE | rules).response
-            found = [one for one in told["violations"] if one["impact"] in SERIOUS]
-            told = [
-                f"{one['id']}: {node['html'][:160]} {node['failureSummary']}" for one in found for node in one["nodes"]
-            ]
-            assert told == [], f"{page.url} in {scheme}"
-        page.emulate_media(color_scheme="light", reduced_motion="reduce")
-
-    return check
+    return accessible.assert_accessible
