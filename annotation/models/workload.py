@@ -30,18 +30,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     )
     if not assignments:
         return []
-    cast = dict(
-        Vote.objects.cast()
-        .filter(
-            annotator=annotator,
-            proposition__table__story__project=project,
-            proposition__table__kind="gold",
-            proposition__removed_at__isnull=True,
-        )
-        .values_list("proposition__table__story_id")
-        .annotate(Count("id"))
-        .order_by()
-    )
+    cast = _cast_by_story(project, annotator)
     rows = []
     for assignment in assignments:
         cells, done = assignment.propositions * dimensions, cast.get(assignment.story_id, 0)
@@ -55,6 +44,17 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
             }
         )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))
+
+
+def _cast_by_story(project: Project, annotator) -> dict[int, int]:
+    """Return how many cells of each story this annotator has labelled."""
+    cast = Vote.objects.cast().filter(
+        annotator=annotator,
+        proposition__table__story__project=project,
+        proposition__table__kind="gold",
+        proposition__removed_at__isnull=True,
+    )
+    return dict(cast.values_list("proposition__table__story_id").annotate(Count("id")).order_by())
 
 
 def next_unfinished(rows: list[dict], *, after: int | None = None) -> dict | None:
@@ -101,8 +101,13 @@ def _assigned_stories(project: Project, annotator) -> QuerySet:
 
 def unfinished(project: Project, annotator) -> set[int]:
     """Return the stories with an assignment of this annotator in which some cell has no standing vote of theirs."""
-    dimensions = len(project.schema.dimensions)
-    return {row["story"].pk for row in of_annotator(project, annotator, dimensions) if not row["finished"]}
+    assigned = Assignment.objects.active().filter(story__project=project, annotator=annotator).order_by()
+    rows_of = assigned.annotate(rows=Count("story__tables__propositions", filter=LIVE))
+    counted = dict(rows_of.values_list("story_id", "rows"))
+    if not counted:
+        return set()
+    dimensions, cast = len(project.schema.dimensions), _cast_by_story(project, annotator)
+    return {story for story, rows in counted.items() if cast.get(story, 0) < rows * dimensions}
 
 
 def too_few(stories: Set, waiting: Set) -> bool:
