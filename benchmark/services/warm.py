@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from benchmark.models import Run
 from benchmark.services.documents import document_of
-from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.leaderboard_scope import board_of, finished_runs
+from benchmark.services.reports import reports_of
 
 MOST_SELECTIONS = 8
 """Parts of a dataset whose leaderboards are computed ahead; the others are computed when first asked for."""
@@ -13,7 +14,9 @@ MOST_SELECTIONS = 8
 def warm(run: Run) -> None:
     """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections of stories."""
     document_of(run)
-    leaderboard = leaderboard_of(run.dataset, run.form, None, suite=run.suite)
+    runs = finished_runs(run.dataset, run.form, run.suite)
+    reports = reports_of(runs)  # read once: they are megabytes where there are many runs
+    leaderboard = board_of(run.dataset, run.suite, runs, reports)
     for selection in leaderboard["selections"][:MOST_SELECTIONS]:
         if selection != leaderboard["chosen"]:
-            leaderboard_of(run.dataset, run.form, selection.key, suite=run.suite)
+            board_of(run.dataset, run.suite, runs, reports, selection.key)

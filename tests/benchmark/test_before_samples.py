@@ -68,7 +68,8 @@ def test_every_figure_is_the_same():
 
 
 @pytest.mark.once
-def test_work_goes_on_and_no_answer_is_asked_for_again():
+def test_work_goes_on_and_no_answer_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr("benchmark.services.warm.MOST_SELECTIONS", 0)  # leaderboards of parts, which nobody opens here
     now = afterwards()
     assert list(changes(installation()["afterwards"], now)) == []
     made = [one["calls"]["made"] for one in (*now["again"].values(), now["extended"], now["judged anew"])]
