@@ -16,7 +16,7 @@ from benchmark.models import Form, RunItem
 from benchmark.services.documents import board_document, document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import figures_of
-from benchmark.services.reports import forget_report
+from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
@@ -37,8 +37,8 @@ def _judged_apart(folder) -> ResultsWorld:
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("apart", "other"):
         held.models[name] = endpoint(name, options={"default": "no table"})
-    held.another("other", stages=("extract", "judge"))
-    held.another("apart", stages=("extract", "judge"), judge=strict)
+    for name, judge in (("other", held.models["lexical-judge"]), ("apart", strict)):
+        report_of(held.another(name, stages=("extract", "judge"), judge=judge))
     return held
 
 

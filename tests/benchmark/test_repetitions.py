@@ -59,7 +59,7 @@ def _with_run() -> Cast:
         "repetitions": TURNS,
         "temperature": 0.7,
     }
-    work_off(started(cast, dataset, models, **plan))
+    report_of(work_off(started(cast, dataset, models, **plan)))
     return cast
 
 

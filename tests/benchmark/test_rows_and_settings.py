@@ -18,6 +18,7 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import board_document, tables_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.reports import reports_of
 from benchmark.suites import registry
 from benchmark.suites.guarding import guarded
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, endpoint, results_world
@@ -51,8 +52,9 @@ def _judged_twice(folder) -> ResultsWorld:
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("other", "both"):
         world.models[name] = endpoint(name, options={"default": "no table"})
-    world.another("other", "both", stages=("extract", "judge"))
+    lexical = world.another("other", "both", stages=("extract", "judge"))
     world.strict = world.another("both", stages=("extract", "judge"), judge=strict)
+    reports_of([lexical, world.strict])
     return world
 
 

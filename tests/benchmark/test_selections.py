@@ -13,6 +13,7 @@ import pytest
 from annotation.models import Split, Story
 from benchmark.models import SharedReport
 from benchmark.services.datasets import freeze
+from benchmark.services.reports import report_of
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
 
@@ -32,6 +33,7 @@ def _with_split(folder) -> ResultsWorld:
     Story.objects.filter(project=held.dataset.project, number__in=CHOSEN).update(split=split)
     held.dataset, _ = freeze(by=held.alice, project=held.dataset.project)
     held.run = held.another("majority", "random", "omniscient", HOSTILE)
+    report_of(held.run)
     return held
 
 
