@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.models import Run, RunItem
+from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
@@ -18,18 +19,34 @@ from benchmark.suites.contract import BadImport
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.metrics import VotedItem, official_accuracies
 from tests.benchmark.settled import make_endpoint, work_off
+from tests.cast import Cast, new_cast
+from tests.copies import copied
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 TASK = "Hinting Task Test"
 
 
 @pytest.fixture
-def copy(shared, cast):
-    dataset, fresh = import_benchmark(
-        by=cast.alice, project=cast.project, suite=suite_named("tombench"), folder=shared / "data" / "ToMBench", options={}
-    )  # fmt: skip
+def world(shared, db) -> tuple[Cast, Dataset]:
+    """The whole of a user's copy, imported once a test process."""
+    return copied("tombench", lambda: _imported(shared / "data" / "ToMBench"))
+
+
+def _imported(folder: Path) -> tuple[Cast, Dataset]:
+    cast, suite = new_cast(), suite_named("tombench")
+    dataset, fresh = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
     assert fresh and dataset.stories_count == 5720 and dataset.samples.values("cluster").distinct().count() == 1383
-    return dataset
+    return cast, dataset
+
+
+@pytest.fixture
+def cast(world) -> Cast:
+    return world[0]
+
+
+@pytest.fixture
+def copy(world) -> Dataset:
+    return world[1]
 
 
 def asked(cast, copy, *models: str, **plan) -> Run:
