@@ -205,11 +205,12 @@ def test_hostile_names_are_only_text():
 @pytest.mark.usefixtures("small_fonts")
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
-    """Each beside another one in the second thread."""
-    alone = {name: draw(name, 2, format=form) for name in FIGURES}
+    """Each beside another one in the second thread; what a figure is made of does not depend on its format, so of pdf and png a few are enough."""
+    figures = FIGURES if form == "svg" else FIGURES[::3]
+    alone = {name: draw(name, 2, format=form) for name in figures}
     with ThreadPoolExecutor(2) as pool:
-        others = dict(zip(FIGURES, pool.map(lambda name: draw(name, 2, format=form), FIGURES), strict=True))
-    assert [name for name in FIGURES if others[name] != alone[name]] == []
+        others = dict(zip(figures, pool.map(lambda name: draw(name, 2, format=form), figures), strict=True))
+    assert [name for name in figures if others[name] != alone[name]] == []
     start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[form]
     for name, once in alone.items():
         assert once.startswith(start) and b"CreationDate" not in once and b"Matplotlib" not in once, name
