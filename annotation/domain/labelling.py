@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -186,14 +188,18 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
 
 
+_BEGINNING = re.compile(r'\{(?=\s*["}])')
+_TRIES = 1_000
+"""Beginnings of an object that are tried. Python counts the lines before each that fails: all of a megabyte of them would take minutes."""
+
+
 def _object_in(text: str) -> Any:
     decoder = json.JSONDecoder()
-    start = text.find("{")
-    while start >= 0:
+    for beginning in islice(_BEGINNING.finditer(text), _TRIES):
         try:
-            return decoder.raw_decode(text, start)[0]
+            return decoder.raw_decode(text, beginning.start())[0]
         except (ValueError, RecursionError):
-            start = text.find("{", start + 1)
+            continue
     return None
 
 

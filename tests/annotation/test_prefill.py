@@ -68,7 +68,9 @@ def test_what_is_not_legal_is_missing_and_never_guessed():
     assert "order" not in read.labels[2]
     assert (read.missing, read.problem) == (1, "1 of 14 labels are missing or not legal.")
     assert read_labels("I cannot say.", ROWS, DEFAULT_SCHEMA).problem == "The answer holds no JSON object with rows."
-    assert read_labels("{" * 100_000, ROWS, DEFAULT_SCHEMA).missing == 14
+    for beginnings in ("{" * 1_000_000, '{"a":' * 200_000, '{"' * 500_000):
+        assert read_labels(beginnings, ROWS, DEFAULT_SCHEMA).missing == 14
+    assert read_labels("{the rows} {{ " + text, ROWS, DEFAULT_SCHEMA).labels == read.labels
 
 
 # --- a round ---------------------------------------------------------------------------------------------------------------
