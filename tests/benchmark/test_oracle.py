@@ -27,7 +27,9 @@ from workers.services.progress import progress_of
 pytestmark = pytest.mark.django_db(transaction=True)
 
 ACCURACY = dict(zip(DIMENSIONS, (0.95, 0.6, 0.7, 0.9, 0.5, 0.8, 0.85), strict=True))
-STORIES = 24
+STORIES = 16
+CALLS = 3 * STORIES
+"""Of one model: each story is extracted, judged and labelled."""
 SKILLS = {
     "model": {"recall": 0.8, "invented": 0.15, "accuracy": ACCURACY, "spread": 0.04, "unusable": 0.15},
     "weak": {"recall": 0.35, "invented": 0.5, "accuracy": dict.fromkeys(DIMENSIONS, 0.4), "seed": 5},
@@ -80,10 +82,10 @@ def equals_what_was_served(world: OracleWorld, run, *, stories: int, model: str 
 def test_official_scores_are_what_was_served_to_the_last_digit(world):
     run = world.run()
     equals_what_was_served(world, run, stories=STORIES)
-    # 24 stories at three stages of one model: 72 calls, each made once and paid once
+    # 16 stories at three stages of one model: 48 calls, each made once and paid once
     done = progress_of(run.job)
-    assert (done.made, done.reused, done.done + done.unusable) == (72, 0, 72)
-    assert world.paid == 72
+    assert (done.made, done.reused, done.done + done.unusable) == (48, 0, 48)
+    assert world.paid == 48
     assert run.job.state == "finished"
 
 
@@ -124,7 +126,7 @@ def test_a_second_run_and_a_run_again_make_no_call(world):
     before = world.paid
     for second in (world.run(), worked_off(run_again(by=None, run=first, now=timezone.now()))):
         done = progress_of(second.job)
-        assert (done.made, done.reused, world.paid) == (0, 72, before)
+        assert (done.made, done.reused, world.paid) == (0, CALLS, before)
         assert scores_of(second) == scores_of(first)
 
 
@@ -140,7 +142,7 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
             source=first,
         )
     )
-    assert (progress_of(again.job).reused, world.paid) == (24, before)  # the same judge: its answers are there
+    assert (progress_of(again.job).reused, world.paid) == (STORIES, before)  # the same judge: its answers are there
     assert scores_of(again) == scores_of(first)
     other = worked_off(
         started(
@@ -151,8 +153,8 @@ def test_a_judge_run_again_alone_makes_judge_calls_only(world):
             source=first,
         )
     )
-    assert (progress_of(other.job).made, world.paid - before) == (24, 24)
-    assert Call.objects.filter(endpoint=world.models["model"]).count() == 24  # the extractions, untouched
+    assert (progress_of(other.job).made, world.paid - before) == (STORIES, STORIES)
+    assert Call.objects.filter(endpoint=world.models["model"]).count() == STORIES  # the extractions, untouched
     held = RunItem.objects.filter(entrant__run=other, stage=EXTRACT)
     assert set(held.values_list("call", flat=True)) == set(
         RunItem.objects.filter(entrant__run=first, stage=EXTRACT).values_list("call", flat=True)
@@ -193,7 +195,7 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     run = world.run(work=False)
     process = start_process(MANAGE, "work", folder=tmp_path)
     try:
-        until(lambda: world.paid >= 24)
+        until(lambda: world.paid >= STORIES)
     finally:
         process.kill()
         process.communicate()
@@ -204,13 +206,13 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     worked_off(run)
     equals_what_was_served(world, run, stories=STORIES)
     done = progress_of(run.job)
-    assert (done.done + done.unusable, done.failed) == (72, 0)
+    assert (done.done + done.unusable, done.failed) == (CALLS, 0)
     # what it had sent and not written down when it died may have been paid, and is paid once more: at most 16 calls at each of
     # two endpoints on their way, and as many whose answers had just come
     unknown = Attempt.objects.filter(outcome="unknown").count()
-    assert 72 <= world.paid <= 72 + unknown <= 72 + 2 * 2 * 16
+    assert CALLS <= world.paid <= CALLS + unknown <= CALLS + 2 * 2 * 16
     twice = Counter(one["sha"] for one in world.server.paid()[-world.paid :])
-    assert len(twice) == 72 and max(twice.values()) <= 2
+    assert len(twice) == CALLS and max(twice.values()) <= 2
 
 
 def until(condition, *, seconds: float = PATIENCE) -> None:

