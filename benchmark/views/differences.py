@@ -143,8 +143,9 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each category."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request.GET, access)
-    if chosen is None or table not in chosen["board"]["stages"] or data not in TABLE_TYPES:
-        raise Http404("There is no such table, or not in this format.")
+    stages = chosen["board"]["stages"] if chosen else {}
+    if table not in stages or data not in TABLE_TYPES:
+        raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
     reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
     entrants = chosen["board"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, reading)

@@ -66,8 +66,10 @@ def figure_response(
 ) -> HttpResponse:
     """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for. Raises Http404 for others."""
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
-    if name not in pictures or suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
-        raise Http404("There is no such figure, or not in this format.")
+    if name not in pictures:
+        raise Http404(f"There is no figure {name!r}; there are {', '.join(pictures)}.")
+    if suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
+        raise Http404("There is no such format, theme or width of figures.")
     try:
         return _drawn(
             request,

@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access, waiting_for
+from benchmark.addresses import table_named
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.structure import ALL, QUESTIONS, STORIES, Association, Choice, Related, association_of
@@ -203,10 +204,10 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
         return _saying_why(request, slug)
-    tables = tables_of(association)
-    if table not in tables or data not in TABLE_TYPES:
-        raise Http404("There is no such table, or not in this format.")
-    content = table_file(tables[table](), data, f"structure-{table}")
+    named = table_named(tables_of(association), table)
+    if data not in TABLE_TYPES:
+        raise Http404(f"There is no format {data!r} of tables; there are {', '.join(TABLE_TYPES)}.")
+    content = table_file(named, data, f"structure-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
     return response

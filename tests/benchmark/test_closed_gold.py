@@ -44,12 +44,11 @@ from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
-from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, add_row
 from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.plot_data import Picture, figures_of
-from benchmark.services.reports import forget_report
+from benchmark.services.plot_data import Picture
+from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_comparison, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
@@ -147,30 +146,29 @@ def patterns(of, namespace: str = "", above: tuple[str, ...] = ()) -> Iterator[t
 URLS = sorted({one for one in patterns(get_resolver().url_patterns) if one[0] not in ("", "api:nothing", "logout")})
 
 
-def choices(world: ResultsWorld) -> dict[str, list]:
-    """What can stand for each parameter of an address; of items and stories those with open work, and one that everybody may see."""
-    numbers = [1, DECIDED_BY_ESI, *LABELLED_BY.values()]
+OPEN_TO = {"bob": [8], "esi": [DECIDED_BY_ESI, 7]}
+FINISHED = 1
+
+
+def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str, list]:
+    """What can stand for each parameter of an address: items and stories with the person's open work, and of one that is finished a few."""
+    numbers = [FINISHED, *OPEN_TO[person]]
     stories = world.project.stories.filter(number__in=numbers)
     rows = [Proposition.objects.gold_of(one).first().uid for one in stories]
-    items = RunItem.objects.filter(entrant__run=world.run, sample__number__in=numbers)
-    document = document_of(world.run)
-    flag = PropositionFlag.objects.create(
-        proposition=Proposition.objects.get(uid=rows[0]), author=world.bob, kind="reword", remark="?"
-    )
-    call = items.exclude(call=None).first().call
-    entry = Entry("Human", "human", "A paper", {"stage2.acc_order": "90"})
-    row = add_row(by=world.alice, project=world.project, suite=suite_named("omnitom"), entry=entry)
+    asked = RunItem.objects.filter(entrant__run=world.run)
+    finished = asked.filter(sample__number=FINISHED, entrant__name="majority")
+    items = [one.pk for one in asked.filter(sample__number__in=OPEN_TO[person]) | finished]
+    call = asked.exclude(call=None).first().call
     return {
-        "slug": [world.project.slug], "uid": [world.run.uid], "pk": list(items.values_list("pk", flat=True)),
+        "slug": [world.project.slug], "uid": [world.run.uid], "pk": items,
         "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"], "number": numbers,
-        "report": [one.uid for one in world.reports], "row": [row.uid], "old": [1, 2], "new": [1, 2],
-        "table": _one_of_a_kind({*tables_of(document), "differences", "stories", "across", "correlations"}), "data": ["json"],
-        "figure": _one_of_a_kind({*figures_of(document), "two-models", "across"}), "picture": ["svg"],
+        "report": [one.uid for one in world.reports], "row": [made["row"]], "old": [1, 2], "new": [1, 2],
+        "table": ["nothing"], "data": ["json"], "figure": ["nothing"], "picture": ["svg"],
         "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "assignment": ["x" * 12],
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
-        "flag": [flag.uid], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
-        "run": [world.run.uid], "version": [1, 2], "item": list(items.values_list("pk", flat=True)),
+        "flag": [made["flag"]], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
+        "run": [world.run.uid], "version": [1, 2], "item": items,
     }  # fmt: skip
 
 
@@ -203,30 +201,58 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
     return [""]
 
 
-def addresses(world: ResultsWorld) -> list[tuple[str, str]]:
+def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told) -> list[tuple[str, str]]:
     """(name, address) of everything that answers to GET, of several to one view each with another of its queries."""
-    held, found = choices(world), []
+    held, found = choices(world, person, made), []
     kept = SharedItem.objects.filter(report=world.reports[0], sample__number__in=held["number"], stage=LABEL)
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
         own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
         known = [list(dict.fromkeys(map(str, own[one]))) for one in parameters]
-        bare = [reverse(name, kwargs=dict(zip(parameters, one, strict=True))) for one in product(*known)]
         asked = queries(name, world)
+        places = [dict(zip(parameters, one, strict=True)) for one in product(*known)]
+        bare = [reverse(name, kwargs=one) for place in places for one in told.named(name, place, asked)]
         most = max(len(bare), len(asked))
         found += [(name, f"{bare[at % len(bare)]}?{asked[at % len(asked)]}") for at in range(most)]
     return found
 
 
+class Told:
+    """Which tables and figures there are at an address, as an admin is told who asks for one that is not there."""
+
+    def __init__(self, world: ResultsWorld) -> None:
+        self.client, self.names = Client(), {}
+        self.client.force_login(world.alice)
+
+    def named(self, name: str, place: dict[str, str], asked: list[str]) -> list[dict[str, str]]:
+        """The place itself, or one for each table or figure that one of the queries has there."""
+        kind = next(iter({"table", "figure"} & place.keys()), None)
+        if kind is None:
+            return [place]
+        bare = reverse(name, kwargs=place)
+        if bare not in self.names:
+            self.names[bare] = set().union(*(self._in(f"{bare}?{query}") for query in asked))
+        found = self.names[bare]
+        return [place | {kind: one} for one in _one_of_a_kind(found)]
+
+    def _in(self, address: str) -> list[str]:
+        response = self.client.get(address, headers={"Accept": "*/*"})
+        if response.status_code != 404:
+            return ["nothing"]  # nothing is compared or measured there, which a page says
+        told = response.json()["error"]["message"] if "/api/" in address else str(response.context["exception"])
+        found = re.fullmatch(r"There is no \w+ 'nothing'; there are (.+)\.", told)
+        return found[1].split(", ") if found else ["nothing"]
+
+
 LISTS_OF_ITEMS = ["benchmark:run_items", "benchmark:shared_items"]
-MANY_OF_A_KIND = re.compile(r"benchmark:\w+_(table|figure)")
-"""Each is asked for by one person, the next by the other: all wait for everybody with open work alike."""
+MADE, MANY = re.compile(r"(benchmark|api):\w+_(table|figure)"), 10
+"""Of so many each is asked for by one person, the next by the other: all wait for everybody with open work alike."""
 
 
-def filtered(world: ResultsWorld, turn: int) -> list[tuple[str, str]]:
+def filtered(world: ResultsWorld, turn: int, people: int) -> list[tuple[str, str]]:
     """(name, address) of every page with a filter, with each of its choices.
 
-    Both lists of items are one view's work: at an even and an odd `turn` each is asked for the half that the other has.
+    Both lists of items are one view's work, and alike to all people: each list is asked for another part at each of the `people`'s turns.
     """
     parameters = dict(URLS)
     known = {"slug": world.project.slug, "uid": world.run.uid, "run": world.run.uid, "report": world.reports[0].uid}
@@ -235,7 +261,7 @@ def filtered(world: ResultsWorld, turn: int) -> list[tuple[str, str]]:
     for name, asked in FILTERS.items():
         chosen = asked(world)
         if name in LISTS_OF_ITEMS:
-            chosen = chosen[(turn + LISTS_OF_ITEMS.index(name)) % 2 :: 2]
+            chosen = chosen[2 * turn + LISTS_OF_ITEMS.index(name) :: 2 * people]
         found += [(name, f"{bare[name]}?{one}") for one in chosen]
     return found
 
@@ -249,8 +275,8 @@ def item_queries(world: ResultsWorld) -> list[str]:
         chosen += [f"dimension={dimension}&{one}" for one in _of_form(form) if one.startswith(("gold=", "said="))]
     models = world.run.entrants.values_list("pk", flat=True)[:2]
     found = [
-        f"model={models[at // 2 % 2]}&{one}" for at, one in enumerate(chosen)
-    ]  # two by two, for both lists of items
+        f"model={models[at // 4 % 2]}&{one}" for at, one in enumerate(chosen)
+    ]  # four by four, for both lists of items and both people
     return [f"sort={sign}{sort}" for sort in SORTS for sign in ("", "-")] + found
 
 
@@ -328,11 +354,17 @@ def test_every_filter_is_walked():
 
 
 # --- the walk -----------------------------------------------------------------------------------------------------------------
-def _with_addresses(folder) -> tuple[ResultsWorld, list[tuple[str, str]]]:
+def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str]]]]:
     world = _planted(folder)
     category = world.dataset.samples.get(number=8).category
     world.alone = world.another("majority", stages=("label",), judge=None, category=category)
-    return world, addresses(world)
+    report_of(world.alone)
+    row = Proposition.objects.filter(table__story__project=world.project, table__story__number=FINISHED).first()
+    flag = PropositionFlag.objects.create(proposition=row, author=world.bob, kind="reword", remark="?")
+    entry = Entry("Human", "human", "A paper", {"stage2.acc_order": "90"})
+    entered = add_row(by=world.alice, project=world.project, suite=suite_named("omnitom"), entry=entry)
+    made, told = {"flag": flag.uid, "row": entered.uid}, Told(world)
+    return world, {person: addresses(world, person, made, told) for person in OPEN_TO}
 
 
 @pytest.fixture
@@ -341,13 +373,21 @@ def site(tmp_path, monkeypatch) -> SimpleNamespace:
     world, held = copied("closed gold with addresses", lambda: _with_addresses(tmp_path))
     monkeypatch.setattr(ChoiceWidget, "render", _kept(ChoiceWidget.render))
 
-    def told(person: User, names="", *, turn: int | None = None, most: int | None = None, but="^$") -> dict[str, str]:
+    def told(
+        person: User, names="", *, turn: int | None = None, people=1, most: int | None = None, but="^$"
+    ) -> dict[str, str]:
         client = Client()
         client.force_login(person)
         found, count = {}, Counter()
-        for name, address in dict.fromkeys([*held, *(filtered(world, turn) if turn is not None else [])]):
+        asked = dict.fromkeys([*held[person.username], *(filtered(world, turn, people) if turn is not None else [])])
+        many = {
+            name
+            for name, all_of in Counter(name for name, _ in asked).items()
+            if all_of >= MANY and MADE.fullmatch(name)
+        }
+        for name, address in asked:
             count[name] += 1
-            if turn is not None and MANY_OF_A_KIND.fullmatch(name) and count[name] % 2 != turn:
+            if turn is not None and name in many and count[name] % 2 != turn:
                 continue
             if name.startswith(names) and (most is None or count[name] <= most) and not re.search(but, address):
                 response = client.get(address, headers={"Accept": "*/*"} if name.startswith("api:") else {})
@@ -408,7 +448,11 @@ def test_no_address_tells_gold_that_is_open(site, audience, once_frozen, monkeyp
     monkeypatch.setattr("benchmark.access.gold_is_frozen", lambda project: True)
     show(site.world, audience, once_frozen)
     for turn, name in enumerate(("bob", "esi")):
-        asked = {"turn": turn} if (audience, once_frozen) == SETTINGS[0] else {"names": "benchmark:", "most": 3}
+        asked = (
+            {"turn": turn, "people": 2}
+            if (audience, once_frozen) == SETTINGS[0]
+            else {"names": "benchmark:", "most": 3}
+        )
         told = site.told(
             getattr(site.world, name), **asked
         )  # nothing else knows who sees results (tests/test_imports.py)
@@ -565,7 +609,7 @@ def drawn_once(monkeypatch) -> None:
 
 @pytest.mark.dear
 @pytest.mark.usefixtures("drawn_once")
-def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client):
+def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client, monkeypatch):
     for name in ("left", "right"):
         world.models[name] = endpoint(name, options={"default": "no table"})
     world.another("left", "right")
@@ -579,6 +623,8 @@ def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client):
     drawn = Counter()
     for person in (world.bob, world.alice):
         client.force_login(person)
+        if person == world.alice:  # what an admin sees is drawn in test_downloads.py
+            monkeypatch.setattr(Picture, "draw", lambda *_, **how: b"drawn")
         for page in pages:
             text = client.get(page).content.decode()
             held = set(re.findall(r'(?:src|href)="([^"]+/(?:figures|tables|differences)/[^"]+)"', text))
