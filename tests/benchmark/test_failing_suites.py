@@ -23,8 +23,8 @@ from benchmark.suites import registry
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed, guarded
 from tests.benchmark.settled import make_endpoint, work_off, written
-from tests.benchmark.tiny.imports import SUMS, imported
 from tests.benchmark.tiny.suite import SUITE
+from tests.benchmark.tiny_copies import SUMS, imported
 from workers.models import Call, ItemState
 from workers.services.jobs import retry_failed
 

@@ -23,8 +23,8 @@ from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.people import Person
 from benchmark.suites.shown import Choice, Explorer, ShownPicture, ShownTable
 from tests.benchmark.settled import make_endpoint, work_off, written
-from tests.benchmark.tiny.imports import imported
 from tests.benchmark.tiny.suite import SUITE
+from tests.benchmark.tiny_copies import imported
 
 
 def _functions(part: Any, path: str = "") -> set[str]:

@@ -17,7 +17,7 @@ from core.idempotency.requests import HEADER
 from tests.api.conftest import token_of
 from tests.benchmark.settled import written
 from tests.benchmark.test_imported_answers import _with_copy
-from tests.benchmark.tiny.imports import SUMS
+from tests.benchmark.tiny_copies import SUMS
 from tests.copies import copied
 from tests.pressing import KEY, all_at_once, press_six, presses
 from workers.models import Call, Endpoint

@@ -23,7 +23,7 @@ from benchmark.services.reports import report_of, scores_of
 from benchmark.services.runs import run_again
 from benchmark.suites.reasons import NOT_IN_FILE
 from tests.benchmark.settled import make_endpoint, work_off
-from tests.benchmark.tiny.imports import SUMS, imported
+from tests.benchmark.tiny_copies import SUMS, imported
 from tests.cast import new_cast
 from tests.copies import copied
 from workers.models import Call, Endpoint

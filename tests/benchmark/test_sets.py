@@ -19,8 +19,8 @@ from benchmark.suites.guarding import guarded
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.set_measuring import measured_sets
 from tests.benchmark.settled import make_endpoint, work_off
-from tests.benchmark.tiny.imports import SUMS, imported
 from tests.benchmark.tiny.suite import SUITE
+from tests.benchmark.tiny_copies import SUMS, imported
 from workers.models import Call
 
 GROUP = MetricGroup(
@@ -110,9 +110,8 @@ def test_a_step_waits_for_all_answers_that_it_needs_and_equal_questions_are_one_
     monkeypatch.setitem(registry._suites, "tiny", guarded(replace(SUITE, steps=steps, **own)))
     models = [make_endpoint("adder", provider="baseline", model="adder")]
     plan = Plan(Dataset.objects.get(), models, ["repeat", "again", "sum"], suite="tiny", max_tokens=20)
-    assert {line.stage: line.calls for line in estimate(plan).lines} == dict.fromkeys(
-        ("repeat", "again", "sum"), len(SUMS)
-    )
+    lines = {line.stage: (line.calls, line.shared) for line in estimate(plan).lines}
+    assert lines == {"repeat": (len(SUMS), 0), "again": (0, len(SUMS)), "sum": (len(SUMS), 0)}
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     assert (run.job.state, answered.count(), Call.objects.count()) == ("finished", 3 * len(SUMS), 2 * len(SUMS))

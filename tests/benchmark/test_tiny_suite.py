@@ -37,8 +37,8 @@ from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.tiny import plots
-from tests.benchmark.tiny.imports import SUMS, imported, zipped
 from tests.benchmark.tiny.suite import ROWS, SUITE
+from tests.benchmark.tiny_copies import SUMS, imported, zipped
 from tests.cast import Cast, new_cast
 from tests.copies import copied
 

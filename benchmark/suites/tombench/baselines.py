@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from benchmark.suites.tombench.steps import CHOOSE
+from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.contract import Body
 
-from benchmark.suites.tombench.data import Item
-from benchmark.suites.tombench.shuffling import Shown, seeded_order
-
-Baseline = Callable[[Item, int, Shown], str]
-"""From an item, the number of the try and the options as they are shown in it, to a raw answer such as `[[A]]`."""
+_TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
 
 
-def first_option(item: Item, attempt: int, shown: Shown) -> str:
+def first_option(body: Body) -> str:
     """Answer with the option that is shown first."""
-    return f"[[{shown.letters[0]}]]"
+    return f"[[{body['task']['letters'][0]}]]"
 
 
-def random_option(seed: int) -> Baseline:
-    """Return a baseline that draws one of the options shown; each try's draw depends on seed, item and try alone."""
-
-    def answer(item: Item, attempt: int, shown: Shown) -> str:
-        drawn = seeded_order(seed, f"random option of {item.key}", attempt, len(shown.letters))
-        return f"[[{shown.letters[drawn[0]]}]]"
-
-    return answer
+def random_option(body: Body) -> str:
+    """Answer with one of the options shown, each as likely; the draw depends on seed, question and try alone."""
+    task = body["task"]
+    return f"[[{generator(body, task['key']).choice(task['letters'])}]]"
 
 
-def majority_letter(items: Iterable[Item]) -> Baseline:
-    """Return a baseline that answers with the option whose original letter is the right one most often among `items`.
+def majority_letter(body: Body) -> str:
+    """Answer with the shown option whose original letter is right most often; of equally frequent ones the first in the alphabet."""
+    task = body["task"]
+    places = range(len(task["letters"]))
+    best = min(places, key=lambda at: (-task["counts"].get(task["originals"][at], 0), task["originals"][at]))
+    return f"[[{task['letters'][best]}]]"
 
-    Where an item has no such option, the most frequent letter that it has counts; of equally frequent ones the first in the alphabet.
-    """
-    counts = Counter(item.gold for item in items)
 
-    def answer(item: Item, attempt: int, shown: Shown) -> str:
-        best = min(shown.letters, key=lambda letter: (-counts[shown.original_of[letter]], shown.original_of[letter]))
-        return f"[[{best}]]"
-
-    return answer
+BASELINES = (
+    Baseline(name="random", task=CHOOSE, answer=random_option, sample=_TASK, settings=seeded),
+    Baseline(name="first-option", task=CHOOSE, answer=first_option, sample=_TASK),
+    Baseline(name="majority", task=CHOOSE, answer=majority_letter, sample=_TASK),
+)

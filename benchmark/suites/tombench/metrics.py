@@ -40,12 +40,6 @@ class Accuracy:
         """The share of right items among all, from 0 to 1."""
         return self.correct / self.items
 
-    @property
-    def value_of_parsed(self) -> float | None:
-        """The share of right items among those with a vote, None where there are none."""
-        parsed = self.items - self.unparsed
-        return self.correct / parsed if parsed else None
-
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
@@ -57,11 +51,6 @@ class Accuracies:
     overall: Accuracy | None
     tasks: Mapping[str, Accuracy]
     abilities: Mapping[str, Accuracy]
-
-    @property
-    def task_mean(self) -> float | None:
-        """The unweighted mean of the tasks' accuracies, from 0 to 1; None without a task."""
-        return sum(task.value for task in self.tasks.values()) / len(self.tasks) if self.tasks else None
 
 
 def majority(votes: Sequence[str]) -> str | None:

@@ -10,15 +10,14 @@ from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suit
 from benchmark.suites.published import Published
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.shown import Section
+from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
 from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, ids_of, item_of, load, shown_in
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
-from benchmark.suites.tombench.steps import ANSWER, CHOOSE, STEPS, expected, parse, request
+from benchmark.suites.tombench.steps import ANSWER, STEPS, expected, parse, request
 from benchmark.suites.tombench.tasks import TASKS
-from workers.providers.baseline.provider import Baseline, generator, seeded
-from workers.providers.contract import Body
 
 METHOD = Setting(
     "method",
@@ -81,23 +80,6 @@ def _methods(reported: Reported) -> Sections:
     ]  # fmt: skip
 
 
-def _first(body: Body) -> str:
-    return f"[[{body['task']['letters'][0]}]]"
-
-
-def _random(body: Body) -> str:
-    task = body["task"]
-    return f"[[{generator(body, task['key']).choice(task['letters'])}]]"
-
-
-def _majority(body: Body) -> str:
-    """The shown option whose original letter is right most often; of equally frequent ones the first in the alphabet."""
-    task = body["task"]
-    places = range(len(task["letters"]))
-    best = min(places, key=lambda at: (-task["counts"].get(task["originals"][at], 0), task["originals"][at]))
-    return f"[[{task['letters'][best]}]]"
-
-
 CONTROLS = Controllable(
     story="story",
     texts=("content.story", "content.question", "content.options"),
@@ -109,7 +91,6 @@ PUBLISHED = tuple(
     Published(f"task.{task}", task, "Accuracy by task", {_BY_TASK: task})
     for task in (*TASKS, "Unexpected Outcome Test")
 )
-_TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}
 SUITE = Suite(
     name="tombench",
     title="ToMBench",
@@ -138,9 +119,5 @@ SUITE = Suite(
     options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
     answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
     categories=TASKS,
-    baselines=(
-        Baseline(name="random", task=CHOOSE, answer=_random, sample=_TASK, settings=seeded),
-        Baseline(name="first-option", task=CHOOSE, answer=_first, sample=_TASK),
-        Baseline(name="majority", task=CHOOSE, answer=_majority, sample=_TASK),
-    ),
+    baselines=BASELINES,
 )  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_perfect_model_is_as_right_under_a_control(name, tmp_path, monkeypatch
                     assert score(other, step) == score(sample, step), (control.name, step, sample.key)
 
 
-def test_each_suite_with_questions_is_among_them():
+def test_each_suite_with_questions_and_controls_is_among_them():
     from benchmark.suites.registry import suites
 
-    assert {name for name, suite in suites().items() if suite.load} == set(LOADED) and CONTROLS
+    assert {name for name, suite in suites().items() if suite.load and suite.controls} == set(LOADED) and CONTROLS

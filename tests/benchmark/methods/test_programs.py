@@ -19,8 +19,8 @@ from benchmark.services.runs import start_run
 from benchmark.services.watching import standings
 from benchmark.suites import registry
 from tests.benchmark.settled import make_endpoint, work_off, written
-from tests.benchmark.tiny.imports import SUMS
 from tests.benchmark.tiny.suite import SUITE
+from tests.benchmark.tiny_copies import SUMS
 from workers.models import ItemState
 
 pytestmark = pytest.mark.django_db(transaction=True)

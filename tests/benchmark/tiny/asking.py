@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from benchmark.suites.contract import BadImport, Imported, Parsed, Question, Sample, Step
 from workers.providers.contract import Message, Request
@@ -10,7 +11,7 @@ from workers.providers.contract import Message, Request
 STEPS = (Step("repeat", "Repeating", task="tiny-repeat"), Step("sum", "Adding", needs=("repeat",), task="tiny-sum"))
 
 
-def load(folder, *, most: int = 99) -> Imported:
+def load(folder: Path, *, most: int = 99) -> Imported:
     try:
         lines = (folder / "sums.txt").read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -58,4 +59,4 @@ def parse(question: Question, answer: str) -> Parsed:
 
 
 def expected(question: Question) -> str:
-    return question.sample.content["text"] if question.step == "repeat" else str(question.sample.gold["sum"])
+    return str(question.sample.content["text"] if question.step == "repeat" else question.sample.gold["sum"])

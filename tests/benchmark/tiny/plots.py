@@ -1,12 +1,17 @@
 """A plot of its own, as short as a suite's can be."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
-from benchmark.domain.plots.drawing import Drawing, plot
+from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import percent, told
 
 
 @plot
-def right(rows, *, reading, look, note=""):
+def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, reading: str, look: Look, note: str = "") -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
     title = f"Right at a glance, {reading} reading"
     if not rows:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.contract import Entered, MetricGroup, Setting, Suite
-from benchmark.suites.item_filters import Filter, Rows
+from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample, Setting, Suite
+from benchmark.suites.item_filters import Filter, KeptReading, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
 from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
 from workers.providers.baseline.provider import Baseline
+from workers.providers.contract import Body
 
 GROUP = MetricGroup(
     key="tiny", title="Sums", noun="adding", shares=("right",), headers={"right": "Right"}, score="right",
@@ -16,20 +19,22 @@ GROUP = MetricGroup(
 )  # fmt: skip
 
 
-def _score(sample, outcomes) -> SampleResult:
+def _score(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     held = [one for one in outcomes if not one.without and not one.unusable]
     if len(held) < len(outcomes):
         why = next(one.without or one.unusable for one in outcomes if one.without or one.unusable)
         return SampleResult(None, StoryScore(sample.category, {"right": 0.0}, {"right": 1.0}, None, why), why)
-    value = sum(one.repaired["said"] == sample.gold["sum"] for one in held) / len(held)
-    return SampleResult({"right": value}, StoryScore(sample.category, *([{"right": value}] * 3)))
+    value = sum((one.repaired or {}).get("said") == sample.gold["sum"] for one in held) / len(held)
+    return SampleResult(
+        {"right": value}, StoryScore(sample.category, {"right": value}, {"right": value}, {"right": value})
+    )
 
 
-def _measure(entered: Entered):
+def _measure(entered: Entered) -> dict[str, Measured | None]:
     return {"tiny": measured_samples(entered, GROUP, _score)}
 
 
-def _digits(reading, chosen) -> tuple[int, int]:
+def _digits(reading: KeptReading, chosen: Mapping[str, str]) -> tuple[int, int]:
     said = reading.held["said"]
     return int(said is not None and len(str(abs(said))) == int(chosen["digits"])), 1
 
@@ -37,11 +42,11 @@ def _digits(reading, chosen) -> tuple[int, int]:
 ROWS = Rows(("sum",), (Filter("digits", "Digits", (("1", "one"), ("2", "two"))),), _digits)
 
 
-def _wrong(body) -> str:
+def _wrong(body: Body) -> str:
     return str(len(body["task"]["text"]))
 
 
-def _right(body) -> str:
+def _right(body: Body) -> str:
     first, _, second = body["task"]["text"].partition(": ")[2].removesuffix(" = ?").partition(" + ")
     return str(int(first) + int(second))
 

@@ -53,11 +53,10 @@ def test_the_answer_cell(cell, officially):
 
 
 def test_an_item_without_a_vote_is_wrong_and_counted():
-    # three items: one right, one wrong, one unparsed: 1/3 of all, 1/2 of those with a vote
+    # three items: one right, one wrong, one unparsed: 1/3 of all
     found = repaired_accuracies([item("AAABB"), item("BBBAA"), item([None] * 5)])
     assert found.overall == Accuracy(items=3, correct=1, unparsed=1)
-    assert (found.overall.value, found.overall.value_of_parsed) == (1 / 3, 1 / 2)
-    assert repaired_accuracies([item([None] * 5)]).overall.value_of_parsed is None
+    assert found.overall.value == 1 / 3
 
 
 def test_nothing_right_is_zero_and_not_missing():
@@ -67,12 +66,11 @@ def test_nothing_right_is_zero_and_not_missing():
         assert {one.value for one in found.abilities.values()} == {0.0}
 
 
-def test_overall_pools_items_and_the_mean_of_tasks_does_not():
-    # First: 1 of 3, Second: 1 of 1; pooled 2/4, mean (1/3 + 1) / 2
+def test_overall_pools_items():
+    # First: 1 of 3, Second: 1 of 1; pooled 2/4, where a mean of tasks would be (1/3 + 1) / 2
     votes = [item("A", task="First"), item("B", task="First"), item("B", task="First"), item("A", task="Second")]
     found = official_accuracies(votes)
     assert found.overall.value == 2 / 4
-    assert found.task_mean == pytest.approx(2 / 3)
 
 
 def test_an_ability_with_a_space_behind_it_is_another_one_officially():
@@ -83,7 +81,7 @@ def test_an_ability_with_a_space_behind_it_is_another_one_officially():
 
 def test_no_item_has_no_accuracy():
     found = official_accuracies([])
-    assert (found.overall, found.task_mean, dict(found.tasks), dict(found.abilities)) == (None, None, {}, {})
+    assert (found.overall, dict(found.tasks), dict(found.abilities)) == (None, {}, {})
 
 
 @given(st.lists(st.tuples(VOTES, st.sampled_from("ABCD"), st.sampled_from(["First", "Second"])), max_size=12))
