@@ -1,6 +1,7 @@
 """The rate limit of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider refuses.
 
-Calls get start times one interval apart. The rate begins low and doubles quickly until the first refusal (429). A refusal says that
+Calls get start times one interval apart. The first calls of an endpoint, as many as may be in flight, open it: they start within half a second, and what of
+them is refused says how much the provider's bucket held, not how fast it refills. After a refused opening the rate begins low; it doubles quickly until the next refusal (429). A refusal says that
 the provider's own bucket is empty; so between two of them the provider let through exactly what it refills, and the calls
 that it accepted in between, divided by the time, are its limit. The rate goes just under that and probes upward slowly. Until there
 is such an estimate it is halved. Known limits (the endpoint's settings, the provider's headers) cap it.
@@ -17,6 +18,8 @@ START, FLOOR, TOP = 30.0, 0.5, 10_000.0
 """Calls a second: where an endpoint begins, and where no refusal and no success brings it beyond."""
 DOUBLING = 0.25
 """Seconds in which the rate doubles before the first refusal."""
+OPENING = 0.5
+"""Seconds in which an endpoint's first calls start, as many as may be in flight where no limit is known; the first refusal ends that."""
 HORIZON = 0.06
 """Seconds ahead that start times are given out: what is given out cannot be slowed any more."""
 BEHIND = 0.15
@@ -52,7 +55,7 @@ class RateLimit:
     """The state of a rate limit. Times are seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens a second (0: no limit).
 
     `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
-    `booked` counts start times ever given out, and is the position of the last of them; `denied` counts refusals. The
+    `booked` counts start times ever given out, and is the position of the last of them, `opened` those of the opening; `denied` counts refusals. The
     estimate runs from the call at position `mark_booked`, which started at `mark_at`; `filled` says that the provider's bucket
     may have held something then.
     """
@@ -66,6 +69,7 @@ class RateLimit:
     demanded_at: float = 0.0
     speed: float = 0.0
     booked: int = 0
+    opened: int = 0
     denied: int = 0
     answered: int = 0
     lowered_booked: int = 0
@@ -90,27 +94,32 @@ class RateLimit:
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
-    def room(self, *, now: float, most: float) -> int:
+    def room(self, *, now: float, most: float, flight: int = 0) -> int:
         """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a second, 0 for
-        none."""
+        none, `flight` how many calls may be in flight, 0 where that is not known."""
         if now < self.blocked_until:
             return 0
         ahead = max(self.next_at - now, -BEHIND)
-        return max(0, int((HORIZON - ahead) * self._rate(most) + 1)) if ahead < HORIZON else 0
+        return max(0, int((HORIZON - ahead) * self._rate(most, flight) + 1)) if ahead < HORIZON else 0
 
-    def start_times(self, tokens: Sequence[int], *, now: float, most: float, token_rate: float) -> list[float]:
+    def start_times(
+        self, tokens: Sequence[int], *, now: float, most: float, token_rate: float, flight: int = 0
+    ) -> list[float]:
         """Book a start for each call and return them in order. `tokens`: how many each call is expected to use."""
-        self._note_demand(len(tokens), now)
-        if not self.ceiling:
+        opening = self._opens(most, flight)
+        self._note_demand(0 if opening else len(tokens), now)
+        if not self.ceiling and not opening:
             self._grow(now)
         starts = []
         for count in tokens:
             start = max(now - BEHIND, self.next_at, self.tokens_next_at if token_rate else 0.0)
-            self.next_at = start + 1.0 / self._rate(most)
+            self.next_at = start + 1.0 / self._rate(most, flight)
             if token_rate:
                 self.tokens_next_at = max(start, self.tokens_next_at) + count / token_rate
             starts.append(max(now, start))
         self.booked += len(starts)
+        if opening:
+            self.opened = self.booked
         return starts
 
     def correct_tokens(self, excess: int, token_rate: float) -> None:
@@ -129,6 +138,8 @@ class RateLimit:
         """Take `count` answers, after which the rate may rise."""
         self.refused_in_a_row, self.accepted_at = 0, now
         self.answered += count
+        if self.opened and not self.denied:  # the provider took them all at once
+            self.rate = max(self.rate, self.opened / OPENING)
         if not self.ceiling or now - self.raised_at < 1.0 or now - self.bound_at > 1.0:
             return
         self.raised_at = now
@@ -146,13 +157,23 @@ class RateLimit:
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
             self._block(now + pause, f"the last {self.refused_in_a_row} calls were all refused")
+        if position <= self.opened:
+            self._end_opening(now)
+            return
         # Others had their start time before the rate was lowered, or met the bucket that those had emptied.
-        grace = REST if self.estimated else 0.0
+        grace = REST if self.estimated or (self.opened and not self.ceiling) else 0.0
         if position > self.lowered_booked and started > self.changed_at + grace:
             self._lower(position, started, now)
         if position > self.mark_booked:
             self.mark_booked, self.mark_denied, self.mark_at = position, self.denied, started
             self.filled = False
+
+    def _end_opening(self, now: float) -> None:
+        """Rest until what was given out has arrived; an estimate begins with the bucket that the opening emptied."""
+        if not self.lowered_booked:
+            self.lowered_booked, self.changed_at, self.raised_at = self.booked, now, now + REST
+        self.next_at = max(self.next_at, self.changed_at + REST)
+        self.mark_booked, self.mark_denied, self.mark_at = self.booked, self.denied, now
 
     def _lower(self, position: int, started: float, now: float) -> None:
         lasted = started - self.mark_at
@@ -191,7 +212,7 @@ class RateLimit:
             self.raised_at = now  # the first calls, or something else than the rate held them back
             return
         steps = int((now - self.raised_at) / DOUBLING)
-        if steps and (not self.answered or self.answered >= self.booked * CONFIRMED):
+        if steps and (not self.answered or self.answered >= (self.booked - self.denied) * CONFIRMED):
             self.rate, self.raised_at = min(TOP, self.rate * 2 ** min(steps, 1 if self.answered else steps)), now
 
     def _block(self, until: float, reason: str) -> None:
@@ -202,6 +223,11 @@ class RateLimit:
         limits = [limit for limit in (most, self.header_rate * LIMIT_SHARE) if limit]
         return min(limits) if limits else 0.0
 
-    def _rate(self, most: float) -> float:
+    def _opens(self, most: float, flight: int) -> bool:
+        """Whether the next calls are of the opening: the endpoint's first ones, where no limit of it is known."""
+        return self.booked < flight and self.booked == self.opened and not self.denied and not self._limit(most)
+
+    def _rate(self, most: float, flight: int = 0) -> float:
         limit = self._limit(most)
-        return max(FLOOR / 10, min(self.rate, limit) if limit else self.rate)
+        rate = max(self.rate, flight / OPENING) if self._opens(most, flight) else self.rate
+        return max(FLOOR / 10, min(rate, limit) if limit else rate)

@@ -94,7 +94,7 @@ def claim(
         in_flight = Item.objects.filter(endpoint=endpoint, state=ItemState.CLAIMED).count()
         free = min(room, endpoint.max_concurrency - in_flight + unwritten)
         if rate_limited:
-            free = min(free, rate_limit.room(now=now.timestamp(), most=endpoint.most))
+            free = min(free, rate_limit.room(now=now.timestamp(), most=endpoint.most, flight=endpoint.max_concurrency))
         result = ClaimResult()
         if free <= 0:
             return result
@@ -261,7 +261,13 @@ def _reserve(
         items = [item for item in items if item.pk in claimed_items]
     tokens = [estimated_tokens(item.call.body) for item in items]
     first = rate_limit.booked + 1
-    starts = rate_limit.start_times(tokens, now=now.timestamp(), most=endpoint.most, token_rate=endpoint.token_rate)
+    starts = rate_limit.start_times(
+        tokens,
+        now=now.timestamp(),
+        most=endpoint.most,
+        token_rate=endpoint.token_rate,
+        flight=endpoint.max_concurrency,
+    )
     claimed = []
     for position, item, start, count in zip(itertools.count(first), items, starts, tokens, strict=False):
         call = item.call

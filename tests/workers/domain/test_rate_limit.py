@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from workers.domain.rate_limit import FLOOR, START, RateLimit
+from workers.domain.rate_limit import FLOOR, OPENING, START, RateLimit
 
 
 @dataclass
@@ -36,9 +36,9 @@ class Bucket:
 
 
 def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.02, 0.1), seed=1):
-    """(accepted times, refusals): `workers` take turns of `late` seconds; a refused call waits a second."""
+    """(accepted times, refusals after the opening): `workers` take turns of `late` seconds; a refused call waits a second."""
     rnd, limit, count = random.Random(seed), RateLimit(), itertools.count()
-    todo, flying, refusals = calls, 0, 0
+    todo, flying, refusals, opening = calls, 0, 0, 0
     accepted, waiting = [], []
     unread = [[] for _ in range(workers)]
     events = [(rnd.random() * 0.5, next(count), "turn", worker, None) for worker in range(workers)]
@@ -55,8 +55,10 @@ def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.
             if good := sum(fine for fine, _, _ in outcomes):
                 limit.succeeded(good, now=now)
             again = [at for at in waiting if at <= now]
-            free = min(todo + len(again), concurrency - flying, limit.room(now=now, most=0))
-            starts = limit.start_times([1] * free, now=now, most=0, token_rate=0) if free > 0 else []
+            free = min(todo + len(again), concurrency - flying, limit.room(now=now, most=0, flight=concurrency))
+            starts = (
+                limit.start_times([1] * free, now=now, most=0, token_rate=0, flight=concurrency) if free > 0 else []
+            )
             for at, start in enumerate(starts):
                 if again:
                     waiting.remove(again.pop())
@@ -69,12 +71,14 @@ def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.
             heapq.heappush(events, (now + 0.02 + rnd.uniform(*late), next(count), "turn", worker, None))
         elif kind == "send":
             fine = bucket.takes(now)
-            refusals += not fine
+            refusals += not fine and what[0] > limit.opened
+            opening += not fine and what[0] <= limit.opened
             accepted += [now] * fine
             wait = max(0.01, rnd.gauss(latency, latency / 4)) if fine else 0.005
             heapq.heappush(events, (now + wait, next(count), "done", worker, (fine, *what)))
         else:
             unread[worker].append(what)
+    assert opening <= concurrency
     return accepted, refusals
 
 
@@ -98,6 +102,25 @@ def test_a_hidden_limit_is_used_and_hardly_ever_exceeded(bucket, calls, options,
     share = (len(accepted) - bucket.burst) / (accepted[-1] - accepted[0]) / bucket.rate
     assert share > 0.85
     assert refusals / (calls + refusals) < 0.03
+
+
+def test_the_first_calls_start_within_half_a_second_as_many_as_may_be_in_flight():
+    accepted, _ = simulated(Bucket(10_000, 10_000), calls=640, latency=1.0, workers=1, late=(0.0, 0.01))
+    assert accepted[63] - accepted[0] < 1.2 * OPENING
+    assert accepted[-1] - accepted[0] < 10.5  # ten waves of a second: nothing held the second one back
+    limit = RateLimit()
+    starts = limit.start_times([1] * 6, now=100.0, most=2.0, token_rate=0, flight=64)
+    assert starts[-1] - starts[1] == pytest.approx(2.0), "a known limit is kept from the first call on"
+
+
+def test_a_refused_opening_says_nothing_of_the_limit_and_ends():
+    limit = RateLimit()
+    limit.start_times([1] * 30, now=100.0, most=0, token_rate=0, flight=64)
+    for position in range(10, 31):
+        limit.refused(position=position, started=100.0, now=100.1, pause=1.0)
+    assert (limit.rate, limit.ceiling, limit.denied) == (START, 0.0, 21)
+    assert limit.room(now=100.2, most=0, flight=64) == 0, "what was given out before is still arriving"
+    assert limit.start_times([1], now=101.0, most=0, token_rate=0, flight=64) and limit.opened == 30
 
 
 def test_a_limit_that_drops_is_found_again():
