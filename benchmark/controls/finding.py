@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from benchmark.controls.contract import CHINESE, OBJECTS
@@ -30,6 +31,7 @@ _VERB_AFTER = re.compile(
     r"\s+(?:I|you|he|she|it|we|they|the|a|an|this|that|these|those|my|your|his|her|its|our|their|not|be|no|all|one)\b"
 )
 _CALLED = re.compile("[小老阿][一-鿿]")
+_LETTERS = re.compile("[a-z]+")
 
 
 def people_in(texts: Sequence[str], language: str) -> list[str]:
@@ -79,28 +81,48 @@ def _is_within(text: str, start: int) -> bool:
     return bool(_WITHIN.search(text[max(0, start - 2) : start]))
 
 
-def pools_of(kind: str, language: str) -> Sequence[tuple[Mapping[str, str], Mapping[str, str]]]:
-    """Return the classes of objects or places: (word: plural) of what is found, and of what takes its place."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Words with their plurals. Each is itself alone: what is found of it is kept by it, and its words are not compared each time."""
+
+    words: Mapping[str, str]
+
+
+@lru_cache
+def pools_of(kind: str, language: str) -> Sequence[tuple[Pool, Pool]]:
+    """Return the classes of objects or places: what is found, and what takes its place."""
     if language == CHINESE:
         classes = CHINESE_OBJECTS if kind == OBJECTS else CHINESE_PLACES
-        return [({word: word for word in there}, {word: word for word in instead}) for there, instead in classes]
+        return [
+            (Pool({word: word for word in there}), Pool({word: word for word in instead})) for there, instead in classes
+        ]
     things: Sequence[Thing] = OBJECT_CLASSES if kind == OBJECTS else PLACE_CLASSES
-    return [(thing.there, thing.instead) for thing in things]
+    return [(Pool(thing.there), Pool(thing.instead)) for thing in things]
 
 
-def things_in(texts: Sequence[str], words: Mapping[str, str], language: str) -> list[str]:
-    """Return which of these words, one or many, the texts have, in the order in which they come first."""
-    forms = tuple(words.items())
-    return list(dict.fromkeys(word for text in texts for word in _things(text, forms, language)))
+def things_in(texts: Sequence[str], pool: Pool, language: str) -> list[str]:
+    """Return which words of a pool, one or many, the texts have, in the order in which they come first."""
+    return list(dict.fromkeys(word for text in texts for word in _things(text, pool, language)))
 
 
 @lru_cache(8192)
-def _things(text: str, forms: tuple[tuple[str, str], ...], language: str) -> tuple[str, ...]:
-    small = text.lower()
-    if not any(form in small for pair in forms for form in pair):  # sooner than the pattern
+def _things(text: str, pool: Pool, language: str) -> tuple[str, ...]:
+    one, starts = _singulars(pool)
+    if language != CHINESE and starts.isdisjoint(_small(text)):  # sooner than the pattern
         return ()
-    one = {form: word for word, many in forms for form in (many, word)}
     return tuple(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
+
+
+@lru_cache(256)
+def _singulars(pool: Pool) -> tuple[Mapping[str, str], frozenset[str]]:
+    """Return the word of each form, one or many, and with which letters forms begin."""
+    one = {form: word for word, many in pool.words.items() for form in (many, word)}
+    return one, frozenset(start for form in one for start in _LETTERS.findall(form)[:1])
+
+
+@lru_cache(512)
+def _small(text: str) -> frozenset[str]:
+    return frozenset(_LETTERS.findall(text.lower()))
 
 
 @lru_cache(256)

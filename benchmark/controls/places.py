@@ -20,11 +20,11 @@ def texts_at(sample: Sample, places: Sequence[str]) -> list[str]:
 
 def changed_at(sample: Sample, places: Sequence[str], change: Callable[[str], str]) -> Sample:
     """Return the sample with every text at these places changed."""
+    parts = {"content": sample.content, "gold": sample.gold}
     for place in places:
         part, *path = place.split(".")
-        value = _changed(_part(sample, part), tuple(path), change)
-        sample = replace(sample, content=value) if part == "content" else replace(sample, gold=value)
-    return sample
+        parts[part] = _changed(parts[part], tuple(path), change)
+    return replace(sample, content=parts["content"], gold=parts["gold"])
 
 
 def _part(sample: Sample, name: str) -> Mapping[str, Any]:

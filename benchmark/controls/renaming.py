@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from benchmark.controls.contract import CHINESE, OBJECTS, PEOPLE, PLACES, Control, Controllable
 from benchmark.controls.drawing import drawn_order
-from benchmark.controls.finding import is_person, people_in, pools_of, things_in, word_pattern
+from benchmark.controls.finding import Pool, is_person, people_in, pools_of, things_in, word_pattern
 from benchmark.controls.lists.people import FAMILY, GIVEN
 from benchmark.controls.lists.people import PEOPLE as NAMES
 from benchmark.controls.places import changed_at, texts_at
@@ -72,11 +72,10 @@ def renaming_of(sample: Sample, controllable: Controllable, seed: int) -> Renami
     """Return under which names the sample is told: those of the story are the same for all samples of its cluster in its language."""
     language, kinds = controllable.language(sample), controllable.kinds(sample)
     texts = texts_at(sample, controllable.texts)
-    joined = "\n".join(texts)
     drawn = (seed, sample.cluster, language)
     people: dict[str, str] = {}
     if PEOPLE in kinds:
-        people = dict(_paired_people(_people(sample, controllable, texts, language), joined, drawn))
+        people = dict(_paired_people(_people(sample, controllable, texts, language), texts, drawn))
     things: dict[str, str] = {}
     for kind in (OBJECTS, PLACES):
         if kind in kinds:
@@ -91,32 +90,44 @@ def _people(sample: Sample, controllable: Controllable, texts: Sequence[str], la
     return list(dict.fromkeys([*named, *people_in(texts[:1], language), *people_in(texts, language)]))
 
 
-def _paired_people(people: Sequence[str], joined: str, drawn: Sequence[object]) -> Iterator[tuple[str, str]]:
+def _paired_people(people: Sequence[str], texts: Sequence[str], drawn: Sequence[object]) -> Iterator[tuple[str, str]]:
     if not people:
         return
-    words = {*_WORD.findall(joined)}
-    free = {
-        "": [name for name in drawn_order(NAMES, *drawn, PEOPLE) if name not in words],
-        "given": [one for one in drawn_order(GIVEN, *drawn, PEOPLE) if one not in joined],
-        "family": [one for one in drawn_order(FAMILY, *drawn, PEOPLE) if one not in joined],
-    }
+    free: dict[str, list[str]] = {}
     for name in people:
         pool = "" if name[0].isascii() or name[0] not in "小阿老" else "family" if name[0] == "老" else "given"
+        if pool not in free:
+            free[pool] = _free(pool, texts, drawn)
         if free[pool]:
             yield name, (name[0] if pool else "") + free[pool].pop(0)
 
 
+def _free(pool: str, texts: Sequence[str], drawn: Sequence[object]) -> list[str]:
+    """Return the names of a pool that the texts do not have, in the order in which they are given."""
+    if not pool:
+        words = frozenset[str]().union(*map(_words, texts))
+        return [name for name in drawn_order(NAMES, *drawn, PEOPLE) if name not in words]
+    joined = "\n".join(texts)
+    return [one for one in drawn_order({"given": GIVEN, "family": FAMILY}[pool], *drawn, PEOPLE) if one not in joined]
+
+
+@lru_cache(512)
+def _words(text: str) -> frozenset[str]:
+    """Samples of a cluster have their story in common."""
+    return frozenset(_WORD.findall(text))
+
+
 def _paired_things(
-    texts: Sequence[str], there: Mapping[str, str], instead: Mapping[str, str], drawn: Sequence[object], language: str
+    texts: Sequence[str], there: Pool, instead: Pool, drawn: Sequence[object], language: str
 ) -> dict[str, str]:
     named = things_in(texts, there, language)
     if not named:
         return {}
     taken = {*things_in(texts, instead, language)}
-    free = [word for word in drawn_order(instead, *drawn) if word not in taken]
+    free = [word for word in drawn_order(instead.words, *drawn) if word not in taken]
     pairs: dict[str, str] = {}
     for word, new in zip(named, free, strict=False):
-        pairs |= {word: new, there[word]: instead[new]}
+        pairs |= {word: new, there.words[word]: instead.words[new]}
     return pairs
 
 
