@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.utils import timezone
 
+from core.database_clock import database_time
 from workers.domain.rate_limit import RateLimit
-from workers.models import Attempt, Call, CallState, EndpointRateLimit, Item, ItemState, JobState, Worker, WorkerState
+from workers.domain.token_bucket import BURST
+from workers.models import (
+    Attempt,
+    Call,
+    CallState,
+    Endpoint,
+    EndpointRateLimit,
+    Item,
+    ItemState,
+    Job,
+    JobState,
+    Worker,
+    WorkerState,
+)  # fmt: skip
 from workers.providers.scripted.backend import FUNCTIONS
-from workers.services import jobs
+from workers.services import claims, jobs
+from workers.services.channels import endpoints_with_work
 from workers.services.progress import progress_of
 from workers.services.recovery import reap
 
@@ -276,3 +292,38 @@ def test_no_endpoint_takes_all_starts_of_the_process(make_endpoint, start, run_w
     ]
     # Both want 60 starts at once: neither is half through before the other has begun.
     assert max(order[0] for order in orders) < min(order[30] for order in orders)
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_what_computes_its_answers_waits_for_nobody(make_endpoint, start, run_worker, trial, monkeypatch, reads):
+    """Calls that leave the process start a few at a time; a baseline is asked as many as it may have in flight."""
+    asked = []
+
+    def claim(**options):
+        asked.append((options["room"], options["rate_limited"]))
+        return claims.claim(**options)
+
+    monkeypatch.setattr("workers.services.runner.claim", claim)
+    about = Endpoint.about
+    monkeypatch.setattr(Endpoint, "about", property(lambda self: replace(about.fget(self), reads_prompts=reads)))
+    start(make_endpoint(), [f"q{at}" for at in range(40)])
+    run_worker()
+    assert len(trial.received) == 40
+    assert {limited for _, limited in asked} == {reads}
+    assert (max(room for room, _ in asked) > BURST) is not reads
+
+
+def test_the_next_time_is_any_that_has_come_else_the_earliest(make_endpoint, start):
+    endpoint, now = make_endpoint(), database_time()
+    job = start(endpoint, ["a", "b", "c"])
+    items = Item.objects.filter(job=job)
+    assert claims.next_time([endpoint.pk]) <= database_time()
+    for minutes, item in enumerate(items.order_by("-pk"), 1):
+        items.filter(pk=item.pk).update(not_before=now + timedelta(minutes=minutes))
+    assert claims.next_time([endpoint.pk]) == claims.next_time([endpoint.pk], job.pk) == now + timedelta(minutes=1)
+    items.filter(key="a").update(not_before=now - timedelta(minutes=1))
+    assert claims.next_time([endpoint.pk]) == now - timedelta(minutes=1)
+    assert claims.next_time([], job.pk) is claims.next_time([endpoint.pk], job.pk + 1) is None
+    assert [key for key, _ in endpoints_with_work()] == [endpoint.pk]
+    Job.objects.filter(pk=job.pk).pause(note="")
+    assert claims.next_time([endpoint.pk]) is None and endpoints_with_work() == []

@@ -19,6 +19,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
+from core.database_clock import database_time
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
@@ -292,7 +293,10 @@ def _reserve(
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
-    """Return when the earliest waiting item of a running job may be claimed, None where nothing waits."""
-    running = Q(job__state=JobState.RUNNING) & (Q(job=only) if only else Q())
-    waiting = Item.objects.filter(running, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING)
-    return waiting.order_by("not_before").values_list("not_before", flat=True).first()
+    """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come, else the earliest."""
+    running = Job.objects.filter(state=JobState.RUNNING, **({"pk": only} if only else {}))
+    jobs = list(running.order_by().values_list("pk", flat=True))
+    waiting = Item.objects.filter(job__in=jobs, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING).order_by()
+    times = waiting.values_list("not_before", flat=True)
+    # the earliest takes a look at every item that waits, which may be all of a long run
+    return next(iter(times.filter(not_before__lte=database_time())[:1]), None) or times.order_by("not_before").first()
