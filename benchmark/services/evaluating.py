@@ -93,9 +93,12 @@ def _request(run_item: RunItem, texts: Texts) -> Request | str:
 def _run_items(items: Sequence[Item]) -> dict[int, RunItem]:
     """Return run items by the id of their work item, whose key is the id of the run item."""
     item_ids = {int(item.key): item.pk for item in items}
-    run_items = RunItem.objects.filter(pk__in=item_ids).select_related(
-        "sample", "entrant__endpoint", "entrant__run__dataset", "entrant__run__judge"
-    )
+    run_items = RunItem.objects.filter(pk__in=item_ids).select_related("sample")
+    run_items = list(run_items.defer("sample__votes", "sample__methods", "sample__adjudications"))
+    entrants = Entrant.objects.filter(pk__in={run_item.entrant_id for run_item in run_items})
+    shared = entrants.select_related("endpoint", "run__dataset", "run__judge").in_bulk()
+    for run_item in run_items:  # a run is read once, not with each of its questions
+        run_item.entrant = shared[run_item.entrant_id]
     return {item_ids[run_item.pk]: run_item for run_item in run_items}
 
 
