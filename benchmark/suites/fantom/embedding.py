@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -47,8 +47,11 @@ def minilm(texts: Sequence[str]) -> Vectors:
 
 @cache
 def _minilm() -> Any:
-    """The model, loaded once a process: it takes seconds and 90 MB."""
+    """The model, loaded once a process: it takes seconds and almost a gigabyte, most of it torch."""
     try:
+        import_module("torch").set_num_threads(
+            1
+        )  # a sentence is short: two threads take four times as much of the processors
         return import_module(PACKAGE).load_model(device="cpu")
     except ImportError as error:
         raise ValueError(NOT_INSTALLED) from error
@@ -68,6 +71,12 @@ def embedder_named(name: str) -> Embedder:
 
 def nearness(embedder: Embedder, answer: str, right: str, wrong: str) -> tuple[float, float]:
     """Return the cosines of an answer with the right and the wrong text."""
-    given, *golds = embedder([answer, right, wrong])
-    near = cosine(np.stack([given, given]), np.stack(golds)).tolist()
+    given = embedder([answer])
+    near = cosine(np.concatenate([given, given]), _golds(embedder, right, wrong)).tolist()
     return near[0], near[1]
+
+
+@lru_cache(2048)
+def _golds(embedder: Embedder, right: str, wrong: str) -> Vectors:
+    """The vectors of both texts, which every model's answers are held against: a sentence model takes tens of milliseconds for each."""
+    return embedder([right, wrong])
