@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import models
 
@@ -83,6 +85,10 @@ class DatasetSampleQuerySet(models.QuerySet):
         chosen = self.filter(**({"split": split} if split else {}), **({"category": category} if category else {}))
         return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
 
+    def lean(self) -> DatasetSampleQuerySet:
+        """Return them without what they hold, most of what there is to read; `in_full` reads it, and one at a time would take a query each."""
+        return self.defer("content", "gold", "methods", "votes", "adjudications")
+
 
 class DatasetSample(models.Model):
     """One sample of a version: what one prompt is about (`benchmark.suites.contract.Sample`).
@@ -121,6 +127,14 @@ class DatasetSample(models.Model):
 
     def __str__(self) -> str:
         return f"Sample {self.number}"
+
+    @classmethod
+    def in_full(cls, samples: Iterable[DatasetSample]) -> list[DatasetSample]:
+        """Return the samples with what they hold, in their order: `lean` ones are read again, all at once."""
+        samples = list(samples)
+        lean = [sample.pk for sample in samples if sample.get_deferred_fields()]
+        read = cls.objects.defer("methods", "votes", "adjudications").in_bulk(lean) if lean else {}
+        return [read.get(sample.pk, sample) for sample in samples]
 
     @property
     def text(self) -> str:

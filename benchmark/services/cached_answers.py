@@ -73,7 +73,7 @@ class _Seeker:
         if not _has_answers(part.asked):
             return {}
         requests: dict[tuple[int, int], Request] = {}
-        for story in part.stories:
+        for story in DatasetSample.in_full(part.stories):
             for key in ((story.pk, turn) for turn in range(self.repetitions)):
                 if all(key in answers for answers in earlier.values()):
                     earlier_answers = {step: answers[key] for step, answers in earlier.items()}

@@ -53,8 +53,8 @@ def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[Und
         yield under_control(plan, name, samples)
 
 
-def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample]) -> UnderControl:
-    """Return what is asked of these samples under a control."""
+def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: int = 0) -> UnderControl:
+    """Return what is asked of these samples under a control; where they are a part of as many as `of`, notes say what that tells of all."""
     source = plan.source and plan.source.controls.filter(control=name).first()
     notes = _notes(plan, name)
     if plan.source and source is None:
@@ -70,10 +70,12 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample]) -> Un
         return UnderControl(
             name, None, [], [], [*notes, f"Under the control “{CONTROLS[name].title}” no model has anything to answer."]
         )
+    samples = DatasetSample.in_full(samples)
     draft = draft_of(asked, samples)
     changed = {sample.pk for sample in samples if sample_asked(draft, sample).published is not None}
     kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
-    notes += _same_told(plan.definition, name, len(same), len(samples)) if same else []
+    notes += _same_told(plan.definition, name, len(same), len(samples), of) if same else []
+    notes += _part_told(plan.definition, name, len(samples), of) if len(samples) < of else []
     return UnderControl(name, asked if kept else None, kept, same, notes)
 
 
@@ -114,11 +116,19 @@ def _notes(plan: Plan, name: str) -> list[str]:
     ]
 
 
-def _same_told(suite: Suite, name: str, count: int, of: int) -> list[str]:
+def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list[str]:
+    """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
     one, many = suite.noun
+    about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
     counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {one} stays as it is"
     return [
-        f"{CONTROLS[name].title.capitalize()}: {counted}, and {'are' if count > 1 else 'is'} not asked again. {CONTROLS[name].same}"
+        f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not asked again. {CONTROLS[name].same}"
+    ]
+
+
+def _part_told(suite: Suite, name: str, looked: int, of: int) -> list[str]:
+    return [
+        f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, drawn by whole {suite.cluster[1]}."
     ]
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence
 from math import comb
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Count
+
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.estimates import stages_asked
+from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.plans import Plan
+from core.made_by import made_by
 
 
 def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
@@ -25,7 +32,7 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any
         models = sum(stage in stages_asked(plan, endpoint) for endpoint in plan.endpoints)
         if stage in plan.stages and models:
             tests = max(1, comb(models, 2) * families)
-            spread = difference_sd(Aligned.of(_earlier(plan, stage)))
+            spread = _spread(plan, stage)
             smallest = smallest_difference(clusters, spread["sd"] or None, tests=tests)
             out.append({"name": group.score_title, **smallest, **_in_points(smallest["difference"])})
     return out
@@ -38,14 +45,24 @@ def _in_points(difference: float | None) -> dict[str, str]:
     return {"shown" if difference < 1 else "beyond": f"{100 * difference:.1f}"}
 
 
-def _earlier(plan: Plan, stage: str) -> dict[str, dict[int, float]]:
-    """Return repaired scores by entrant of the newest runs on the dataset with the same answer format."""
-    runs = list(
-        Run.objects.listed()
-        .filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
-        .order_by("-id")
-        .values_list("pk", flat=True)[:3]
+def _spread(plan: Plan, stage: str) -> dict[str, Any]:
+    """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story, computed once for the same answers."""
+    listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
+    runs = list(listed.order_by("-id").values_list("pk", flat=True)[:3])
+    scored = RunItem.objects.filter(entrant__run__in=runs, stage=stage).order_by().values("entrant__run")
+    counts = sorted(
+        scored.values_list("entrant__run").annotate(Count("repaired_score"), Count("entrant", distinct=True))
     )
+    key = "spread:" + hashlib.sha256(json.dumps([made_by(), stage, runs, counts]).encode()).hexdigest()
+    spread: dict[str, Any] | None = cache.get(key)
+    if spread is None:
+        spread = difference_sd(Aligned.of(_earlier(runs, stage)))
+        cache.set(key, spread, KEPT_SECONDS)
+    return spread
+
+
+def _earlier(runs: Sequence[int], stage: str) -> dict[str, dict[int, float]]:
+    """Return repaired scores by entrant of these runs, of each endpoint its newest."""
     items = RunItem.objects.filter(entrant__run__in=runs, stage=stage, repaired_score__isnull=False)
     scores_by_entrant: dict[str, dict[int, float]] = {}
     for entrant, endpoint, story, score in items.values_list(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -9,7 +10,7 @@ from typing import Any
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
-from benchmark.services.controlled_plans import under_control, under_controls
+from benchmark.services.controlled_plans import under_control
 from benchmark.services.extending import Extension, extension_under
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_tests import SELF_TEST, is_wanted
@@ -23,6 +24,9 @@ from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import Endpoint, JobState
 from workers.providers.contract import Usage
+
+MOST_CHANGED = 1_000
+"""A page waits for about so many samples to be changed by a control, not for more."""
 
 
 @dataclass(slots=True)
@@ -67,11 +71,18 @@ class Line:
 
 @dataclass(slots=True)
 class Estimate:
-    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`."""
+    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`. Each of the stories stands for `each` of them where
+    only a part was looked at."""
 
     stories: list[DatasetSample]
     lines: list[Line] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    each: float = 1.0
+
+    @property
+    def count(self) -> int:
+        """About how many samples something is asked."""
+        return round(len(self.stories) * self.each)
 
     @property
     def total(self) -> dict[str, Any]:
@@ -143,26 +154,31 @@ def parts_of_extension(more: Extension) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out of it."""
+    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out of it. Each sample stands for `each`
+    where only a part of them was looked at."""
 
     plan: Plan
     stories: Sequence[DatasetSample]
     parts: Sequence[Part]
     notes: Sequence[str] = ()
+    each: float = 1.0
 
 
-def askings_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
-    """Return what a plan asks on these samples, as published first, then under each of its controls."""
+def askings_of(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
+    """Return what a plan asks on these samples, as published first, then under each of its controls: there of about `most` of them, where that is given and
+    there are more."""
     askings = [Asking(plan, stories, parts_of(plan, stories))]
-    for under in under_controls(plan, stories):
+    looked = _part_of(stories, most)
+    for name in plan.controls:
+        under = under_control(plan, name, looked, len(stories))
         parts = parts_of(under.plan, under.samples) if under.plan else []
-        askings.append(Asking(under.plan or plan, under.samples, parts, under.notes))
+        askings.append(Asking(under.plan or plan, under.samples, parts, under.notes, len(stories) / len(looked)))
     return askings
 
 
-def askings_of_plans(plans: Sequence[Plan]) -> list[Asking]:
+def askings_of_plans(plans: Sequence[Plan], most: int | None = None) -> list[Asking]:
     """Return what plans that are launched together ask, each as `askings_of` has it. Raises RunRefused."""
-    return [asking for plan in plans for asking in askings_of(plan, check(plan))]
+    return [asking for plan in plans for asking in askings_of(plan, check(plan, lean=True), most)]
 
 
 def budget_of(askings: Sequence[Asking]) -> Decimal | None:
@@ -172,9 +188,19 @@ def budget_of(askings: Sequence[Asking]) -> Decimal | None:
     return sum(budgets, Decimal(0)) if budgets else None
 
 
-def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample]) -> list[Asking]:
-    """Return what the controls of a plan ask beside a run that has been launched."""
-    published, *controls = askings_of(plan, stories)
+def _part_of(stories: Sequence[DatasetSample], most: int | None) -> Sequence[DatasetSample]:
+    """Return whole clusters of about `most` samples, drawn alike each time; all samples where there are no more, or no limit."""
+    if most is None or len(stories) <= most:
+        return stories
+    clusters = sorted({story.cluster for story in stories})
+    count = max(1, len(clusters) * most // len(stories))
+    drawn = {*random.Random(1).sample(clusters, count)}
+    return [story for story in stories if story.cluster in drawn]
+
+
+def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
+    """Return what the controls of a plan ask beside a run that has been launched, as `askings_of` does."""
+    published, *controls = askings_of(plan, stories, most)
     return [replace(published, parts=[]), *controls]
 
 
@@ -199,21 +225,30 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
     """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. A call that several of them
     make is counted once. Raises RunRefused."""
     counted: Counted = set()
-    estimates = [
-        estimate_of(
-            asking.plan,
-            asking.stories,
-            asking.parts,
-            look(asking.plan, asking.stories, asking.parts) if look else None,
-            counted,
+    estimates = []
+    for asking in askings:
+        cached = look(asking.plan, asking.stories, asking.parts) if look else None
+        estimated = estimate_of(asking.plan, asking.stories, asking.parts, cached, counted)
+        estimates.append(
+            replace(estimated, each=asking.each, lines=[_standing_for(line, asking.each) for line in estimated.lines])
         )
-        for asking in askings
-    ]
+    largest = max(estimates, key=lambda estimated: estimated.count)
     return Estimate(
-        max((each.stories for each in estimates), key=len),
-        [line for each in estimates for line in each.lines],
+        largest.stories,
+        [line for estimated in estimates for line in estimated.lines],
         [note for asking in askings for note in asking.notes],
+        largest.each,
     )
+
+
+def _standing_for(line: Line, each: float) -> Line:
+    """Return the line with what it comes to where each of its questions stands for `each`."""
+    if each == 1:
+        return line
+    counts = ("calls", "known", "shared", "input_tokens", "output_tokens", "too_long")
+    scaled = {name: round(value * each) for name in counts if (value := getattr(line, name)) is not None}
+    money = {name: value * Decimal(each) for name in ("cost", "most") if (value := getattr(line, name)) is not None}
+    return replace(line, **scaled, **money)
 
 
 def estimate(plan: Plan) -> Estimate:

@@ -26,8 +26,9 @@ from workers.providers.registry import wants_address
 from workers.services.jobs import MOST_MONEY
 
 
-def check(plan: Plan) -> list[DatasetSample]:
-    """Return the samples that the plan takes. Raises RunRefused with one sentence, also for what would fail only when it is asked."""
+def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
+    """Return the samples that the plan takes, imported ones without what they hold where they are to be `lean`. Raises RunRefused with one sentence, also for
+    what would fail only when it is asked."""
     _check_dataset(plan)
     _check_stages(plan)
     _check_numbers(plan)
@@ -44,7 +45,7 @@ def check(plan: Plan) -> list[DatasetSample]:
         prompt_hashes(plan)
     except (BadPromptSet, SuiteFailed) as error:
         raise RunRefused(str(error), "prompt_set") from error
-    return _stories(plan)
+    return _stories(plan, lean=lean and plan.definition.load is not None)
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:
@@ -165,8 +166,9 @@ def check_addresses(plan: Plan) -> None:
             raise RunRefused(f"{endpoint.name} has no address: say where its server answers.", field)
 
 
-def _stories(plan: Plan) -> list[DatasetSample]:
-    stories = list(plan.dataset.samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
+def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
+    samples = plan.dataset.samples.lean() if lean else plan.dataset.samples.all()
+    stories = list(samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused(
             f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset.", "split"

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from django.core.cache import cache
+
 from benchmark.models import DatasetSample, Run
-from benchmark.services.asking import prompts_of, question_of, stage_request
+from benchmark.services.asking import prompts_of, question_of, settings_of, stage_request
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
 from benchmark.suites.prompt_sets import PromptSet
 from benchmark.suites.registry import suite_named
+from core.made_by import made_by
 from workers.domain.pricing import Extent
 from workers.providers.contract import Request
+
+FEWEST_KEPT = 500
+"""Fewer questions are made sooner than they are looked up."""
+KEPT_SECONDS = 30 * 24 * 3600
+UNLIKE = ("batch", "budget", "category", "limit", "repetitions", "split", "stories")
+"""Settings of every run that say which questions are asked, how often and at what price, and nothing of how one is put."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +45,68 @@ def extent_of(request: Request | str) -> Extent:
 
 
 def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
-    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again. Raises BadPromptSet.
+    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again; those of many are kept, as every change of
+    the launch form asks for them. Raises BadPromptSet."""
+    prompts = prompts_of(draft)
+    samples_by_step: dict[str, dict[int, DatasetSample]] = {}
+    for step, sample in questions:
+        samples_by_step.setdefault(step, {})[sample.pk] = sample
+    return {step: _sizes_at(draft, step, samples, prompts) for step, samples in samples_by_step.items()}
+
+
+def _sizes_at(
+    draft: Run, step: str, samples: Mapping[int, DatasetSample], prompts: PromptSet | None
+) -> dict[int, Size]:
+    if len(samples) < FEWEST_KEPT:
+        return _made(draft, step, samples.values(), prompts)
+    put = {name: value for name, value in settings_of(draft).items() if name not in UNLIKE}
+    wording = [prompts.name, dict(prompts.files)] if prompts else None
+    same = [
+        made_by(),
+        draft.suite,
+        draft.dataset.pk,
+        draft.dataset.digest,
+        draft.stages,
+        step,
+        put,
+        wording,
+        [*samples],
+    ]
+    key = "sizes:" + hashlib.sha256(json.dumps(same, sort_keys=True, default=str).encode()).hexdigest()
+    kept = cache.get(key)
+    if kept is None:
+        sizes = _made(draft, step, samples.values(), prompts)
+        cache.set(key, [_columns(size) for size in sizes.values()], KEPT_SECONDS)
+        return sizes
+    return {pk: Size(Extent(*row[:2]), Extent(*row[2:4]), row[4]) for pk, row in zip(samples, kept, strict=True)}
+
+
+def _columns(size: Size) -> tuple[int, int, int, int, str]:
+    """Return the size as it is kept."""
+    question, answer = size.question, size.answer
+    return question.ascii, question.other_bytes, answer.ascii, answer.other_bytes, size.digest
+
+
+def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: PromptSet | None) -> dict[int, Size]:
+    """Return the sizes of one step by sample id.
 
     Where the suite measures its samples, a whole request is made for one sample of each category, and of the others only what is their
     own is measured, as the wording around it is the same for a category; else every request is made once.
     """
-    suite, prompts = suite_named(draft.suite), prompts_of(draft)
-    around: dict[tuple[str, str], Extent] = {}
-    sizes_by_step: dict[str, dict[int, Size]] = {}
-    for step, sample in questions:
-        sizes = sizes_by_step.setdefault(step, {})
-        if sample.pk in sizes:
-            continue
+    suite = suite_named(draft.suite)
+    around: dict[str, Extent] = {}
+    sizes: dict[int, Size] = {}
+    for sample in DatasetSample.in_full(samples):
         if suite.sizes is None:
             question = question_of(draft, sample, step, answers_expected(draft, sample, step, prompts), prompts)
             request = suite.request(question)
             sizes[sample.pk] = Size(extent_of(request), Extent.of(suite.expected(question)), _digest(request))
             continue
         own_extent, answer = suite.sizes.of(question_of(draft, sample, step, prompts=prompts))
-        if (step, sample.category) not in around:
-            around[step, sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
-        sizes[sample.pk] = Size(around[step, sample.category] + own_extent, answer)
-    return sizes_by_step
+        if sample.category not in around:
+            around[sample.category] = extent_of(request_of(sample, step, draft, prompts)) - own_extent
+        sizes[sample.pk] = Size(around[sample.category] + own_extent, answer)
+    return sizes
 
 
 def _digest(request: Request | str) -> str:
@@ -65,7 +114,7 @@ def _digest(request: Request | str) -> str:
         return ""
     how = [request.max_tokens, request.temperature, request.seed]
     asked = [[[message.role, message.content] for message in request.messages], request.schema, request.task, how]
-    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(asked, default=str).encode()).hexdigest()[:20]
 
 
 def request_of(sample: DatasetSample, step: str, draft: Run, prompts: PromptSet | None) -> Request | str:

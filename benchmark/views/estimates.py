@@ -44,7 +44,7 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     form = LaunchForm(request.GET, project=access.project, suite=suite)
 
     def planned() -> Askings:
-        return estimates.askings_of_plans(form.plans())
+        return estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED)
 
     context = _estimate_context(request, form, planned)
     if "plan" in context:
@@ -69,7 +69,8 @@ def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse
     form = ControlsForm(request.GET, run=access.run)
 
     def planned() -> Askings:
-        return estimates.askings_of_controls(*controls_of_run(access.run, form.cleaned_data["controls"]))
+        asked = controls_of_run(access.run, form.cleaned_data["controls"])
+        return estimates.askings_of_controls(*asked, estimates.MOST_CHANGED)
 
     return _render_estimate(request, access, form, planned)
 
@@ -81,7 +82,7 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
     def planned() -> Askings:
         plan = judging_plan(access.run, **form.chosen())
-        return estimates.askings_of(plan, check(plan))
+        return estimates.askings_of(plan, check(plan, lean=True), estimates.MOST_CHANGED)
 
     return _render_estimate(request, access, form, planned)
 
@@ -91,7 +92,7 @@ def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
 
     def planned() -> Askings:
-        return estimates.askings_of(*again_of(access.run))
+        return estimates.askings_of(*again_of(access.run), estimates.MOST_CHANGED)
 
     return _render_estimate(request, access, None, planned)
 

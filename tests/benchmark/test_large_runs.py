@@ -1,0 +1,119 @@
+"""Many questions: what estimates rest on is kept, a control changes a part of the samples alone, and a run is read once for many answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from benchmark.models import DatasetSample
+from benchmark.services import detectable, estimates, evaluating, question_sizes
+from benchmark.services.plan_checks import check
+from benchmark.services.runs import start_run
+from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
+from tests.benchmark.settled import written
+from tests.cast import new_cast
+from workers.models import Endpoint, Item
+
+pytestmark = pytest.mark.django_db(transaction=True)  # calls are made in a thread of their own
+
+
+@pytest.fixture
+def planned(tmp_path):
+    return plan(*opentom(new_cast(), tmp_path))
+
+
+@pytest.fixture
+def made(monkeypatch) -> list[int]:
+    """How many questions each making of sizes was of."""
+    counts: list[int] = []
+    make = question_sizes._made
+
+    def counted(draft, step, samples, prompts):
+        counts.append(len(samples))
+        return make(draft, step, samples, prompts)
+
+    monkeypatch.setattr(question_sizes, "_made", counted)
+    monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
+    return counts
+
+
+def test_the_form_changes_and_sizes_are_made_once_for_the_same_questions(planned, made):
+    first = estimates.estimate(planned)
+    cheaper = replace(planned, endpoints=planned.endpoints[:1], budget=Decimal(1), repetitions=2, batch=True)
+    assert estimates.estimate(cheaper).lines[0].input_tokens == 2 * first.lines[0].input_tokens
+    assert made == [QUESTIONS]
+    changed = [replace(planned, options={"method": "cot"}), replace(planned, limit=23), replace(planned, seed=2)]
+    assert estimates.estimate(changed[0]).lines[0].input_tokens > first.lines[0].input_tokens
+    for other in changed[1:]:
+        estimates.estimate(other)
+    assert made == [QUESTIONS, QUESTIONS, 23, QUESTIONS]
+
+
+def test_samples_are_read_without_what_they_hold_until_sizes_are_made(planned, made, django_assert_num_queries):
+    exact = estimates.estimate(planned)
+    stories = check(planned, lean=True)
+    assert stories[0].get_deferred_fields() >= {"content", "gold"}
+    with django_assert_num_queries(0):  # the sizes are kept
+        lean = estimates.estimate_all(estimates.askings_of(planned, stories))
+    assert lean.total == exact.total
+    (full,) = DatasetSample.in_full(stories[:1])
+    assert (full.pk, full.get_deferred_fields()) == (stories[0].pk, {"methods", "votes", "adjudications"})
+
+
+def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
+    controlled = replace(planned, controls=("renamed",))
+    stories = check(controlled)
+    _, asking = estimates.askings_of(controlled, stories, most=50)
+    assert (len(asking.stories), {story.cluster for story in asking.stories}) == (
+        46,
+        {story.cluster for story in asking.stories},
+    )
+    assert asking.each == QUESTIONS / 46
+    assert asking.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
+    whole = estimates.estimate(controlled)
+    part = estimates.estimate_all(estimates.askings_of(controlled, stories, most=50))
+    assert (part.total["calls"], part.count) == (whole.total["calls"], whole.count) == (4 * QUESTIONS, QUESTIONS)
+    assert part.total["input_tokens"] == pytest.approx(whole.total["input_tokens"], rel=0.05)
+    assert whole.notes == []
+    beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=50))
+    assert (beside.total["calls"], beside.count) == (2 * QUESTIONS, QUESTIONS)
+
+
+def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(estimates, "MOST_CHANGED", 50)
+    cast = new_cast()
+    client.force_login(cast.alice)
+    opentom(cast, tmp_path)
+    sent = {
+        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50, "seed": 1, "controls": ["renamed"],
+    }  # fmt: skip
+    page = written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent | {"ledger": 1}))
+    assert "460 calls" in page and "for 230 questions" in page
+    assert "estimated from 46 of the 230 questions" in page
+
+
+def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, monkeypatch):
+    _, run = controlled_world(tmp_path)
+    asked = plan(run.dataset, {name: Endpoint.objects.get(name=name) for name in (READS, REMEMBERS)})
+    reads: list[int] = []
+    earlier = detectable._earlier
+    monkeypatch.setattr(detectable, "_earlier", lambda runs, stage: reads.append(1) or earlier(runs, stage))
+    stories = check(asked)
+    first = detectable.can_show(asked, stories)
+    assert detectable.can_show(asked, stories) == first and len(reads) == 1
+    run.entrants.get(name=READS).items.filter(stage="answer").update(repaired_score=None)
+    assert detectable.can_show(asked, stories) != first and len(reads) == 2
+
+
+def test_a_run_is_read_once_for_all_questions_that_are_asked_together(planned, django_assert_num_queries):
+    run = start_run(by=None, plan=planned, now=timezone.now())
+    items = list(Item.objects.filter(job=run.job))
+    with django_assert_num_queries(2):
+        run_items = evaluating._run_items(items).values()
+        assert len({id(run_item.entrant) for run_item in run_items}) == 2
+        assert {run_item.entrant.run.dataset.pk for run_item in run_items} == {run.dataset_id}
+    assert len(run_items) == 2 * QUESTIONS
