@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from annotation.domain.spreadsheet import defused
@@ -87,16 +87,19 @@ def _plain(number: str) -> str:
 def to_json(table: Table) -> bytes:
     """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they are held: a share is a fraction. A row without an
     interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
+    keys = _keys(table)
     document: dict[str, Any] = {
         "title": table.title,
         "columns": [_described(table, column) for column in table.columns],
-        "rows": [_held(table, row) for row in table.rows],
-        "totals": [_held(table, row) for row in table.totals],
+        "rows": [_held(table, keys, row) for row in table.rows],
+        "totals": [_held(table, keys, row) for row in table.totals],
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.entered_told, *table.notes],
     }
     notes: dict[str, Any] = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
-    notes["entered"] = [_held(table, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered]
+    notes["entered"] = [
+        _held(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
+    ]
     document |= {name: value for name, value in notes.items() if value}
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1).encode("utf-8", "replace")
 
@@ -107,8 +110,14 @@ def _described(table: Table, column: Column) -> dict[str, str]:
     return fields | ({"bounds": column.bounds} if column.key in table.bounded else {})
 
 
-def _held(table: Table, row: Row) -> dict[str, Any]:
+def _keys(table: Table) -> list[str]:
+    """Return what every row holds, in order: found once, as a column has bounds where any of its rows has."""
     keys = [key for column in table.columns for key in (column.key, column.interval, column.n, column.worst) if key]
+    bounded = table.bounded
+    keys += [column.bounds for column in table.columns if column.key in bounded]
+    return ([table.section] if table.section else []) + keys
+
+
+def _held(table: Table, keys: Sequence[str], row: Row) -> dict[str, Any]:
     why = {f"{column.interval}_reason": reason for column in table.columns if (reason := column.no_interval(row))}
-    keys += [column.bounds for column in table.columns if column.key in table.bounded]
-    return {key: row.get(key) for key in ([table.section] if table.section else []) + keys} | why
+    return {key: row.get(key) for key in keys} | why

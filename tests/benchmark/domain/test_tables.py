@@ -348,3 +348,16 @@ def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
     assert figure_of(row, "recall") == {"value": 0.4, "interval": None}
     assert "reason" in figure_of(row | {"stories": 1}, "recall")  # too few to resample
     assert (worst_of(row, "f1"), worst_of(row, "precision")) == (0.3, None)
+
+
+def test_a_long_table_is_looked_through_for_bounds_a_few_times_alone(monkeypatch):
+    """As JSON of every story: once a row made a file of 13,708 rows take as many looks at all of them."""
+    looks = []
+    bounded = Table.bounded
+    monkeypatch.setattr(Table, "bounded", property(lambda table: looks.append(1) or bounded.fget(table)))
+    columns = [Column(key="model", header="Model"), Column(key="a", header="A", kind="share", bounds="a bounds")]
+    rows = [{"model": f"m{at}", "a": 0.5} for at in range(40)]
+    rows[7]["a bounds"] = [0.4, 0.6]
+    told = json.loads(to_json(Table(title="Long", columns=columns, rows=rows)))
+    assert told["rows"][7]["a bounds"] == [0.4, 0.6] and "a bounds" in told["rows"][8]
+    assert len(looks) <= 1 + len(columns)
