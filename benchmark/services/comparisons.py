@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Cases, paired_differences
+from benchmark.domain.inference import Case, Cases, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
@@ -214,21 +214,31 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
             )
         )
     tests = sum(len(names) for names, _, _ in parts)
-    rows = [row for part in parts for row in _part(sides, *part, stage, tests)]
+    clusters = clusters_of(sides[0]) | clusters_of(sides[1])
+    cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
+    rows = [row for part in parts for row in _part(cases, clusters, *part, stage, tests)]
     return [
         row | {"p_adjusted": p_adjusted} for row, p_adjusted in zip(rows, holm([row["p"] for row in rows]), strict=True)
     ]
 
 
-def _part(sides, names: Sequence[str], category: str, stories: Sequence[int], stage: str, tests: int) -> list[dict]:
+def _cases(sides: Sequence[Mapping], name: str) -> dict[str, dict[int, Case | None]]:
+    return {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
+
+
+def _part(
+    cases_by_name: Mapping[str, Mapping[str, Mapping[int, Case | None]]],
+    clusters: Mapping[int, str],
+    names: Sequence[str],
+    category: str,
+    stories: Sequence[int],
+    stage: str,
+    tests: int,
+) -> list[dict]:
     """Return the rows of some measures over some stories; `tests` is how many there are in the whole table."""
     rows = []
-    clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     for name in names:
-        cases_by_side = {
-            side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)
-        }
-        cases = Cases.of(cases_by_side, set(stories), clusters)
+        cases = Cases.of(cases_by_name[name], set(stories), clusters)
         [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
         first, second = (float(mean) if cases.stories else None for mean in mean_of(cases.worst))
         row = {"what": category or group_named(stage).headers[name], "key": name, "category": category}
