@@ -14,6 +14,7 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.suites.side_by_side import ReadLine
 
 Item = RunItem | None
+VERDICTS = ("right", "officially_right")
 
 
 def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Item, Item]]:
@@ -72,15 +73,16 @@ def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
 
 def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
     """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first; `cells` are {"official", "repaired",
-    "right", "apart"} of each side, `right` None where gold or the reading has nothing of it, `apart` where the official reading has something else. Lines differ where a reading does."""
+    "right", "officially_right", "note", "apart"} of each side, as its line has them, `apart` where the official reading has something else or another verdict. Lines differ where a reading
+    or its verdict does."""
     by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
     places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)
     rows: list[dict[str, Any]] = []
     for place in places:
         found = [lines.get(place) for lines in by_place]
         gold = next((line.gold for line in found if line and line.gold is not None), None)
-        cells = [_cell(line, gold) for line in found]
-        read = [(cell["official"], cell["repaired"]) for cell in cells]
+        cells = [_cell(line) for line in found]
+        read = [tuple(cell[name] for name in ("official", "repaired", *VERDICTS)) for cell in cells]
         rows.append(
             {
                 "about": place[0],
@@ -93,15 +95,16 @@ def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
     return rows
 
 
-def _cell(line: ReadLine | None, gold: str | None) -> Mapping[str, Any]:
-    if line is None:
-        return {"official": None, "repaired": None, "right": None, "apart": False}
-    known = gold is not None and line.repaired is not None
+def _cell(line: ReadLine | None) -> Mapping[str, Any]:
+    line = line or ReadLine("")
+    official = (line.official, line.officially_right)
     return {
         "official": line.official,
         "repaired": line.repaired,
-        "right": line.repaired == gold if known else None,
-        "apart": line.official is not None and line.official != line.repaired,
+        "right": line.right,
+        "officially_right": line.officially_right,
+        "note": line.note,
+        "apart": line.official is not None and official != (line.repaired, line.right),
     }
 
 

@@ -159,7 +159,7 @@ class Suite:
 
     How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
     `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which answers of two models to one sample are held
-    against each other, by default what gold and both readings have under each key; `items_note` says below a table of items what their scores are. `rows` are the
+    against each other, with the verdicts of the score, by default what gold and both readings have under each key, without a verdict; `items_note` says below a table of items what their scores are. `rows` are the
     rows of its answers that figures count, with the filters that find their items, None where an item is found as a whole alone; `methods(reported)`
     are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
     given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them, `category_noun` what one is called.

@@ -16,25 +16,33 @@ MOST_LINES = 400
 @dataclass(frozen=True, slots=True)
 class ReadLine:
     """One thing that an answer is read for: `about` says what, `part` which part of it where there are several. Lines of two answers that have the same
-    `about` and `part` stand beside each other; None where a reading has nothing of it, or gold has not."""
+    `about` and `part` stand beside each other; None where a reading has nothing of it, or gold has not.
+
+    `right` and `officially_right` are what the score says of the repaired and of the official reading, None where it does not say it of this line: no mark is made of
+    words that are equal. `note` stands small below the repaired reading, and is not compared.
+    """
 
     about: str
     part: str = ""
     gold: str | None = None
     official: str | None = None
     repaired: str | None = None
+    right: bool | None = None
+    officially_right: bool | None = None
+    note: str = ""
 
 
 def lines_of(view: ItemView) -> list[ReadLine]:
-    """Return the lines of an item of any suite: what gold, the official and the repaired reading have under each key."""
+    """Return the lines of an item of any suite, none of them marked: what gold has under each key, then what the readings have."""
     gold, official, repaired = (
         dict(_flat(fields)) for fields in (view.question.sample.gold, view.official or {}, view.repaired or {})
     )
-    keys = list({**gold, **official, **repaired})[:MOST_LINES]
-    return [
-        ReadLine(about=_worded(key), gold=gold.get(key), official=official.get(key), repaired=repaired.get(key))
-        for key in keys
+    lines = [ReadLine(about=f"Gold: {_worded(key)}", gold=text) for key, text in gold.items()]
+    lines += [
+        ReadLine(about=f"Read: {_worded(key)}", official=official.get(key), repaired=repaired.get(key))
+        for key in {**official, **repaired}
     ]
+    return lines[:MOST_LINES]
 
 
 def _flat(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -46,8 +54,17 @@ def _flat(fields: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tu
             for at, entry in enumerate(value, 1):
                 yield from _flat(entry, (*path, str(at)))
         elif value is not None:
-            yield path, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            yield path, _said(value)
+
+
+def _said(value: Any) -> str:
+    """Return a value in words: yes or no, and a list of texts as one reads it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return ", ".join(value) or "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _worded(path: tuple[str, ...]) -> str:
-    return ", ".join(key.replace("_", " ") for key in path).capitalize()
+    return ", ".join(key.replace("_", " ") for key in path)

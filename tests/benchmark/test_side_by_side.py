@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -18,11 +19,14 @@ from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, 
 # --- the rule -----------------------------------------------------------------------------------------------------------------
 def test_lines_of_two_answers_stand_beside_each_other():
     first = [
-        ReadLine("it rains", "order", "1", "1", "1"),
-        ReadLine("it rains", "truth", "True", "x", "False"),
+        ReadLine("it rains", "order", "1", "1", "1", right=True, officially_right=True),
+        ReadLine("it rains", "truth", "True", "x", "False", right=False, officially_right=False),
         ReadLine("only here"),
     ]
-    second = [ReadLine("it rains", "truth", "True", "False", "False"), ReadLine("it rains", "order", "1", "1", "2")]
+    second = [
+        ReadLine("it rains", "truth", "True", "False", "False", right=False, officially_right=False),
+        ReadLine("it rains", "order", "1", "1", "2", right=False, officially_right=True),
+    ]
     rows = paired([first, second])
     assert [(row["about"], row["part"]) for row in rows] == [
         ("it rains", "order"),
@@ -35,29 +39,107 @@ def test_lines_of_two_answers_stand_beside_each_other():
     assert [cell["apart"] for cell in rows[1]["cells"]] == [True, False]
 
 
+def test_a_mark_is_what_the_score_says_and_never_that_words_are_equal():
+    same = ReadLine("choice", gold="(b) the shed", official="(b) the shed", repaired="(b) the shed")
+    [row] = paired([[replace(same, right=True, officially_right=True)], [same]])
+    assert [cell["right"] for cell in row["cells"]] == [True, None] and row["differs"]
+    assert [cell["apart"] for cell in row["cells"]] == [False, False]
+    scored_otherwise = replace(same, right=True, officially_right=False)
+    [row] = paired([[scored_otherwise], [replace(scored_otherwise, note="small print")]])
+    assert all(cell["apart"] for cell in row["cells"]) and not row["differs"], "a note is not compared"
+
+
 def _view(gold: dict, official: dict | None, repaired: dict | None) -> ItemView:
     sample = Sample(number=1, key="1", cluster="1", category="c", content={}, gold=gold)
     return ItemView(Question(sample, "answer", {}, None), "text", official, repaired)
 
 
-def test_a_suite_without_lines_of_its_own_has_what_gold_and_readings_have_under_each_key():
-    lines = lines_of(
-        _view(
-            {"answer": "B", "rows": [{"a": 1}]},
-            {"choice": "A", "score": {"f1": 0.5}},
-            {"choice": None, "score": {"f1": 1}},
-        )
-    )
+def test_a_suite_without_lines_of_its_own_has_gold_and_readings_without_a_mark():
+    gold = {"right": ["the shed", "a shed"], "rows": [{"a": 1}]}
+    lines = lines_of(_view(gold, {"right": True, "score": {"f1": 0.5}}, {"right": False, "score": {"f1": 1}}))
     assert lines == [
-        ReadLine("Answer", gold="B"),
-        ReadLine("Rows, 1, a", gold="1"),
-        ReadLine("Choice", official="A"),
-        ReadLine("Score, f1", official="0.5", repaired="1"),
+        ReadLine("Gold: right", gold="the shed, a shed"),
+        ReadLine("Gold: rows, 1, a", gold="1"),
+        ReadLine("Read: right", official="yes", repaired="no"),
+        ReadLine("Read: score, f1", official="0.5", repaired="1"),
     ]
 
 
-def test_every_suite_says_what_two_answers_are_held_against_each_other_by():
-    assert all(callable(suite.lines) for suite in suites().values()) and len(suites()) > 3
+# --- what each suite says -------------------------------------------------------------------------------------------------------
+def _conversation(kind: str, gold: dict, options: tuple[str, ...] = (), topic: str = "") -> tuple[dict, dict]:
+    content = {
+        "kind": kind, "topic": topic, "options": list(options), "names": ["Ada", "Bo"], "conversation": "Ada: Hi", "question": "?",
+        "scenario": "inaccessible", "order": "first-order", "character": "Ada",
+    }  # fmt: skip
+    return content, {"wrong": [], "key": 0, "perceivers": [["Ada"]]} | gold
+
+
+CHOICE = _conversation("choice", {"key": 1, "right": ["Bo knows"]}, ("Bo does not", "Bo knows"))
+LISTING = _conversation("list", {"right": ["Ada"], "wrong": ["Bo"]}, topic="info_accessibility")
+YES_NO = _conversation("yes_no", {"right": ["no"]}, topic="info_accessibility")
+FREE = _conversation("distance", {"right": ["in the red shed"], "wrong": ["under an old tree"]})
+LOCATION = ({"kind": "fine", "question": "Where?"}, {"label": 2, "places": ["the box", "the bin"], "answer": "the bin"})
+HIDDEN = ({"question": "Where?", "containers": ["jar", "crate"]}, {"answer": "jar", "candidates": []})
+LETTERS = (
+    {"story": "s", "question": "Who?", "options": ["A. Ada", "B. Bo"], "ability": "x"},
+    {"answer": "B", "cell": "B", "ability": "x"},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "answer", "expected"),
+    [
+        ("fantom", CHOICE, "(b)", ("(b) Bo knows", "(b) Bo knows", True)),
+        ("fantom", CHOICE, "(a)", ("(b) Bo knows", "(a) Bo does not", False)),
+        ("fantom", CHOICE, "hm", ("(b) Bo knows", None, None)),
+        ("fantom", FREE, "in the red shed", ("in the red shed", "nearer to the right text", True)),
+        ("fantom", FREE, "under an old tree", ("in the red shed", "nearer to the wrong text", False)),
+        ("percept-fantom", CHOICE, "(b)", ("(b) Bo knows", "(b) Bo knows", True)),
+        ("percept-fantom", LISTING, "Ada, Bo", ("Ada", "Ada, Bo", False)),
+        ("percept-fantom", YES_NO, "No.", ("no", "no", True)),
+        ("percept-fantom", YES_NO, "Yes.", ("no", "yes", False)),
+        ("opentom", LOCATION, "the bin", ("the bin", "the bin", True)),
+        ("opentom", LOCATION, "the box", ("the bin", "the box", False)),
+        ("percept-tomi", HIDDEN, "In the jar", ("jar", "jar", True)),
+        ("percept-tomi", HIDDEN, "In the crate", ("jar", "crate", False)),
+        ("tombench", LETTERS, "[[{right}]]", ("Bo", "Bo", True)),
+        ("tombench", LETTERS, "[[{wrong}]]", ("Bo", "Ada", False)),
+    ],
+)
+def test_a_suite_says_in_words_what_was_said_and_marks_it_as_it_is_scored(name, asked, answer, expected):
+    suite = suites()[name]
+    sample = Sample("k:1", "c", *asked, category="Belief", split="en", number=1)
+    settings = {"method": "direct" if name == "tombench" else "plain", "embedder": "toy", "order": "seeded", "seed": 1}
+    question = Question(sample, "answer", settings, None)
+    if name == "tombench":
+        right = suite.expected(question)[2]
+        answer = answer.format(right=right, wrong="BA"["AB".index(right)])
+    parsed = suite.parse(question, answer)
+    [line] = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired, parsed.unusable))
+    assert (line.gold, line.repaired, line.right) == expected
+    for verdict, score in ((line.right, parsed.repaired_score), (line.officially_right, parsed.score)):
+        assert verdict is (None if score is None else bool(score))
+    assert line.right is None or line.official == line.repaired
+    assert ("The answer" in line.note) == bool(parsed.unusable)
+
+
+def test_of_perceivers_every_sentence_that_is_scored_has_its_mark():
+    suite, story = suites()["percept-tomi"], ["Ada entered the hall", "The pen is in the jar", "Ada moved the pen"]
+    gold = {"perceivers": [["Ada"], ["Ada"], ["Ada", "Bo"]], "answer": "jar", "candidates": []}
+    sample = Sample("k", "c", {"sentences": story, "question": "?", "containers": ["jar"], "people": ["Ada"]}, gold)
+    question = Question(sample, "perceptions", {"method": "plain"}, None)
+    answer = '[{"The pen is in the jar": ["Ada"]}, {"Ada moved the pen": ["Ada"]}]'
+    parsed = suite.parse(question, answer)
+    lines = suite.lines(ItemView(question, answer, parsed.official, parsed.repaired))
+    assert [(line.about, line.gold, line.repaired, line.right) for line in lines] == [
+        (story[1], "Ada", "Ada", True),
+        (story[2], "Ada, Bo", "Ada", False),
+    ]
+    assert sum(bool(line.right) for line in lines) / len(lines) == parsed.repaired_score
+
+
+def test_every_suite_has_lines_of_its_own():
+    assert len(suites()) > 5 and all(suite.lines.__wrapped__ is not lines_of for suite in suites().values())
 
 
 def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():

@@ -29,7 +29,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
         "type": sample.category,
         "scenario": scenarios.get(content["scenario"], ""),
         "order": ORDERS.get(content["order"], ""),
-        "right": _right(sample),
+        "right": right_of(sample),
         "wrong": _wrong(sample),
         "readings": [_reading(name, sample, reading) for name, reading in readings.items()] if answered else [],
         "unread": view.unusable if answered else "",
@@ -54,7 +54,7 @@ def _row(one: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any
         "type": sample.category,
         "question": sample.content["question"],
         "scenario": scenarios.get(sample.content["scenario"], ""),
-        "right": _shortened(_right(sample), _LONGEST_IN_A_SET),
+        "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
         "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
         "official": official,
         "repaired": repaired and (repaired | {"verdict": "unread"} if one.unusable else repaired),
@@ -72,7 +72,8 @@ def _about(content: Mapping[str, Any]) -> str:
     return f"{content['fact_question']} {content['fact_answer']}" if content["topic"] == INFORMATION else ""
 
 
-def _right(sample: Sample) -> str:
+def right_of(sample: Sample) -> str:
+    """Return the right answer to a question, in words."""
     kind, right = sample.content["kind"], sample.gold["right"]
     if kind == CHOICE:
         return f"({'ab'[sample.gold['key']]}) {right[0]}"
@@ -93,13 +94,14 @@ def _reading(name: str, sample: Sample, reading: Mapping[str, Any] | None) -> di
     verdict = "right" if reading["right"] else "wrong"
     return {
         "name": name,
-        "read": _read(sample.content["kind"], reading),
+        "read": said_of(sample.content["kind"], reading),
         "verdict": verdict,
         "wrong": not reading["right"],
     }
 
 
-def _read(kind: str, reading: Mapping[str, Any]) -> str:
+def said_of(kind: str, reading: Mapping[str, Any]) -> str:
+    """Return what a reading with a verdict takes an answer for, in words."""
     if kind == DISTANCE:
         right, wrong = reading["near"]
         return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"

@@ -10,6 +10,7 @@ from benchmark.suites.conversations.baselines import BASELINES
 from benchmark.suites.conversations.controls import CONTROLS
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
+from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -86,6 +87,7 @@ SUITE = Suite(
     controls=CONTROLS,
     item=lambda view: item_of(view, ANSWER),
     item_template="fantom/item.html",
+    lines=lambda view: answer_lines(view, ANSWER),
     methods=_methods,
     tables=tables,
     pictures=pictures,

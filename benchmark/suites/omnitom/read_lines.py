@@ -8,20 +8,28 @@ from typing import Any
 from benchmark.suites.asked import ItemView
 from benchmark.suites.omnitom.item_pages import item
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL
-from benchmark.suites.side_by_side import ReadLine, lines_of
+from benchmark.suites.side_by_side import MOST_LINES, ReadLine
 
 YES, NO = "yes", "no"
 
 
 def lines(view: ItemView) -> Sequence[ReadLine]:
-    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the propositions, whether gold has them in these words;
-    of a judgement how many predicted propositions each gold one was matched with."""
+    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the propositions, whether gold has them in these words, which no
+    mark is made of, as the judge decides; of a judgement how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it is about."""
     step, shown = view.question.step, item(view)
     if step == LABEL:
         return list(_labels(shown))
     if step == EXTRACT:
         return list(_extracted(shown))
-    return lines_of(view) if step == FOLLOW_UP else [_matched(row) for row in shown["gold"]]
+    if step == FOLLOW_UP:
+        return [
+            ReadLine(about=_about(row), part=row["side"], repaired=_times(row["count"]))
+            for row in shown["asked"]["rows"][:MOST_LINES]
+        ]
+    return [
+        ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
+        for row in shown["gold"]
+    ]
 
 
 def _labels(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
@@ -35,6 +43,8 @@ def _labels(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
                 gold=cell["gold"],
                 official=officially if shown["official"] else None,
                 repaired=said,
+                right=cell["right"] if said else None,
+                officially_right=officially == cell["gold"] if shown["official"] and officially else None,
             )
 
 
@@ -63,8 +73,5 @@ def _about(row: Mapping[str, Any]) -> str:
     return f"{row['actor']}: {row['belief']}"
 
 
-def _matched(row: Mapping[str, Any]) -> ReadLine:
-    official, repaired = (
-        None if row[reading] is None else f"matched {row[reading]}" for reading in ("official", "repaired")
-    )
-    return ReadLine(about=_about(row), official=official, repaired=repaired)
+def _times(count: int | None) -> str | None:
+    return None if count is None else f"matched {count}"

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting, wording_digest
-from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
+from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, PARTS
+from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, PARTS, UNREAD
 from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
 from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
+from benchmark.suites.side_by_side import ReadLine
 from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -38,18 +40,46 @@ PART = Setting(
 
 def _item(view: ItemView) -> dict[str, Any]:
     sample = view.question.sample
-    kind, gold = sample.content["kind"], right_label(sample)
-    labels = LABELS.get(kind) or {sample.gold["places"][0]: 1, sample.gold["places"][1]: 2, "neither place": 3}
-    read = {
-        name: (parsed or {}).get("label") for name, parsed in (("official", view.official), ("repaired", view.repaired))
-    }
+    gold, read = right_label(sample), _read(view)
     answers = [
         {"text": text, "right": label == gold, **{name: label == value for name, value in read.items()}}
-        for text, label in labels.items()
+        for text, label in _labels(sample).items()
     ]
     fields = {name: sample.content[name] for name in ("story", "question", "perspective")}
     unread = bool(view.answer) and view.question.step == ANSWER and read["repaired"] is None
     return fields | {"genre": sample.category, "answers": answers, "unread": unread}
+
+
+def _labels(sample: Sample) -> Mapping[str, int]:
+    """The numbers of what may be answered."""
+    first, second = sample.gold["places"]
+    return LABELS.get(sample.content["kind"]) or {first: 1, second: 2, "neither place": NEITHER}
+
+
+def _read(view: ItemView) -> dict[str, int | None]:
+    readings = {"official": view.official, "repaired": view.repaired}
+    return {name: (parsed or {}).get("label") for name, parsed in readings.items()}
+
+
+def _lines(view: ItemView) -> list[ReadLine]:
+    """The label of the answer; officially one that cannot be read, or whose gold cannot, is not counted."""
+    sample = view.question.sample
+    if view.question.step != ANSWER:
+        return []
+    words = {number: text for text, number in _labels(sample).items()} | {UNREAD: "none of the answers"}
+    gold, official, repaired = right_label(sample), *(_read(view)[name] for name in ("official", "repaired"))
+    counted = official not in (None, UNREAD) and sample.gold["label"] is not None
+    return [
+        ReadLine(
+            about=sample.content["question"],
+            gold=None if gold is None else words[gold],
+            official=None if official is None else words[official],
+            repaired=None if repaired is None else words[repaired],
+            right=None if repaired is None else repaired == gold,
+            officially_right=official == sample.gold["label"] if counted else None,
+            note=f"The answer {view.unusable}." if view.unusable and view.answer else "",
+        )
+    ]
 
 
 def _methods(reported: Reported) -> Sections:
@@ -107,6 +137,7 @@ SUITE = Suite(
     controls=CONTROLS,
     item=_item,
     item_template="opentom/item.html",
+    lines=_lines,
     methods=_methods,
     tables=tables,
     pictures=pictures,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from benchmark.suites.contract import Sample
+from benchmark.suites.contract import ItemView, Sample
+from benchmark.suites.side_by_side import ReadLine
 
 Names = Sequence[str]
 
@@ -26,6 +27,23 @@ def read_lines(
         names = read.get(at)
         told = None if names is None else ", ".join(names) or "nobody"
         yield text, gold, {"read": told, "right": names is not None and right(names, text, gold)}
+
+
+def perceiver_lines(
+    lines: Iterable[tuple[str, Names, Mapping[str, Any]]], view: ItemView, counts: Callable[[str], bool] = bool
+) -> list[ReadLine]:
+    """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are scored; only the repaired reading is kept line by line."""
+    read = bool(view.answer) and not view.unusable
+    return [
+        ReadLine(
+            about=text,
+            gold=", ".join(filter(None, gold)) or "nobody",
+            repaired=told["read"] or ("left out" if read else None),
+            right=told["right"] if read else None,
+        )
+        for text, gold, told in lines
+        if counts(text)
+    ]
 
 
 def relined(sample: Sample, origins: Sequence[int | None], **content: Any) -> Sample:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from benchmark.suites.conversations import baselines as telling
 from benchmark.suites.conversations import controls as conversations
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES, TYPES
+from benchmark.suites.conversations.read_lines import answer_lines
 from benchmark.suites.conversations.rows import DISTANCE, FACT
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.asking import (
@@ -25,7 +26,7 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import read_lines, relined
+from benchmark.suites.perceiving.lines import perceiver_lines, read_lines, relined
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.measure import GROUPS, measure
 from benchmark.suites.percept_fantom.perceived import is_right
@@ -34,6 +35,7 @@ from benchmark.suites.percept_fantom.scoring import ids_of, score_answers
 from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, request
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
+from benchmark.suites.side_by_side import ReadLine
 
 PROMPT_SET = "percept-fantom-1"
 METHOD = method_setting(METHODS)
@@ -42,16 +44,28 @@ _NOT_ASKED = {name for (kind, _), name in TYPES.items() if kind in (FACT, DISTAN
 
 def _item(view: ItemView) -> dict[str, Any]:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that were read."""
-    sample, step = view.question.sample, view.question.step
-    scenes = (view.repaired or {}).get("scenes") or () if step == PERCEPTIONS else ()
-    told = read_lines(utterances_of(sample), sample.gold["perceivers"], scenes, is_right)
-    lines = [_said(text) | {"gold": ", ".join(names)} | read for text, names, read in told]
+    step = view.question.step
+    lines = [_said(text) | {"gold": ", ".join(names)} | read for text, names, read in _told(view)]
     return item_of(view, ANSWER, BELIEF, scenarios=SCENARIO_NAMES) | {
         "perceiving": step in (PERCEPTIONS, PERCEIVE),
         "scored": step == PERCEPTIONS and bool(view.answer),
         "unusable": view.unusable,
         "lines": lines,
     }
+
+
+def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+    """The utterances with the true perceivers and what was read of each."""
+    sample = view.question.sample
+    scenes = (view.repaired or {}).get("scenes") or () if view.question.step == PERCEPTIONS else ()
+    return read_lines(utterances_of(sample), sample.gold["perceivers"], scenes, is_right)
+
+
+def _lines(view: ItemView) -> list[ReadLine]:
+    """The answer to the question, or the perceivers of each utterance."""
+    if view.question.step == PERCEPTIONS:
+        return perceiver_lines(_told(view), view)
+    return answer_lines(view, ANSWER, BELIEF)
 
 
 def _said(utterance: str) -> dict[str, str]:
@@ -118,6 +132,7 @@ SUITE = Suite(
     controls=CONTROLS,
     item=_item,
     item_template="percept_fantom/item.html",
+    lines=_lines,
     methods=_methods,
     tables=tables,
     pictures=pictures,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -19,7 +19,7 @@ from benchmark.suites.perceiving.asking import (
     program,
     prompt_digests,
 )
-from benchmark.suites.perceiving.lines import read_lines, relined
+from benchmark.suites.perceiving.lines import perceiver_lines, read_lines, relined
 from benchmark.suites.perceiving.shares import same_names
 from benchmark.suites.percept_tomi.baselines import BASELINES
 from benchmark.suites.percept_tomi.measure import GROUPS, measure
@@ -29,6 +29,7 @@ from benchmark.suites.percept_tomi.scoring import BY_SHAPE, TASKS, ids_of, score
 from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, parse, request
 from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
+from benchmark.suites.side_by_side import ReadLine
 
 PROMPT_SET = "percept-tomi-1"
 METHOD = method_setting(METHODS)
@@ -38,10 +39,9 @@ def _item(view: ItemView) -> dict[str, Any]:
     """The story with the true perceivers of each sentence and, of perception inference, those that were read; the containers with the answer."""
     sample, official, repaired = view.question.sample, view.official or {}, view.repaired or {}
     step = view.question.step
-    told = (sample.content["sentences"], sample.gold["perceivers"], repaired.get("scenes") or ())
     lines = [
         {"text": text, "gold": ", ".join(filter(None, names)) or "nobody", "scored": is_scored(text)} | read
-        for text, names, read in read_lines(*told, lambda read, _, gold: same_names(read, gold))
+        for text, names, read in _told(view)
     ]
     taken = repaired.get("place")
     places = dict.fromkeys([*sample.content["containers"], *([taken] if taken else ())])
@@ -58,6 +58,36 @@ def _item(view: ItemView) -> dict[str, Any]:
         "answered": bool(view.answer),
         "unusable": view.unusable,
     }
+
+
+def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+    """The sentences with the true perceivers and what was read of each."""
+    sample, scenes = view.question.sample, (view.repaired or {}).get("scenes") or ()
+    told = (sample.content["sentences"], sample.gold["perceivers"], scenes)
+    return read_lines(*told, lambda read, _, gold: same_names(read, gold))
+
+
+def _lines(view: ItemView) -> list[ReadLine]:
+    """Where the answer puts the thing, or the perceivers of each sentence that is scored."""
+    sample, step = view.question.sample, view.question.step
+    if step == PERCEPTIONS:
+        return perceiver_lines(_told(view), view, is_scored)
+    if step not in (ANSWER, BELIEF):
+        return []
+    gold, place, official = sample.gold["answer"], (view.repaired or {}).get("place"), view.official or {}
+    right, officially = None if place is None else place == gold, official.get("right")
+    worded = {True: gold, False: "not there", None: "left out"}[officially] if view.official else None
+    return [
+        ReadLine(
+            about=sample.content["question"],
+            gold=gold,
+            official=place if right is not None and right == officially else worded,
+            repaired=place,
+            right=right,
+            officially_right=officially,
+            note=f"The answer {view.unusable}." if view.unusable and view.answer else "",
+        )
+    ]
 
 
 def _methods(reported: Reported) -> Sections:
@@ -124,6 +154,7 @@ SUITE = Suite(
     controls=CONTROLS,
     item=_item,
     item_template="percept_tomi/item.html",
+    lines=_lines,
     methods=_methods,
     tables=tables,
     pictures=pictures,

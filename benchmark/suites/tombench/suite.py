@@ -10,6 +10,7 @@ from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suit
 from benchmark.suites.published import Published
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.shown import Section
+from benchmark.suites.side_by_side import ReadLine
 from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
@@ -64,6 +65,25 @@ def _item(view: ItemView) -> dict[str, Any]:
     return fields | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
 
 
+def _lines(view: ItemView) -> list[ReadLine]:
+    """The option that the answer chooses in this try, by its text, with the letter under which the model was shown it."""
+    item, shown = item_of(view.question.sample), shown_in(view.question)
+    texts, letters = (dict(zip(shown.originals, told, strict=True)) for told in (shown.texts, shown.letters))
+    official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
+    as_shown = f"Shown as {letters[repaired]}; right is {letters[item.gold]}." if repaired in letters else ""
+    return [
+        ReadLine(
+            about=item.question,
+            gold=texts[item.gold],
+            official=None if official is None else texts.get(official, "no option"),
+            repaired=None if repaired is None else texts[repaired],
+            right=None if repaired is None else repaired == item.gold,
+            officially_right=None if official is None else official == item.answer,
+            note=f"The answer {view.unusable}." if view.unusable and view.answer is not None else as_shown,
+        )
+    ]
+
+
 def _methods(reported: Reported) -> Sections:
     how = "after reasoning step by step" if reported.settings["method"] == COT else "with the letter alone"
     tries = reported.settings.get("repetitions", 1)
@@ -112,6 +132,7 @@ SUITE = Suite(
     controls=CONTROLS,
     item=_item,
     item_template="tombench/item.html",
+    lines=_lines,
     methods=_methods,
     published=PUBLISHED,
     sections=(Section("Accuracy by task", (_BY_TASK,), (_BY_TASK,), paper=True),),
