@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import PermissionDenied
@@ -10,7 +10,6 @@ from django.shortcuts import get_object_or_404
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, Story, User
-from annotation.models.workload import too_few
 from benchmark.models import (
     Audience,
     Dataset,
@@ -30,6 +29,7 @@ from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
 from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.suites.registry import group_suite, suite_named
 from workers.providers.registry import without_prompts
 
@@ -78,32 +78,39 @@ def dataset_of(access: ProjectAccess, version: int) -> Dataset:
 
 
 # --- what waits for open work --------------------------------------------------------------------------------------------------
-def closed_to(access: ProjectAccess, suite: str = "") -> frozenset[int]:
+def closed_to(access: ProjectAccess, suite: str = "", dataset: Dataset | None = None) -> frozenset[int]:
     """The numbers of the stories whose gold, and whatever tells of it, waits: this person still labels or decides them.
 
-    None of a `suite` with samples of its own, whose numbers are others. Every way to gold asks here; `tests/benchmark/test_closed_gold.py`
-    walks all addresses.
+    Of a `suite` with samples of its own the numbers of those about the very text of such a story, in one `dataset` or in any of the project's. Every
+    way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
     """
-    if suite and suite_named(suite).load:
-        return frozenset()
     stories = open_work(access)
     if not stories:
         return frozenset()
+    if suite and suite_named(suite).load:
+        datasets = [dataset] if dataset else Dataset.objects.filter(project=access.project, suite=suite)
+        return questions_about(texts_of_stories(stories), suite_named(suite), datasets)
     now = Story.objects.filter(pk__in=stories).values_list("number", flat=True)
     then = DatasetSample.objects.filter(story__in=stories).values_list("number", flat=True)
     return frozenset(now) | frozenset(then)
 
 
-def check_open(access: ProjectAccess, number: int, suite: str = "") -> None:
-    """Raise PermissionDenied for a user with open work on the story: gold stands beside what is shown."""
-    if number in closed_to(access, suite):
+def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:
+    """The numbers of the samples of a run whose items wait (`closed_to`)."""
+    return closed_to(access, run.suite, run.dataset)
+
+
+def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> None:
+    """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: gold stands beside what is shown."""
+    if number in (closed_in(access, run) if run else closed_to(access)):
         raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
 
 
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
-    if count := len(closed_to(access, dataset.suite) & set(dataset.samples.values_list("number", flat=True))):
-        counted = "a story" if count == 1 else f"{count:,} stories"
+    if count := len(closed_to(access, dataset.suite, dataset) & set(dataset.samples.values_list("number", flat=True))):
+        one, many = ("question about a story", "questions about stories") if dataset.suite else ("story", "stories")
+        counted = f"a {one}" if count == 1 else f"{count:,} {many}"
         raise PermissionDenied(
             f"This holds the gold of {counted} that you still have work to do on; finish that first."
         )
@@ -113,7 +120,7 @@ def run_item_of(access: RunAccess, pk: int) -> RunItem:
     """Raises PermissionDenied for who has open work on its story."""
     items = RunItem.objects.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
     item = get_object_or_404(items, entrant__run=access.run, pk=pk)
-    check_open(access.project, item.sample.number, access.run.suite)
+    check_open(access.project, item.sample.number, access.run)
     return item
 
 
@@ -134,31 +141,36 @@ def shared_item_of(access: ProjectAccess, report: SharedReport, pk: int) -> Shar
     """Raises PermissionDenied for who has open work on its story."""
     items = report.items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call")
     item = get_object_or_404(items, pk=pk)
-    check_open(access, item.sample.number, item.entrant.run.suite)
+    check_open(access, item.sample.number, item.entrant.run)
     return item
 
 
 def run_document(access: RunAccess) -> Document:
     """The run's report as this person may see it. Raises PermissionDenied."""
-    return _opened(access.project, document_of(access.run))
+    return _opened(access.project, document_of(access.run), access.run.dataset)
 
 
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
     """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises PermissionDenied."""
-    return _opened(access, report.figures)
+    return _opened(access, report.figures, report.run.dataset if report.run else None)
 
 
-def _opened(access: ProjectAccess, document: Document) -> Document:
+def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
     if document["kind"] == ACROSS:
         rankings = [_ranking_for(access, ranking) for ranking in rankings_from(document)]
         return document | {"rankings": rankings}
-    suite = next(map(group_suite, document["stages"]), "") if "stages" in document else ""
-    closed, stories = closed_to(access, suite), withheld.stories_of(document)
+    suite = next(map(group_suite, _stages_of(document)), "")
+    closed, stories = closed_to(access, suite, dataset), withheld.stories_of(document)
     if stories is not None:
-        _check_enough(stories, closed)
+        _check_enough(stories, closed, suite)
     if document["kind"] == "comparison" and closed & stories and _tells(document.get("keys", ())):
-        raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories)))
+        raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_document(document, closed)
+
+
+def _stages_of(document: Document) -> Iterable[str]:
+    """The metric groups that a document has figures of."""
+    return [document["comparison"]["stage"]] if document["kind"] == "comparison" else document.get("stages", ())
 
 
 def _tells(keys: Sequence[str]) -> bool:
@@ -168,9 +180,9 @@ def _tells(keys: Sequence[str]) -> bool:
     return models < len(keys)
 
 
-def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers) -> None:
-    if too_few(stories, closed):
-        raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories)))
+def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers, suite: str) -> None:
+    if withheld.few(stories, closed, suite):
+        raise PermissionDenied(withheld.sentence(len(stories & closed), len(stories), suite))
 
 
 def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
@@ -193,8 +205,8 @@ def leaderboard_for(
     """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises PermissionDenied."""
     leaderboard = leaderboard_of(dataset, answer_format, key, suite=suite, all_runs=all_runs, asked=asked)
     stories = leaderboard["chosen"].stories if leaderboard["chosen"] else frozenset()
-    closed = closed_to(access, dataset.suite) & stories
-    _check_enough(stories, closed)
+    closed = closed_to(access, dataset.suite, dataset) & stories
+    _check_enough(stories, closed, dataset.suite)
     if closed:
         stages = {stage: entrants for stage, (entrants, _) in leaderboard["stages"].items()}
         visible = withheld.whole_stages(stages)
@@ -222,9 +234,10 @@ def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
 
 def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
-    closed = closed_to(access, group_suite(comparison["stage"]))
+    suite = group_suite(comparison["stage"])
+    closed = closed_to(access, suite)
     stories = {row["number"] for row in comparison["stories"]}
     telling = any(entrant["kind"] in withheld.TELLING for entrant in pair)
-    if too_few(stories, closed) or (telling and closed & stories):
-        raise NotComparable(withheld.sentence(len(closed & stories), len(stories)))
+    if withheld.few(stories, closed, suite) or (telling and closed & stories):
+        raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_comparison(comparison, closed)

@@ -11,7 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchmark.access import closed_to, run_access, run_item_of
+from benchmark.access import closed_in, run_access, run_item_of
 from benchmark.api.description import CSV, ITEM, NOT_SHOWN, RUN, SLUG, answers_in
 from benchmark.api.requests import RunItemFilter
 from benchmark.api.shapes.items import RunItemOut, ScoreOut
@@ -45,10 +45,10 @@ class Items(Listing):
         access = run_access(request.user, slug, run)
         asked = read_query(request, RunItemFilter)
         full = "full" in asked
-        closed = closed_to(access.project, access.run.suite)
+        closed = closed_in(access.project, access.run)
         rows = items_of(access.run, _chosen(access.run, asked), asked.get("sort", "story"), closed)
         page = self.paginate_queryset(items_with_answers(rows, full=full))
-        texts = texts_of(access.project.project, closed) if full else []
+        texts = texts_of(access.run, closed) if full else []
         return self.answer([item_data(item, full=full, closed_texts=texts) for item in page], RunItemOut)
 
 
@@ -80,7 +80,7 @@ class OneItem(GenericAPIView):
         """One item: what was sent, what came back, both readings, and the gold that they are scored against."""
         access = run_access(request.user, slug, run)
         found = run_item_of(access, item)
-        texts = texts_of(access.project.project, closed_to(access.project, access.run.suite))
+        texts = texts_of(access.run, closed_in(access.project, access.run))
         return Response(RunItemOut(item_data(found, full=True, closed_texts=texts)).data)
 
 
@@ -103,7 +103,7 @@ class Scores(Listing):
         """The scores of every item, models in the run's order: by page as JSON, as a whole with `format=csv`."""
         access = run_access(request.user, slug, run)
         read_query(request, Strict)
-        closed = closed_to(access.project, access.run.suite)
+        closed = closed_in(access.project, access.run)
         if request.accepted_renderer.format == CSV.format:
             self.paginator.check(request)
             response = StreamingHttpResponse(score_lines(access.run, closed), content_type="text/csv; charset=utf-8")

@@ -12,7 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from benchmark.access import RunAccess, closed_to, results_access, run_access
+from benchmark.access import RunAccess, closed_in, results_access, run_access
 from benchmark.api.description import NOT_SHOWN, RUN, SLUG
 from benchmark.api.shapes.runs import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
@@ -61,7 +61,7 @@ class OneRun(GenericAPIView):
 
 def run_answer(access: RunAccess, status: int = 200) -> Response:
     """Return a run as `RunDetailOut`, as this person may see it."""
-    run, closed = access.run, closed_to(access.project, access.run.suite)
+    run, closed = access.run, closed_in(access.project, access.run)
     detail = {
         "entrants": [
             {"key": f"{run.uid}.{entrant.pk}", "name": entrant.name, "asked_as": _asked_as(entrant)}

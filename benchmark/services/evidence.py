@@ -8,10 +8,10 @@ from typing import Any
 
 from django.db.models import Q
 
-from annotation.models import Project, Story
+from annotation.models import Story
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.marking import Changed, changes_of
-from benchmark.models import RunItem, SharedItem
+from benchmark.models import Run, RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
 from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question
@@ -34,10 +34,15 @@ SOLVED = "This part shows a story, solved, that you still have work to do on; it
 COUNTS = "Counts of gold labels are shown when you have finished your open work."
 
 
-def texts_of(project: Project, closed: Set[int]) -> list[str]:
-    """The stories of these numbers, as `asked_of` looks for them in prompts."""
-    texts = Story.objects.filter(project=project, number__in=closed).values_list("text", flat=True)
-    return [normalised for text in texts if (normalised := " ".join(text.split()))]
+def texts_of(run: Run, closed: Set[int]) -> list[str]:
+    """The texts of the stories of these numbers of a run's samples, as `asked_of` looks for them in prompts."""
+    suite = suite_named(run.suite)
+    if suite.load:
+        numbered = run.dataset.samples.filter(number__in=closed)
+        texts = set(numbered.values_list(f"content__{suite.story}", flat=True)) if suite.story else set()
+    else:
+        texts = set(Story.objects.filter(project=run.project_id, number__in=closed).values_list("text", flat=True))
+    return [normalised for text in texts if text and (normalised := " ".join(text.split()))]
 
 
 def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:

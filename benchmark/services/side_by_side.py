@@ -64,7 +64,7 @@ def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
     return {
         "item": item,
         "state": items_service.state_of(item),
-        "asked": evidence.asked_of(call, evidence.texts_of(item.entrant.run.project, closed)),
+        "asked": evidence.asked_of(call, evidence.texts_of(item.entrant.run, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
         "lines": lines,
         "failed": failed,

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any
 
-from annotation.models.workload import too_few
+from annotation.models.workload import FEWEST, too_few
 from benchmark.services.absences import Absence, rows_withheld
 from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
+from benchmark.suites.registry import group_suite, suite_named
 
 Numbers = Set[int]
 
@@ -24,11 +25,21 @@ TELLING = {"person": "People", "baseline": "Baselines"}
 """Kinds of entrants whose answers can be known, with what their rows are called."""
 
 
-def sentence(open_stories: int, stories: int) -> str:
-    """Say why figures over `stories` are not shown to a reader with open work on some of them."""
+def few(samples: Numbers, closed: Numbers, suite: str) -> bool:
+    """Return whether figures over these samples of a suite tell too much to a reader to whom some are `closed`. Of questions about stories all closed
+    ones count as those of one story."""
+    if not (suite and suite_named(suite).load):
+        return too_few(samples, closed)
+    return bool(samples & closed) and len(samples - closed) + 1 < FEWEST
+
+
+def sentence(open_stories: int, stories: int, suite: str = "") -> str:
+    """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open work on some of them."""
+    one, many = suite_named(suite).noun if suite else ("story", "stories")
     some = "it" if stories == 1 else f"{open_stories:,} of them"
-    counted = "one story" if stories == 1 else f"{stories:,} stories"
-    return f"These figures rest on {counted}, and you still have work to do on {some}. Finish that first."
+    work = some if one == "story" else "its story" if stories == 1 else f"the stories of {some}"
+    counted = f"one {one}" if stories == 1 else f"{stories:,} {many}"
+    return f"These figures rest on {counted}, and you still have work to do on {work}. Finish that first."
 
 
 def stories_of(document: Document) -> Numbers | None:
@@ -59,8 +70,9 @@ def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
     count = len(closed & ranking.numbers)
     if not count:
         return ranking
-    if too_few(ranking.numbers, closed):
-        why = sentence(count, len(ranking.numbers))
+    suite = group_suite(ranking.stage)
+    if few(ranking.numbers, closed, suite):
+        why = sentence(count, len(ranking.numbers), suite)
         return replace(ranking, places={}, models={}, ranked=0, chance=None, absent=(), withheld=why)
     return replace(ranking, chance=None, no_chance=rows_withheld(ranking.stage, TELLING["baseline"], count).why)
 

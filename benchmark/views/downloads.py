@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from benchmark.access import (
     check_whole,
-    closed_to,
+    closed_in,
     report_access,
     results_access,
     run_access,
@@ -88,7 +88,7 @@ def table_response(tables: Tables, name: str, suffix: str, file: str, *, withhel
 def run_scores(request: HttpRequest, slug: str, uid: str) -> StreamingHttpResponse:
     access = run_access(request.user, slug, uid)
     return _streamed(
-        score_lines(access.run, closed_to(access.project, access.run.suite)),
+        score_lines(access.run, closed_in(access.project, access.run)),
         f"{slug}-{uid}-scores.csv",
         "text/csv; charset=utf-8",
     )

@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from benchmark.access import closed_to, run_access
+from benchmark.access import closed_in, run_access
 from benchmark.services import flips as service
 from benchmark.suites.registry import suite_named
 
@@ -22,7 +22,7 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     chosen = {"model": request.GET.get("model", ""), "against": request.GET.get("against", "")}
     entrant = next((one for one in entrants if str(one.pk) == chosen["model"]), next(iter(entrants), None))
     way = next((value for value, _ in ways if value == chosen["against"]), ways[0][0] if ways else "")
-    found = service.flips_of(run, entrant, way, closed_to(access.project, run.suite)) if entrant and way else []
+    found = service.flips_of(run, entrant, way, closed_in(access.project, run)) if entrant and way else []
     page = Paginator(found, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,

@@ -10,7 +10,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
-from benchmark.access import closed_to, report_access, run_access, run_item_of, shared_item_of
+from benchmark.access import closed_in, report_access, run_access, run_item_of, shared_item_of
 from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SharedItem
@@ -29,7 +29,7 @@ PAGES_OF_A_REPORT = {"item_page": "benchmark:shared_item", "answer_page": "bench
 @require_GET
 def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    context = _items_context(request, access.run, closed_to(access.project, access.run.suite))
+    context = _items_context(request, access.run, closed_in(access.project, access.run))
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
     return render(request, "benchmark/items/items.html", access.context | context | pages)
 
@@ -47,7 +47,7 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     if entrant is None:
         raise Http404("This report was frozen before reports kept their items.")
     context = _items_context(
-        request, entrant.run, closed_to(access, entrant.run.suite), among, [candidate.pk for candidate in entrants]
+        request, entrant.run, closed_in(access, entrant.run), among, [candidate.pk for candidate in entrants]
     )
     pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": entrant.run}
     return render(request, "benchmark/items/items.html", access.context | context | pages)
@@ -105,7 +105,7 @@ def _items_context(
 def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     place = run_item_of(access, pk)
-    closed = closed_to(access.project, access.run.suite)
+    closed = closed_in(access.project, access.run)
     context = _item_context(place, place.call or (place.item.call if place.item else None), closed)
     context["same_question"] = evidence.items_beside(place)
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
@@ -117,7 +117,7 @@ def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpRe
     """An item as it was when the report was frozen: its answer, and what that was read as then."""
     access, frozen = report_access(request.user, slug, report)
     place = shared_item_of(access, frozen, pk)
-    context = _item_context(place, place.call, closed_to(access, place.entrant.run.suite))
+    context = _item_context(place, place.call, closed_in(access, place.entrant.run))
     pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": place.entrant.run}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
@@ -128,7 +128,7 @@ def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozen
         "place": place,
         "state": service.state_of(place),
         "call": call,
-        "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run.project, closed)),
+        "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
         "shown": evidence.readings_shown(place, closed),
         "control": CONTROLS.get(place.entrant.run.control),

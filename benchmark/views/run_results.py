@@ -53,6 +53,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "document": document,
         "control": CONTROLS.get(access.run.control),
         "noun": suite_named(access.run.suite).noun,
+        "nouns": suite_named(access.run.suite).noun[1],
         "charts": charts,
         "sections": sections_of(document, address, chosen, evidence(slug)),
         "explorer": explorer_of(document, address, chosen, evidence(slug)),

@@ -9,7 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from benchmark.access import check_open, closed_to, results_access
+from benchmark.access import check_open, closed_in, results_access
 from benchmark.services import side_by_side as service
 from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
@@ -29,8 +29,8 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         return render(request, "benchmark/results/compare.html", access.context | {"problem": str(error)})
     stage = asked.get("stage", "")
     stage = stage if stage in entrants else next(iter(entrants))
-    check_open(access, number, runs[0].suite)
-    pair, suite, closed = entrants[stage], suite_named(runs[0].suite), closed_to(access, runs[0].suite)
+    check_open(access, number, runs[0])
+    pair, suite, closed = entrants[stage], suite_named(runs[0].suite), closed_in(access, runs[0])
     steps = service.steps_of(pair, number)
     if not steps:
         raise Http404("Neither of the two has an answer about this here.")

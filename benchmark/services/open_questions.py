@@ -1,0 +1,46 @@
+"""Questions of imported benchmarks about the text of a story that their reader still labels or decides."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Set
+
+from django.core.cache import cache
+
+from annotation.models import Story
+from benchmark.models import Dataset, DatasetSample
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import suite_named
+
+_KEPT_SECONDS = 24 * 3600
+
+
+def texts_of_stories(stories: Iterable[int]) -> frozenset[str]:
+    """Return the texts of these stories, by id: as they are, in translation, and as versions of gold froze them."""
+    texts: set[str] = set()
+    for text, translations in Story.objects.filter(pk__in=stories).values_list("text", "translations"):
+        texts |= {text, *(translations or {}).values()}
+    texts.update(DatasetSample.objects.filter(story__in=stories).values_list("content__story", flat=True))
+    return frozenset(text for text in texts if isinstance(text, str) and text)
+
+
+def questions_about(texts: Set[str], suite: Suite, datasets: Iterable[Dataset]) -> frozenset[int]:
+    """Return the numbers of the samples of these datasets of a suite whose story has one of these very texts, and of all others of their clusters: the
+    same story in another language. None of a suite that does not say what its story is."""
+    if not (texts and suite.story):
+        return frozenset()
+    return frozenset().union(*(_kept(texts, dataset) for dataset in datasets))
+
+
+def _kept(texts: Set[str], dataset: Dataset) -> frozenset[int]:
+    """`_numbers`, kept: the samples of a dataset never change, and a walk through its items asks each time."""
+    of_texts = hashlib.sha256("\0".join(sorted(texts)).encode()).hexdigest()
+    key = f"questions-about:{dataset.pk}:{dataset.digest}:{of_texts}"
+    return frozenset(cache.get_or_set(key, lambda: sorted(_numbers(texts, dataset)), _KEPT_SECONDS))
+
+
+def _numbers(texts: Set[str], dataset: Dataset) -> set[int]:
+    field = f"content__{suite_named(dataset.suite).story}"
+    rows = list(dataset.samples.order_by().values_list("number", "cluster", field))
+    clusters = {cluster for _, cluster, text in rows if text in texts}
+    return {number for number, cluster, _ in rows if cluster in clusters}

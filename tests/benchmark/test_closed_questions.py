@@ -1,0 +1,152 @@
+"""Who still labels or decides a story sees no gold of a benchmark's questions about its very text, at any address.
+
+Bob labels story 8, which the questions 15 and 16 are about; their texts are planted with a word that stands nowhere else.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from django.urls import reverse
+
+from annotation.models import Assignment
+from benchmark.models import Audience, Dataset, RunItem
+from benchmark.services.reports import forget_report
+from benchmark.services.shared_reports import freeze_run
+from benchmark.suites.tombench.suite import GROUP
+from tests.benchmark.evaluation import started, worked_off
+from tests.benchmark.structure_world import structure_world
+from tests.benchmark.test_closed_gold import URLS, _plain, _text
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+
+OPEN, QUESTIONS = 8, (15, 16)
+PLANTED = "Zanzibar"
+
+
+@pytest.fixture
+def world(tmp_path):
+    world = structure_world(tmp_path)
+    for sample in world.questions.samples.filter(number__in=QUESTIONS):
+        sample.content |= {"question": f"Where is {PLANTED}?"}
+        sample.gold |= {"cell": f"{sample.gold['cell']} {PLANTED}"}
+        sample.save()
+    world.show_to(Audience.EVERYONE)
+    world.report = freeze_run(by=world.alice, run=world.answers)
+    return world
+
+
+@pytest.fixture
+def bob(world, client):
+    """Logs Bob in, who labels story 8."""
+    story = world.dataset.project.stories.get(number=OPEN)
+    Assignment.objects.create(story=story, annotator=world.bob, slot=1, overlap=world.dataset.project.overlap)
+    client.force_login(world.bob)
+    return client
+
+
+def items_of(world, *numbers: int):
+    return RunItem.objects.filter(entrant__run=world.answers, sample__number__in=numbers).order_by("pk")
+
+
+def addresses(world) -> list[str]:
+    """Every address of the run of questions, its frozen report and its dataset, but pictures."""
+    run, items = world.answers, list(items_of(world, *QUESTIONS).values_list("pk", flat=True))
+    known = {
+        "slug": [world.dataset.project.slug], "uid": [run.uid], "run": [run.uid], "report": [world.report.uid], "item": items,
+        "entrant": [run.entrants.first().pk], "version": [world.questions.version], "number": QUESTIONS,
+        "table": [f"categories-{GROUP.key}", GROUP.key], "data": ["csv"],
+        "pk": items,
+    }  # fmt: skip
+    frozen = {"pk": list(world.report.items.filter(sample__number__in=QUESTIONS).values_list("pk", flat=True))}
+    first, second = (f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)[:2])
+    queries = {
+        "benchmark:compare_story": f"a={first}&b={second}",
+        "benchmark:compare": f"a={first}&b={second}",
+        "benchmark:leaderboard": f"version={world.questions.version}",
+        "api:run_items": "page_size=500&full=true",
+        "api:run_scores": "page_size=500",
+    }
+    return [
+        f"{reverse(name, kwargs=dict(zip(parameters, values, strict=True)))}?{queries.get(name, '')}"
+        for name, parameters in URLS
+        if name.startswith(("benchmark:", "api:")) and "slug" in parameters and set(parameters) <= known.keys()
+        for held in [known | (frozen if "shared" in name else {})]
+        for values in product(*(held[parameter] for parameter in parameters))
+    ]
+
+
+def of_one_story(world, *numbers: int) -> None:
+    """Makes these questions ones about the story of question 15; what is found of a dataset is kept by its digest."""
+    cluster = world.questions.samples.get(number=QUESTIONS[0]).cluster
+    world.questions.samples.filter(number__in=(*QUESTIONS, *numbers)).update(cluster=cluster)
+    Dataset.objects.filter(pk=world.questions.pk).update(digest="c" * 64)
+
+
+def told(client, address: str) -> str:
+    response = client.get(address, headers={"Accept": "*/*"} if address.startswith("/api/") else {})
+    assert response.status_code < 500, address
+    return f"{response.status_code} {_plain(_text(response))}"
+
+
+def test_no_address_shows_a_question_about_an_open_story(world, client, bob):
+    everything = addresses(world)
+    assert [address for address in everything if PLANTED in told(bob, address)] == []
+    client.force_login(world.alice)
+    items = [address for address in everything if address.endswith("/items/?") or "items/?page_size" in address]
+    items += [f"{world.base}/runs/{world.answers.uid}/items/{items_of(world, *QUESTIONS).first().pk}/"]
+    assert len(items) == 4 and sum(PLANTED in told(client, address) for address in items) >= 2
+
+
+def test_items_of_other_questions_stay_open(world, bob):
+    base = f"{world.base}/runs/{world.answers.uid}/items"
+    for number, status in ((QUESTIONS[0], 403), (1, 200)):
+        item = items_of(world, number).first()
+        assert bob.get(f"{base}/{item.pk}/").status_code == status
+        api = reverse("api:run_item", args=[world.dataset.project.slug, world.answers.uid, item.pk])
+        assert bob.get(api).status_code == status
+    text = " ".join(bob.get(f"{base}/").content.decode().split())
+    assert "You still have work to do on the stories of 2 of these questions." in text
+    Assignment.objects.all().delete()
+    assert bob.get(f"{base}/{items_of(world, QUESTIONS[0]).first().pk}/").status_code == 200
+
+
+def test_nothing_told_item_by_item_depends_on_open_gold(world, bob):
+    """Lists, scores and counts are the same letters, whatever the gold of the two questions is."""
+    slug, uid = world.dataset.project.slug, world.answers.uid
+    listed = [f"{world.base}/runs/{uid}/{place}" for place in ("items/?sort=-score", "scores.csv", "flips/")]
+    listed += [reverse(f"api:{name}", args=[slug, uid]) + "?page_size=500" for name in ("run_items", "run_scores")]
+    before = [told(bob, address) for address in listed]
+    items_of(world, *QUESTIONS).update(score=0.5, repaired_score=0.25)
+    forget_report(world.answers)
+    assert [told(bob, address) for address in listed] == before
+    assert all(text.startswith("200") for text in before)
+
+
+def test_figures_over_all_stay_but_those_that_tell_gold_wait(world, bob):
+    report = bob.get(f"{world.base}/runs/{world.answers.uid}/report/")
+    text = " ".join(report.content.decode().split())
+    assert report.status_code == 200 and "withheld: you still have work to do on 2 of these questions" in text
+    tables = f"{world.base}/runs/{world.answers.uid}/tables"
+    assert bob.get(f"{tables}/{GROUP.key}.csv").status_code == 200
+    assert bob.get(f"{tables}/categories-{GROUP.key}.csv").status_code == 403
+
+
+def test_a_run_of_one_open_story_has_no_figures_however_many_questions(world, bob):
+    """Six questions about the open story are one story, not six."""
+    category = "Only this one"
+    world.questions.samples.filter(number__in=QUESTIONS).update(category=category)
+    of_one_story(world, 5, 6, 7, 8)
+    world.questions.samples.filter(number__in=(5, 6, 7, 8)).update(category=category)
+    chosen = {"stages": ("answer",), "suite": "tombench", "repetitions": 1, "category": category}
+    run = worked_off(started(dataset=world.questions, endpoints=[world.models["random"]], **chosen))
+    assert RunItem.objects.filter(entrant__run=run).count() == 6
+    page = bob.get(f"{world.base}/runs/{run.uid}/report/")
+    assert page.status_code == 403 and "These figures rest on 6 questions" in page.content.decode()
+
+
+def test_the_same_story_in_another_language_waits_too(world, bob):
+    of_one_story(world, 3)
+    item = items_of(world, 3).first()
+    assert bob.get(f"{world.base}/runs/{world.answers.uid}/items/{item.pk}/").status_code == 403
