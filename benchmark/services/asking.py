@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +14,7 @@ from typing import Any, TypeVar
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
-from benchmark.controls.chosen import CONTROL, controlled
+from benchmark.controls.chosen import CONTROL, LISTS, controlled
 from benchmark.models import Dataset, DatasetSample, Run, RunItem, StoredPromptSet
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
@@ -130,9 +133,32 @@ def _settings_kept(run: Run, where: str) -> list[Setting]:
 
 def sample_asked(run: Run, story: DatasetSample) -> Sample:
     """Return the sample as the run asks about it: changed by its control, where it is under one. Raises BadQuestion, SuiteFailed."""
-    if not run.control:
-        return sample_of(story)
-    return controlled(sample_of(story), suite_named(run.suite).controls, settings_of(run))
+    sample = sample_of(story)
+    return _changed(run, sample) if run.control else sample
+
+
+_MOST_CHANGED = 4096
+_samples_changed: OrderedDict[str, tuple[Any, Sample]] = OrderedDict()
+
+
+def _changed(run: Run, sample: Sample) -> Sample:
+    """Return the sample as changed by the run's control. Names are looked for in milliseconds, and all steps and methods of a launch ask about the same samples, so those of the
+    last ones are kept, by all that they depend on."""
+    controllable, settings = suite_named(run.suite).controls, settings_of(run)
+    depends = [
+        run.control,
+        settings.get(LISTS),
+        settings.get("seed"),
+        [getattr(sample, field.name) for field in dataclasses.fields(sample)],
+    ]
+    key = hashlib.sha256(json.dumps(depends, default=str).encode()).hexdigest()
+    declared, changed = _samples_changed.get(key, (None, sample))
+    if declared is None or declared is not controllable:
+        changed = controlled(sample, controllable, settings)
+        _samples_changed[key] = (controllable, changed)
+        while len(_samples_changed) > _MOST_CHANGED:
+            _samples_changed.popitem(last=False)
+    return changed
 
 
 def sample_of(story: DatasetSample) -> Sample:

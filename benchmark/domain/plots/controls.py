@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.plots.dots import Panel, Series, dot_plot
+from benchmark.domain.plots.dots import NARROWEST, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, percents, told
@@ -25,7 +25,9 @@ def control_differences(
     )  # fmt: skip
 
 
-def difference_panels(rows: Sequence[Row], *, title: str, unit: str, over: str, note: str, look: Look) -> Drawing:
+def difference_panels(
+    rows: Sequence[Row], *, title: str, unit: str, over: str, note: str, look: Look, least: float = NARROWEST
+) -> Drawing:
     """Draw differences in a panel for each `title` of the rows, models below each other."""
     if not rows:
         return Drawing(title, NO_MODEL)
@@ -46,6 +48,7 @@ def difference_panels(rows: Sequence[Row], *, title: str, unit: str, over: str, 
         note=note,
         look=look,
         rule=0.0,
+        least=least,
     )
     return Drawing(title, canvas, lines)
 

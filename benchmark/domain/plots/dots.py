@@ -81,8 +81,9 @@ def dot_plot(
     note: str = "",
     asides: Sequence[Aside] = (),
     rule: float | None = None,
+    least: float = NARROWEST,
 ) -> Canvas:
-    """The drawn canvas; panels share one axis in per cent, so that they can be compared. `rule` is where a line stands in each. The caption is
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared, and are at least so wide. `rule` is where a line stands in each. The caption is
     `unit`, what lines (intervals `over` what) and bands are, and `note`."""
     labels, width = look.labels(models), look.points
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
@@ -90,7 +91,7 @@ def dot_plot(
     left = EDGE + text_width(labels) + GAP
     beside = sum(aside.width for aside in asides)
     room = width - left - EDGE - beside
-    across = max(1, min(len(panels), int((room + GAP) // (NARROWEST + GAP))))
+    across = max(1, min(len(panels), int((room + GAP) // (least + GAP))))
     across = -(-len(panels) // -(-len(panels) // across))  # lines of even length
     lines = [panels[at : at + across] for at in range(0, len(panels), across)]
     row = 14.0 if len(series) < 3 else 18.0

@@ -8,6 +8,7 @@ from benchmark.domain.plots.controls import Row, difference_panels
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
+from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.values import percent, told
 
 
@@ -29,9 +30,17 @@ def method_scores(
         lines.append(told(name, models, figures))
     canvas = dot_plot(
         models, panels, (Series(key="score", label="Score"),), unit=f"{score}, {reading} reading (%), missing answers at their worst",
-        over=over, note=note, look=look,
+        over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip
     return Drawing(title, canvas, lines)
+
+
+WIDEST = 110.0
+
+
+def _least(rows: Sequence[Row]) -> float:
+    """Return the width of a panel in which the names of methods can be read, in points; a longer one than this is shortened."""
+    return min(WIDEST, text_width([row["title"] for row in rows], weight="bold") + 2)
 
 
 @plot
@@ -41,5 +50,5 @@ def method_differences(
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(
         rows, title=f"{score}: methods less {plain}, {reading} reading", unit=f"{score}, {reading} reading: points by which it is higher than {plain}",
-        over=over, note=note, look=look,
+        over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip
