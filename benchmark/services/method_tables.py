@@ -38,8 +38,7 @@ def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: s
         for name, title in by_method["methods"].items()
     ]  # fmt: skip
     notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
-    missing = [f"{row['model']}, {row['title']}: {_lowered(row['why'])}" for row in rows if row["score"] is None]
-    notes += [f"Without a score: {' '.join(missing)}"] if missing else []
+    notes += _lacking("Without a score", [row for row in rows if row["score"] is None])
     return Table(
         title=f"{group_named(stage).score_title} by method, {reading} reading",
         columns=[Column(key="model", header="Model"), *columns],
@@ -49,8 +48,13 @@ def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: s
     )
 
 
-def _lowered(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:]
+def _lacking(what: str, rows: Sequence[Row]) -> list[str]:
+    """Return a note on the rows that lack something, by method and reason; none where no row does."""
+    models: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        models.setdefault((row["title"], row["why"].rstrip(".")), []).append(row["model"])
+    told = [f"{title}, {why[:1].lower()}{why[1:]}: {', '.join(names)}" for (title, why), names in models.items()]
+    return [f"{what}: {'; '.join(told)}."] if told else []
 
 
 def _by_model(rows: Sequence[Row]) -> list[list[Row]]:
@@ -113,14 +117,12 @@ def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, readi
         Column(key="own_missing", header="By the method", **missing),
         Column(key="plain_missing", header=plain.capitalize(), **missing),
         *answered_columns(stage),
-        Column(key="why", header="Why not"),
     ]
     compared = [row for row in rows if row["method"] != by_method["plain"]]
-    if not any(row["why"] for row in compared):
-        columns.pop()
     notes = [
         by_method["how"][stage][reading],
         f"Score and {plain} are over the samples of the difference, missing answers at their worst.",
+        *_lacking("Without a difference", [row for row in compared if row["value"] is None]),
     ]
     return Table(
         title=f"{group_named(stage).score_title}: methods less {plain}, {reading} reading",
@@ -139,7 +141,7 @@ def _difference(row: Row, rows: Sequence[Row], plain: str, stage: str) -> Source
         **row, "method": row["title"].capitalize() if row["title"].islower() else row["title"],
         "score": row["own"] if both else (row["score"] or {}).get("value"),
         "shown": told_apart(row), "interval_reason": row.get("reason"), "own_missing": row["missing"][0], "plain_missing": row["missing"][1],
-        "bounds": row["bounds"] if both and any(row["missing"]) else None, "why": row["why"] or None, **answered_by_both(row),
+        "bounds": row["bounds"] if both and any(row["missing"]) else None, **answered_by_both(row),
     }  # fmt: skip
     source = _source(row, stage, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
     return SourcedRow(cells, replace(source, unranked=True))

@@ -82,12 +82,9 @@ def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
     assert rows[THINKS, "s2a"]["why"] == "The endpoint had other settings."
     tables = tables_of(document_of(runs[0]))
     scores = tables["method-scores-opentom-repaired"]()
-    assert scores.rows[-1]["cot"] is None and "thinks, chain of thought: not asked." in scores.notes[-1]
-    assert {row["why"] for row in tables["methods-opentom-repaired"]().rows} == {
-        None,
-        "Not asked.",
-        "The endpoint had other settings.",
-    }
+    lacking = "chain of thought, not asked: thinks; System 2 Attention, the endpoint had other settings: thinks."
+    assert scores.rows[-1]["cot"] is None and scores.notes[-1] == f"Without a score: {lacking}"
+    assert tables["methods-opentom-repaired"]().notes[-1] == f"Without a difference: {lacking}"
 
 
 def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs):
