@@ -195,7 +195,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     return figures, by_sample
 
 
-def with_analyses(measured: Measured | None, key: str, of: Callable[[Reading], Mapping[str, Any]]) -> Measured | None:
+def with_analyses(measured: Measured | None, key: str, of: Callable[[Reading], Any]) -> Measured | None:
     """Return what a group came to with what `of` makes of each reading that has figures among its analyses, under `key`."""
     analyses: dict[str, Any] = measured[0]["analyses"] if measured else {}
     for reading in READINGS:

@@ -7,7 +7,17 @@ from dataclasses import replace
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.measuring import SampleResult, Scoring, counted_outcomes, measured_samples, undefined
+from benchmark.suites.measuring import (
+    SampleResult,
+    Scoring,
+    counted_outcomes,
+    measured_samples,
+    undefined,
+    with_analyses,
+)
+
+INCOMPLETE = "incomplete"
+"""Among analyses, how many sets have no figure because not all their samples were asked."""
 
 
 def every(sample: Sample) -> bool:
@@ -55,7 +65,8 @@ def measured_sets(
     """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
     `score`, so that it is right where all of them are.
 
-    `counts`, a function of a module, says which samples count. A set of which not all these were asked has no figure; others stand under their first sample.
+    `counts`, a function of a module, says which samples count. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
+    under their first sample.
     With `of_all` the other samples have rows without a figure: a ranking over all samples of a run takes those without a row for lost.
     """
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
@@ -68,9 +79,9 @@ def measured_sets(
         turns = {outcome.repetition for outcome in outcomes}
         return _least([score(sample, _at(entered, group, sample, turns)) for sample in members[first.key]])
 
-    if of_all:
-        return measured_samples(entered, group, scored) if members else None
-    return measured_samples(replace(entered, samples=[first for first, *_ in members.values()]), group, scored)
+    incomplete = sum(not asked.keys().isdisjoint(keys) for keys in sets.values()) - len(members)
+    counted = entered if of_all and members else replace(entered, samples=[first for first, *_ in members.values()])
+    return with_analyses(measured_samples(counted, group, scored), INCOMPLETE, lambda reading: incomplete)
 
 
 def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:

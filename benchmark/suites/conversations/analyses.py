@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from benchmark.suites.conversations.question_types import ORDERS
@@ -17,7 +18,17 @@ from benchmark.suites.conversations.rows import (
     YES,
     YES_NO,
 )
-from benchmark.suites.conversations.units import Read, Unit, estimate_of, every
+from benchmark.suites.conversations.units import (
+    Part,
+    Read,
+    Unit,
+    Wholes,
+    WholeSets,
+    estimate_of,
+    every,
+    everything,
+    whole_sets,
+)
 from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
 
 TOPICS = (ANSWERABILITY, INFORMATION)
@@ -42,24 +53,35 @@ def _of(reads: Iterable[Read], kind: str) -> list[Read]:
     return [read for read in reads if _kind(read) == kind]
 
 
-def metrics_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
-    """Return {metric: estimate} of the answers that count for a scenario."""
+def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:
+    """Return {metric: estimate} of the answers that count for a scenario; `wholes` are the questions that sets have in it. Sets, and characters of sets, of which not all
+    questions were asked are in no figure: an estimate says how many are `incomplete`."""
     free = _of(reads, DISTANCE)
     metrics = {
-        "all_star": estimate_of(sets_of(reads), seed),
-        "all": estimate_of(sets_of([read for read in reads if _kind(read) != DISTANCE]), seed),
+        "all_star": all_right(reads, wholes, seed),
+        "all": all_right(reads, wholes, seed, lambda part: part.kind != DISTANCE),
         "choice": _accuracy(_of(reads, CHOICE), seed),
         "distance": _accuracy(free, seed),
         "distance_f1": f1_of([read for read in free if read.right], seed),
     }
     for topic in TOPICS:
         rows = [read for read in reads if read.sample.content["topic"] == topic]
-        metrics[f"{topic} all"] = estimate_of(sets_of(rows), seed)
+        metrics[f"{topic} all"] = all_right(rows, wholes, seed, partial(_on_topic, topic))
         metrics[f"{topic} list"] = _accuracy(_of(rows, LIST), seed)
         metrics[f"{topic} f1"] = weighted_f1([*_said(_of(rows, YES_NO))], seed=seed)
-    metrics["characters"] = estimate_of(_characters(reads), seed)
-    metrics["consistency"] = estimate_of(_consistency(reads), seed)
+    whole = whole_sets(reads, wholes)
+    metrics["characters"] = whole.told(estimate_of(_characters(_all(whole)), seed))
+    listed = whole_sets(reads, wholes, lambda part: part.kind in (LIST, YES_NO))
+    metrics["consistency"] = listed.told(estimate_of(_consistency(_all(listed)), seed))
     return metrics
+
+
+def _on_topic(topic: str, part: Part) -> bool:
+    return part.topic == topic
+
+
+def _all(sets: WholeSets) -> list[Read]:
+    return [read for members in sets.answers.values() for read in members]
 
 
 def _accuracy(reads: Sequence[Read], seed: int) -> dict[str, Any]:
@@ -73,12 +95,13 @@ def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
     )
 
 
-def sets_of(reads: Sequence[Read]) -> list[Unit]:
-    """Return the sets, right where all their answers are."""
-    sets: dict[tuple[str, int], list[Read]] = {}
-    for read in reads:
-        sets.setdefault(read.set_key, []).append(read)
-    return [every(members[0].sample.cluster, [read.right for read in members]) for members in sets.values()]
+def all_right(
+    reads: Iterable[Read], wholes: Wholes, seed: int, counts: Callable[[Part], bool] = everything
+) -> dict[str, Any]:
+    """Return the estimate of the share of sets that are right: all their answers to the questions that `counts` says count."""
+    sets = whole_sets(reads, wholes, counts)
+    units = [every(members[0].sample.cluster, [read.right for read in members]) for members in sets.answers.values()]
+    return sets.told(estimate_of(units, seed))
 
 
 def _said(reads: Iterable[Read]) -> Iterable[Said]:

@@ -32,13 +32,38 @@ def table_of(
     columns: Sequence[Column],
     cells: Sequence[Any],
     *notes: str,
+    lead: Sequence[str] = (),
 ) -> Table:
     """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
     rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
-    lead = unlike_missing({group: entrants})
+    lead = [*unlike_missing({group: entrants}), *lead]
     return Table(
-        title=title, columns=[Column(key="model", header="Model"), *columns], rows=rows, lead=lead, notes=[*notes]
+        title=title,
+        columns=[Column(key="model", header="Model"), *columns],
+        rows=rows,
+        lead=lead,
+        notes=[*notes],
     )
+
+
+def incomplete_told(
+    entrants: Sequence[EntrantResults], figures: Sequence[Mapping[str, Any]], headers: Mapping[str, str]
+) -> list[str]:
+    """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers` names the figures that are of sets. Entrants with the same
+    counts share a sentence."""
+    models: dict[str, list[str]] = {}
+    for entrant, of in zip(entrants, figures, strict=True):
+        counts: dict[int, list[str]] = {}
+        for name, header in headers.items():
+            if lacking := (of.get(name) or {}).get("incomplete"):
+                counts.setdefault(lacking, []).append(header)
+        told = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
+        models.setdefault(told, []).append(entrant["model"])
+    return [
+        f"Sets of which not all questions were asked are in no figure of sets ({told}), of {', '.join(names)}."
+        for told, names in models.items()
+        if told
+    ]
 
 
 def reasons_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmark.domain.estimating import StoryScore, overall_row
@@ -12,6 +12,8 @@ from benchmark.suites.measuring import counted_outcomes
 from core.statistics import RESAMPLES
 
 SHARE = "share"
+WHOLES = "questions of conversations by set"
+"""Under which a dataset keeps what `wholes_of` returns."""
 
 
 class Read(NamedTuple):
@@ -40,6 +42,65 @@ def reads_of(entered: Entered, group: MetricGroup, reading: Reading) -> list[Rea
             known = not outcome.without and not (reading == "repaired" and outcome.unusable)
             reads.append(Read(sample, outcome.repetition, outcome.read(reading) if known else None))
     return reads
+
+
+class Part(NamedTuple):
+    """A question of a set, without its texts."""
+
+    key: str
+    kind: str
+    topic: str
+    scenario: str
+
+
+Wholes = Mapping[str, Sequence[Part]]
+"""By the name of a set, all its questions in the dataset."""
+
+
+def part_of(sample: Sample) -> Part:
+    """Return what a question is in its set."""
+    content = sample.content
+    return Part(sample.key, content["kind"], content["topic"], content["scenario"])
+
+
+def wholes_of(samples: Iterable[Sample]) -> dict[str, list[Part]]:
+    """Return the questions of each set of a dataset."""
+    wholes: dict[str, list[Part]] = {}
+    for sample in samples:
+        wholes.setdefault(sample.group, []).append(part_of(sample))
+    return wholes
+
+
+def in_scenario(wholes: Wholes, scenario: str) -> Wholes:
+    """Return what sets have in a scenario."""
+    return {name: [part for part in parts if part.scenario == scenario] for name, parts in wholes.items()}
+
+
+def everything(part: Part) -> bool:
+    """Every question of a set counts."""
+    return True
+
+
+class WholeSets(NamedTuple):
+    """The answers of each set all of whose questions that count were asked, and how many sets were asked some of theirs alone."""
+
+    answers: Mapping[tuple[str, int], Sequence[Read]]
+    incomplete: int
+
+    def told(self, estimate: dict[str, Any]) -> dict[str, Any]:
+        """Return an estimate over these sets that says how many are `incomplete`, where any are."""
+        return estimate | ({"incomplete": self.incomplete} if self.incomplete else {})
+
+
+def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], bool] = everything) -> WholeSets:
+    """Return the sets of `wholes` with their answers to the questions that `counts` says count: what is known of a part of a set says nothing of the set."""
+    sets: dict[tuple[str, int], list[Read]] = {}
+    for read in reads:
+        if counts(part_of(read.sample)):
+            sets.setdefault(read.set_key, []).append(read)
+    needed = {name: {part.key for part in parts if counts(part)} for name, parts in wholes.items()}
+    whole = {key: of for key, of in sets.items() if {read.sample.key for read in of} >= needed[key[0]]}
+    return WholeSets(whole, len({name for name, _ in sets} - {name for name, _ in whole}))
 
 
 class Unit(NamedTuple):

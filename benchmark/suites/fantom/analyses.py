@@ -8,10 +8,10 @@ from typing import Any
 from benchmark.suites.conversations.analyses import f1_of, metrics_of, of_scenario, orders_of, reasons_of
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import FACT
-from benchmark.suites.conversations.units import Read
+from benchmark.suites.conversations.units import Read, Wholes, in_scenario
 
 
-def analyses_of(reads: Sequence[Read], reading: str, embedder: str, seed: int) -> dict[str, Any]:
+def analyses_of(reads: Sequence[Read], wholes: Wholes, reading: str, embedder: str, seed: int) -> dict[str, Any]:
     """Return {"embedder", "fact": estimate, "scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: {kind: estimate}}}, "reasons":
     {scenario: {"lists": …, "single": counts}}} of the answers of a reading.
 
@@ -21,7 +21,9 @@ def analyses_of(reads: Sequence[Read], reading: str, embedder: str, seed: int) -
     return {
         "embedder": embedder,
         "fact": f1_of([read for read in reads if read.sample.content["kind"] == FACT], seed),
-        "scenarios": {scenario: metrics_of(part, seed) for scenario, part in parts.items()},
+        "scenarios": {
+            scenario: metrics_of(part, in_scenario(wholes, scenario), seed) for scenario, part in parts.items()
+        },
         "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
         "reasons": {scenario: reasons_of(part, reading) for scenario, part in parts.items()},
     }

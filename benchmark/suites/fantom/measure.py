@@ -11,7 +11,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
-from benchmark.suites.conversations.units import reads_of
+from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
@@ -147,4 +147,5 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
 
 def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
     reads, seed = reads_of(entered, QUESTIONS, reading), int(entered.settings.get("seed", 1))
-    return analyses_of(reads, reading, str(entered.settings[EMBEDDER]), seed)
+    wholes = entered.resources.derived(WHOLES, wholes_of)
+    return analyses_of(reads, wholes, reading, str(entered.settings[EMBEDDER]), seed)

@@ -15,7 +15,7 @@ from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.released import without_absent
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, INACCESSIBLE, QuestionSet
-from benchmark.suites.conversations.units import Read
+from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
@@ -29,7 +29,7 @@ RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversa
 
 def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[str, Any]:
     """Return both readings of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of RUNS under
-    `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only questions with an answer are scored.
+    `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only questions with an answer are scored, and in the repaired reading only sets all of whose questions have one.
     Raises ValueError."""
     copy = read_fantom(file_of(data))
     sets = copy.sets
@@ -56,7 +56,7 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
         if sample.key in texts:
             reading = readings_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
             reads.append(Read(sample, 0, reading))
-    found = analyses_of(reads, "repaired", embedder, seed=1)
+    found = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {
         scenario: {name: figure["value"] for name, figure in figures.items()} | found["reasons"][scenario]
         for scenario, figures in found["scenarios"].items()

@@ -11,7 +11,7 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
-from benchmark.suites.conversations.tables import reasons_table, table_of
+from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of
@@ -74,6 +74,14 @@ _FREE = (
     ("distance_f1", "Token F1 of right ones", "Belief"),
 )
 """Figures that rest on an embedder: key, title and heading of their columns."""
+
+
+_OF_SETS = {
+    "all_star": "ALL*",
+    "all": "ALL",
+    **{f"{topic} all": f"ALL of {title.lower()}" for topic, title in _TOPICS.items()},
+}
+"""The figures that are of whole sets."""
 
 
 def _by_other_embedder(scenario: str, name: str, title: str, group: str, heading: str) -> Published:
@@ -187,7 +195,10 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -
     cells = [_scenario_cells(_found(entrant, reading), scenario) for entrant in entrants]
     title = f"{SCENARIOS[scenario].capitalize()}, {reading} reading (%)"
     counted = () if scenario == INACCESSIBLE else (_WHOLE if reading == "repaired" else _FRAGMENTS,)
-    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE)
+    lead = incomplete_told(
+        entrants, [_found(entrant, reading)["scenarios"][scenario] for entrant in entrants], _OF_SETS
+    )
+    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
 def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
@@ -247,7 +258,16 @@ def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
     ]
     embedders = ", ".join(_embedders(entrants, reading))
     note = f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders})."
-    return table_of(entrants, QUESTIONS.key, f"Characters and consistency, {reading} reading (%)", columns, cells, note)
+    title = f"Characters and consistency, {reading} reading (%)"
+    named = {"characters": "ALL of a character", "consistency": "Consistent"}
+    lead = [
+        f"{heading.capitalize()}: {sentence}"
+        for scenario, heading in SCENARIOS.items()
+        for sentence in incomplete_told(
+            entrants, [_found(entrant, reading)["scenarios"][scenario] for entrant in entrants], named
+        )
+    ]
+    return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
 
 
 def _reasons(entrants: Sequence[EntrantResults], reading: str) -> Table:

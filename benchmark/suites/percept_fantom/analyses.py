@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmark.suites.conversations.analyses import metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.conversations.analyses import all_right, metrics_of, of_scenario, orders_of, reasons_of
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE
-from benchmark.suites.conversations.units import Read, Unit, estimate_of
+from benchmark.suites.conversations.units import Read, Unit, Wholes, estimate_of, in_scenario
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 
 
-def questions_of(reads: Sequence[Read], reading: str, seed: int) -> dict[str, Any]:
+def questions_of(reads: Sequence[Read], wholes: Wholes, reading: str, seed: int) -> dict[str, Any]:
     """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons": {scenario: counts}} of the answers of a
-    reading. A set counts for true belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
+    reading; `wholes` are the questions of all sets. A set counts for true belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
     parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
     scenarios = {}
     for scenario, part in parts.items():
-        metrics = metrics_of(part, seed)
+        metrics = metrics_of(part, in_scenario(wholes, scenario), seed)
         if scenario == ACCESSIBLE and reading == "official":
-            metrics["all"] = metrics_of(of_scenario(part, scenario, "repaired"), seed)["all"]
+            metrics["all"] = all_right(of_scenario(part, scenario, "repaired"), in_scenario(wholes, scenario), seed)
         scenarios[scenario] = {name: figure for name, figure in metrics.items() if name not in _OF_FREE_ANSWERS}
     return {
         "scenarios": scenarios,

@@ -8,9 +8,9 @@ from typing import Any
 
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.conversations.analyses import of_scenario, sets_of
+from benchmark.suites.conversations.analyses import all_right, of_scenario
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
-from benchmark.suites.conversations.units import Read, estimate_of, reads_of
+from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.perceiving import shares as perceived
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
@@ -144,21 +144,22 @@ def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
     """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks that were not asked."""
     seed = int(entered.settings.get("seed", 1))
     reads = reads_of(entered, QUESTIONS, reading)
-    tasks: dict[str, Any] = {ANSWER: _sets(reads, seed)}
+    wholes = entered.resources.derived(WHOLES, wholes_of)
+    tasks: dict[str, Any] = {ANSWER: _sets(reads, wholes, seed)}
     if given := reads_of(entered, GIVEN_FALSE, reading):
-        tasks[BELIEF] = _sets(given, seed)
+        tasks[BELIEF] = _sets(given, wholes, seed)
     firsts = set(_firsts(entered).values())
     if firsts:
         told = [read for read in reads_of(entered, PERCEIVING, reading) if read.sample.key in firsts]
         if reading == "official":  # what cannot be read is left out
             told = [read for read in told if read.reading]
         tasks[PERCEPTIONS] = perceptions_of(told, perceived.RECALL, seed)
-    return questions_of(reads, reading, seed) | {"tasks": tasks}
+    return questions_of(reads, wholes, reading, seed) | {"tasks": tasks}
 
 
-def _sets(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:
     """set:ALL by scenario, true belief over sets all of whose questions are of it."""
     return {
-        name: estimate_of(sets_of(of_scenario(reads, scenario, "repaired")), seed)
+        name: all_right(of_scenario(reads, scenario, "repaired"), in_scenario(wholes, scenario), seed)
         for scenario, name in SCENARIO_NAMES.items()
     }

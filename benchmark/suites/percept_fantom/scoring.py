@@ -15,7 +15,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.data import file_of, read_fantom
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE, LIST, QuestionSet, Sets
-from benchmark.suites.conversations.units import Read
+from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.percept_fantom.analyses import questions_of
@@ -30,7 +30,8 @@ def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[st
     """Return {"official", "repaired"} of answers, each with "answers" and "metrics".
 
     By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0, they say who perceives what, and
-    are held against the annotation, which lies beside the file of FANToM or in the folder `perceivers`. Only what has an answer is scored. Raises ValueError.
+    are held against the annotation, which lies beside the file of FANToM or in the folder `perceivers`. Only what has an answer is scored, and in the repaired reading only
+    sets all of whose questions have one. Raises ValueError.
     """
     file = file_of(data)
     sets, texts = annotated_sets(read_fantom(file)), read_answers(answers)
@@ -60,9 +61,10 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
             f"{answers} answers {foreign[0][:60]!r}, which is not a question about an annotated conversation of {data.name}."
         )
     rated = [scored_answer(row, texts[name]) for name, row in rows.items() if name in texts]
-    samples = [sample for sample in samples_of(sets, {}) if sample.key in texts]
+    asked = list(samples_of(sets, {}))
+    samples = [sample for sample in asked if sample.key in texts]
     reads = [Read(sample, 0, readings_of(sample, texts[sample.key])[1]) for sample in samples]
-    found = questions_of(reads, "repaired", seed=1)
+    found = questions_of(reads, wholes_of(asked), "repaired", seed=1)
     return {
         "official": {
             "answers": {answer.row.id: _parsed(answer) for answer in rated},

@@ -11,7 +11,7 @@ from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INACCESSIBLE
-from benchmark.suites.conversations.tables import reasons_table, table_of
+from benchmark.suites.conversations.tables import incomplete_told, reasons_table, table_of
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, QUESTIONS, TASKS, TRUE_BELIEF
@@ -50,6 +50,16 @@ _WHOLE = {
     "repaired": "Only sets all of whose questions are of the scenario count.",
 }
 _ORDERS = "Choices alone. Cyclic: the belief leads back to the one who believes; acyclic: to a third person."
+_OF_SETS = {
+    "all": "ALL",
+    **{
+        f"{topic} all": f"ALL of {'answerability' if topic == ANSWERABILITY else 'information access'}"
+        for topic in TOPICS
+    },
+    "characters": "of a character",
+    "consistency": "consistent",
+}
+"""The figures that are of whole sets."""
 Analysed = Sequence[tuple[EntrantResults, Mapping[str, Any]]]
 
 
@@ -116,9 +126,9 @@ def _scenario(scenario: str, analysed: Analysed, reading: str) -> Table:
     ]
     title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {reading} reading (%)"
     counted = (_WHOLE[reading],) if scenario == ACCESSIBLE else ()
-    return table_of(
-        [entrant for entrant, _ in analysed], QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS
-    )
+    entrants = [entrant for entrant, _ in analysed]
+    lead = incomplete_told(entrants, [found["scenarios"][scenario] for _, found in analysed], _OF_SETS)
+    return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
 
 
 def _orders(analysed: Analysed, reading: str) -> Table:

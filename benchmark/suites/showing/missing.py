@@ -38,6 +38,7 @@ def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     return [
         *_missing_differ(models, stage),
         *_lost(models, stage),
+        *_incomplete_sets(models),
         *_without_letters(models),
         *_few_units(models, stage),
     ]
@@ -120,6 +121,19 @@ def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
             f"against {'it' if len(names) == 1 else 'them'}."
         )
     return sentences
+
+
+def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
+    """Return how many sets have no figure because not all their samples were asked, models with as many in one sentence."""
+    alike: dict[int, list[str]] = {}
+    for entrant in models:
+        analyses = (entrant["figures"].get("analyses") or {}).get("repaired") or {}
+        if sets := analyses.get("incomplete"):
+            alike.setdefault(sets, []).append(entrant["model"])
+    return [
+        f"{sets:,} {'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} no figure, of {', '.join(names)}."
+        for sets, names in alike.items()
+    ]
 
 
 def _without_letters(models: Sequence[EntrantResults]) -> list[str]:

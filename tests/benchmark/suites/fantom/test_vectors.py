@@ -13,7 +13,7 @@ from benchmark.suites.conversations.data import read_fantom
 from benchmark.suites.conversations.flattening import in_full
 from benchmark.suites.conversations.official import after_marker, chooses, listed, token_f1, yes_or_no
 from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE
-from benchmark.suites.conversations.units import Read
+from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import PACKAGE, toy
 from benchmark.suites.fantom.readings import readings_of
@@ -116,7 +116,7 @@ def test_pages_show_the_figures_of_the_released_code(vectors, copy, model, conve
         Read(sample, 0, readings_of(sample, after_marker(run["model_answers"][sample.key]), toy)[0])
         for sample in samples_of(copy, conversation)
     ]
-    found = analyses_of(reads, "official", "toy", seed=1)
+    found = analyses_of(reads, wholes_of([read.sample for read in reads]), "official", "toy", seed=1)
     expected = run["expected_metrics"][f"{conversation}/set/toy"]
     for scenario, report in ((INACCESSIBLE, expected["fantom"]), (ACCESSIBLE, expected["control_task"])):
         for name, released in NAMES.items():
