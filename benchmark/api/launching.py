@@ -19,7 +19,7 @@ from benchmark.api.description import ACTION, RUN, SLUG
 from benchmark.api.requests import EstimateIn, ExtendIn, JudgeIn, LaunchIn
 from benchmark.api.runs import Runs, run_answer
 from benchmark.api.shapes.estimates import EstimateOut
-from benchmark.api.shapes.runs import RunDetailOut
+from benchmark.api.shapes.runs import RunDetailOut, SteeredOut
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, as_posted
 from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
@@ -28,7 +28,7 @@ from benchmark.services.extending import extend_run
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import run_again, start_run, start_runs
-from benchmark.services.steering import steer
+from benchmark.services.steering import TakenAlong, steer
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
@@ -204,17 +204,20 @@ class RunAction(GenericAPIView):
         parameters=[SLUG, RUN, ACTION],
         request={"application/json": ActionIn},
         examples=[EXAMPLE],
-        responses=answers(RunDetailOut, 403, *BODY, why=why_refused("run")),
+        responses=answers(SteeredOut, 403, *BODY, why=why_refused("run")),
     )
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
-        """Pauses, resumes or cancels a run, or asks its failed items again (retry). Admins.
+        """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again (retry). Admins.
 
         `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does not fit.
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
-        do_action(request, action, lambda budget: steer(access.run, action, budget=budget))
+        along: list[TakenAlong] = []
+        do_action(request, action, lambda budget: along.append(steer(access.run, action, budget=budget)))
         access.run.job.refresh_from_db()
-        return run_answer(access)
+        answer = run_answer(access)
+        answer.data["controls_taken_along"] = along[0].controls
+        return answer
 
 
 class Extend(GenericAPIView):

@@ -76,9 +76,9 @@ def checked_title(title: str) -> str:
 @transaction.atomic
 def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
     """Take an ended run off lists, leaderboards and comparisons. Returns False where it is archived. Raises RunRefused."""
-    job = _locked_job(run)
+    _locked_job(run)
     standing(run)
-    if problem := _unended(job, "archived"):
+    if problem := _working(run, "archived"):
         raise RunRefused(problem)
     archived = Run.objects.filter(pk=run.pk, archived_at=None).update(archived_at=now)
     if archived:
@@ -106,7 +106,7 @@ def deletion_of(run: Run) -> Deletion:
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
         reports=list((kept | SharedReport.objects.filter(run__in=beside)).defer("figures")),
-        refused=next(filter(None, (_unended(one.job, "deleted") for one in beside)), "") or _resting(run),
+        refused=_working(run, "deleted") or _resting(run),
     )
 
 
@@ -143,9 +143,12 @@ def _locked_job(run: Run) -> Job:
     return Job.objects.select_for_update().get(pk=run.job_id)
 
 
-def _unended(job: Job, done: str) -> str:
-    if job.state in (JobState.RUNNING, JobState.PAUSED):
-        return f"The run is {job.standing}: let it end or cancel it before it is {done}."
+def _working(run: Run, done: str) -> str:
+    """Say that the run, or one under its controls, has not ended; empty where all have."""
+    for one in _with_controls(run):
+        if one.job.state in (JobState.RUNNING, JobState.PAUSED):
+            what = "The run" if one == run else f"“{one.title}”, under a control of the run,"
+            return f"{what} is {one.job.standing}: let it end or cancel it before it is {done}."
     return ""
 
 

@@ -1,11 +1,41 @@
-"""Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike."""
+"""Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike.
+
+What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A control can be steered by itself,
+and runs by other methods are independent.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
 
 from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED
-from workers.services.jobs import JobRefused, require_action
+from workers.services.jobs import JobRefused, apply_action, fits, require_action
+
+DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
+"""The actions that the controls of a run follow, as what was done to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenAlong:
+    """How many controls followed their run in an `action`, and a sentence for each that could not."""
+
+    action: str
+    controls: int
+    left: Sequence[str]
+
+    @property
+    def told(self) -> str:
+        """Say what became of the controls; empty where nothing did."""
+        some = (
+            "The run under its control was" if self.controls == 1 else f"{self.controls:,} runs under its controls were"
+        )
+        followed = [f"{some} {DONE[self.action]}, too."] if self.controls else []
+        return " ".join([*followed, *self.left])
 
 
 def not_steered(run: Run) -> str:
@@ -15,8 +45,34 @@ def not_steered(run: Run) -> str:
     return ARCHIVED if (run.original or run).archived_at else IMPORTED if run.imported else ""
 
 
-def steer(run: Run, action: str, *, budget: str = "") -> None:
-    """Pause, resume, retry or cancel a run. Raises JobRefused, also where nothing would change."""
+def following(run: Run, action: str) -> list[Run]:
+    """Return the runs under a run's controls that follow it in an action: those in a state that fits."""
+    if action not in DONE or run.control:
+        return []
+    controls = Run.objects.filter(original=run).select_related("job").order_by("pk")
+    return [control for control in controls if fits(control.job, action)]
+
+
+def goes_along(run: Run, action: str) -> str:
+    """Say how many runs under its controls would follow a run in an action; empty where none would."""
+    count = len(following(run, action))
+    some = "The run under its control is" if count == 1 else f"{count:,} runs under its controls are"
+    return f"{some} {DONE[action]}, too." if count else ""
+
+
+@transaction.atomic
+def steer(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
+    """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that ended its controls alone.
+
+    Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too late.
+    """
     if refusal := not_steered(run):
         raise JobRefused(refusal)
-    require_action(run.job, action, budget=budget, what="run")
+    controls = following(run, action)
+    if pressed and (refusal := apply_action(run.job, action, budget=budget)):
+        raise JobRefused(refusal)
+    if not pressed and (budget or not controls or fits(run.job, action)):
+        require_action(run.job, action, budget=budget, what="run")
+    refusals = {control: apply_action(control.job, action) for control in controls}
+    left = [f"“{control.title}” stays as it is: {why}" for control, why in refusals.items() if why]
+    return TakenAlong(action, len(controls) - len(left), left)

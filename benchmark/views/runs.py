@@ -26,14 +26,14 @@ from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.method_runs import beside_by_method
 from benchmark.services.methods_text import sent_settings
-from benchmark.services.steering import not_steered
+from benchmark.services.steering import DONE, goes_along, steer
 from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from workers.models import JobState
 from workers.services.failures import reasons_of
-from workers.services.jobs import ACTIONS, apply_action
+from workers.services.jobs import ACTIONS, JobRefused
 from workers.services.progress import Progress, progress_of_all
 from workers.views.live import budget_field, time_left
 
@@ -155,7 +155,7 @@ def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def _live(access: RunAccess) -> dict[str, Any]:
     job = access.run.job
     rows = standings(access.run, now=timezone.now())
-    total = total_of(rows)
+    total, along = total_of(rows), {name: goes_along(access.run, name) for name in DONE}
     address = [access.project.project.slug, access.run.uid]
     items_url = reverse("benchmark:run_items", args=address)
     gaps = gaps_of(access.run)
@@ -173,7 +173,8 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "failed_href": f"{items_url}?state=failed",
         "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,
-        "seen": f"{job.state}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",
+        "along": along,
+        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }
@@ -215,7 +216,11 @@ def _as_json(spec: dict[str, Any]) -> str:
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
-    refusal = not_steered(access.run) or apply_action(access.run.job, action, budget=request.POST.get("budget", ""))
-    if refusal:
-        messages.error(request, refusal)
+    try:
+        along = steer(access.run, action, budget=request.POST.get("budget", ""), pressed=True)
+    except JobRefused as refusal:
+        messages.error(request, str(refusal))
+    else:
+        if along.told:
+            (messages.warning if along.left else messages.success)(request, along.told)
     return redirect("benchmark:run", slug, uid)

@@ -171,13 +171,21 @@ ACTIONS: dict[str, tuple[JobState, ...]] = {
 """What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
 
 
+def fits(job: Job, action: str) -> bool:
+    """Return whether an action would change a job in its state."""
+    return job.state in ACTIONS[action] or _resumes_held(job, action)
+
+
+def _resumes_held(job: Job, action: str) -> bool:
+    return action == "resume" and job.state == JobState.RUNNING and holds_back(job)
+
+
 def require_action(job: Job, action: str, *, budget: str = "", what: str = "job") -> None:
     """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job `what`, also where
     nothing would change."""
-    resumes_held = action == "resume" and job.state == JobState.RUNNING and holds_back(job)
-    if resumes_held and budget:
+    if budget and _resumes_held(job, action):
         raise JobRefused(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
-    if job.state not in ACTIONS[action] and not resumes_held:
+    if not fits(job, action):
         expected = " or ".join(ACTIONS[action])
         raise JobRefused(f"The {what} is {job.standing}; expected {expected} to {action} it.")
     if refusal := apply_action(job, action, budget=budget):

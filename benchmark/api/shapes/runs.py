@@ -123,3 +123,7 @@ class RunDetailOut(RunOut):
     progress = ProgressOut(many=True)
     missing = MissingOut(many=True, help_text="Without stories that you still have work to do on.")
     withheld = serializers.IntegerField(help_text="Stories of the run that you still have work to do on.")
+
+
+class SteeredOut(RunDetailOut):
+    controls_taken_along = serializers.IntegerField(help_text="How many of the runs under its controls did the same.")

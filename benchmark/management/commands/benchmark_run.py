@@ -184,8 +184,10 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     dollars(options["budget"])
-    steer(run, action, budget=options["budget"] or "")
-    return run, {}
+    along = steer(run, action, budget=options["budget"] or "")
+    if along.told:
+        tell(along.told)
+    return run, {"controls_taken_along": along.controls}
 
 
 def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> int:
