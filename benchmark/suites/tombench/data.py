@@ -11,6 +11,7 @@ from typing import NamedTuple
 from benchmark.suites.tombench.metrics import gold_letter
 from benchmark.suites.tombench.options import clean_options
 from benchmark.suites.tombench.records import FIELDS, BadToMBench, Record, read_record
+from benchmark.suites.tombench.released import unlike_released
 
 LANGUAGES = tuple(FIELDS)
 
@@ -95,7 +96,8 @@ class ToMBench:
 
 
 def read_tombench(folder: Path, *, languages: Sequence[str] = LANGUAGES) -> ToMBench:
-    """Read the 20 files and the LICENSE of a folder, and check the counts of items, stories and items with two options.
+    """Read the 20 files and the LICENSE of a folder, and check the counts of items, stories and items with two options, and that
+    they are the released ones.
 
     Both languages are checked, whichever are wanted; the Chinese option C decides how many options an item has in either. Files of other
     kinds in the folder are left alone. Raises BadToMBench.
@@ -144,8 +146,11 @@ def _licence_of(path: Path) -> str:
 
 def _items_of(task: str, raw: bytes, languages: Sequence[str]) -> Iterator[Item]:
     """The items of a file, in the order of its lines and of `languages`."""
-    records = [read_record(f"{task}.jsonl, line {line}", text) for line, text in enumerate(_lines(raw), start=1)]
+    lines = _lines(raw)
+    records = [read_record(f"{task}.jsonl, line {line}", text) for line, text in enumerate(lines, start=1)]
     _check_counts(task, records)
+    if why := unlike_released(task, lines):
+        raise BadToMBench(why)
     slug = task.lower().replace(" ", "-")
     first_line: dict[str, int] = {}
     for line, record in enumerate(records, start=1):

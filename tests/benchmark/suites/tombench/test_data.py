@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections import Counter
 
 import pytest
 
 from benchmark.suites.tombench.data import FILES, BadToMBench, read_tombench
 from benchmark.suites.tombench.options import clean_option_officially
+from benchmark.suites.tombench.released import DIGESTS, _released
 from tests.benchmark.suites.tombench.conftest import record
 
 NAN = float("nan")
@@ -186,6 +188,29 @@ def without(field):
 def test_a_line_that_is_wrong(small, line, sentence):
     told = sentence_of(small(record(), line))
     assert told.removeprefix("Second Task.jsonl, line 2").lstrip(",: ") == sentence
+
+
+def test_every_file_has_its_digest():
+    assert DIGESTS.keys() == FILES.keys() and all(len(_released(task)) == FILES[task].items for task in FILES)
+
+
+def test_a_changed_copy_is_refused_with_file_and_line(shared, tmp_path):
+    """One letter of gold in one line; how lines end is no change."""
+    folder = shutil.copytree(shared / "data" / "ToMBench", tmp_path / "ToMBench")
+    folder.chmod(0o755)
+    path = folder / "Hinting Task Test.jsonl"
+    path.chmod(0o644)
+    whole = path.read_bytes()
+    lines = whole.split(b"\n")
+    at = next(at for at, line in enumerate(lines) if b'ANSWER": "A"' in line)
+    lines[at] = lines[at].replace(b'ANSWER": "A"', b'ANSWER": "B"')
+    path.write_bytes(b"\n".join(lines))
+    said = sentence_of(folder)
+    assert said.startswith(
+        f"Hinting Task Test.jsonl, line {at + 1}: it is not as released; the SHA-256 of the file begins"
+    )
+    path.write_bytes(b"\xef\xbb\xbf" + whole.replace(b"\n", b"\r\n"))
+    assert len(read_tombench(folder).items) == 2 * 2860
 
 
 def test_the_whole_of_tombench(tombench):
