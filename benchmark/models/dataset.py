@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from django.conf import settings
 from django.db import models
@@ -9,6 +9,8 @@ from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Project, Story, schema_of
 from core.ids import OpaqueModel
+
+IN_FULL_AT_ONCE = 500
 
 
 class DatasetQuerySet(models.QuerySet):
@@ -129,12 +131,14 @@ class DatasetSample(models.Model):
         return f"Sample {self.number}"
 
     @classmethod
-    def in_full(cls, samples: Iterable[DatasetSample]) -> list[DatasetSample]:
-        """Return the samples with what they hold, in their order: `lean` ones are read again, all at once."""
+    def in_full(cls, samples: Iterable[DatasetSample]) -> Iterator[DatasetSample]:
+        """Yield the samples with what they hold, in their order: `lean` ones are read again, some hundreds at once and no more in memory."""
         samples = list(samples)
-        lean = [sample.pk for sample in samples if sample.get_deferred_fields()]
-        read = cls.objects.defer("methods", "votes", "adjudications").in_bulk(lean) if lean else {}
-        return [read.get(sample.pk, sample) for sample in samples]
+        for at in range(0, len(samples), IN_FULL_AT_ONCE):
+            chunk = samples[at : at + IN_FULL_AT_ONCE]
+            lean = [sample.pk for sample in chunk if sample.get_deferred_fields()]
+            read = cls.objects.defer("methods", "votes", "adjudications").in_bulk(lean) if lean else {}
+            yield from (read.get(sample.pk, sample) for sample in chunk)
 
     @property
     def text(self) -> str:

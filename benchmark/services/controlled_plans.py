@@ -70,9 +70,10 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
         return UnderControl(
             name, None, [], [], [*notes, f"Under the control “{CONTROLS[name].title}” no model has anything to answer."]
         )
-    samples = DatasetSample.in_full(samples)
     draft = draft_of(asked, samples)
-    changed = {sample.pk for sample in samples if sample_asked(draft, sample).published is not None}
+    changed = {
+        sample.pk for sample in DatasetSample.in_full(samples) if sample_asked(draft, sample).published is not None
+    }
     kept, same = ([sample for sample in samples if (sample.pk in changed) is there] for there in (True, False))
     notes += _same_told(plan.definition, name, len(same), len(samples), of) if same else []
     notes += _part_told(plan.definition, name, len(samples), of) if len(samples) < of else []

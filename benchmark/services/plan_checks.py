@@ -45,7 +45,7 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
         prompt_hashes(plan)
     except (BadPromptSet, SuiteFailed) as error:
         raise RunRefused(str(error), "prompt_set") from error
-    return _stories(plan, lean=lean and plan.definition.load is not None)
+    return _stories(plan, lean=lean and plan.definition.load is not None and not plan.definition.prompting)
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:

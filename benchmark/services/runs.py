@@ -37,7 +37,7 @@ BESIDE = "This run stands beside {of} as its control: what is done to that one i
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
     """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside it for each control of the plan.
     Raises RunRefused; then nothing was made."""
-    stories = stories or check(plan)
+    stories = stories or check(plan, lean=True)
     try:
         with transaction.atomic():
             run = _start(by, replace(plan, controls=(), budget=budget_of_each(plan)), stories, now)

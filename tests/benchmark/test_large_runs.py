@@ -6,10 +6,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.models import DatasetSample
+from benchmark.models import DatasetSample, dataset
 from benchmark.services import detectable, estimates, evaluating, question_sizes
 from benchmark.services.plan_checks import check
 from benchmark.services.runs import start_run
@@ -62,6 +64,22 @@ def test_samples_are_read_without_what_they_hold_until_sizes_are_made(planned, m
     assert lean.total == exact.total
     (full,) = DatasetSample.in_full(stories[:1])
     assert (full.pk, full.get_deferred_fields()) == (stories[0].pk, {"methods", "votes", "adjudications"})
+
+
+def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
+    """Samples are read lean; what lacked something would take a query for each of them."""
+    controlled = replace(planned, controls=("renamed",))
+    with CaptureQueriesContext(connection) as of_all:
+        start_run(by=None, plan=controlled, now=timezone.now())
+    few = replace(controlled, limit=23)
+    with CaptureQueriesContext(connection) as of_few:
+        start_run(by=None, plan=few, now=timezone.now())
+    assert len(of_all) < len(of_few) + 10
+    monkeypatch.setattr(dataset, "IN_FULL_AT_ONCE", 7)
+    lean = check(planned, lean=True)
+    assert [(one.pk, one.content["question"]) for one in DatasetSample.in_full(lean)] == [
+        (one.pk, one.content["question"]) for one in check(planned)
+    ]
 
 
 def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
