@@ -1,0 +1,370 @@
+"""How long question suites of real size take: `python bench/suites.py --data DATA [--only opentom|fantom] [--controls] [--keep FOLDER]`.
+
+Imports OpenToM (13,708 questions) and FANToM (12,832) from DATA (`OpenToM`, `FANToM/flattened_fantom.csv`, `Percept-FANToM`; bench/make_fantom.py says what is real of the
+latter), launches the two baselines and two scripted models as the page does, works off their calls, computes the figures as a worker does, and opens every page of
+results that the addresses of `benchmark` have, with its files and pictures: once as the first reader, once more. Each step is a process of its own: seconds by the
+clock, of processors, and its peak memory. `--controls` also asks everything under other names. `--pages FOLDER` opens the pages of a folder that was kept.
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+SLUG = "bench"
+SKILLS = {"skilled": 0.85, "weak": 0.6}
+"""How often each scripted model is right; it draws else, and in 1 of 50 says nothing that can be read."""
+SUITES = {"opentom": 13_708, "fantom": 12_832}
+ORDINARY = ("import", "launch", "work", "figures", "pages")
+CONTROLLED = ("add-controls", "work", "figures", "pages")
+SHOWN = 12
+_FILE = re.compile(r"""(?:href|src|hx-get)=["']([^"'#]+)["']""")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--only", choices=SUITES)
+    parser.add_argument("--controls", action="store_true")
+    parser.add_argument("--keep", type=Path, help="the folder to make it in, which stays")
+    parser.add_argument("--pages", type=Path, help="a folder that was kept")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.child:
+        child(options.child, options.only, options.data)
+        return
+    for suite in [options.only] if options.only else SUITES:
+        if options.pages:
+            _measured("pages", suite, options.data, options.pages / suite)
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = (options.keep or Path(scratch)) / suite
+            folder.mkdir(parents=True)
+            _measured("prepare", suite, options.data, folder)
+            steps = [_measured(step, suite, options.data, folder) for step in ORDINARY]
+            worked = steps[:-1]
+            total = {name: round(sum(step[name] for step in worked), 1) for name in ("seconds", "cpu_seconds")}
+            print(json.dumps({"suite": suite, "step": "import to figures"} | total), flush=True)
+            for step in CONTROLLED if options.controls else ():
+                _measured(step, suite, options.data, folder)
+
+
+def _measured(step: str, suite: str, data: Path, folder: Path) -> dict[str, Any]:
+    """Run one step in a process of its own, and print what it took and said."""
+    arguments = [sys.executable, __file__, "--data", str(data), "--only", suite, "--child", step]
+    load, began = os.getloadavg()[0], time.perf_counter()
+    with subprocess.Popen(arguments, env=os.environ | {"CREDENCE_VAR": str(folder)}, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{suite}: {step} failed.")
+    figures: dict[str, Any] = {
+        "seconds": round(time.perf_counter() - began, 1),
+        "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
+    }
+    figures |= {"peak_mb": round(usage.ru_maxrss / 1024), "load": round(load, 1)}
+    said = json.loads(told.splitlines()[-1]) if told.strip() else {}
+    pages = said.pop("slowest", [])
+    print(json.dumps({"suite": suite, "step": step} | figures | said), flush=True)
+    for page in pages:
+        print("   ", json.dumps(page), flush=True)
+    return figures
+
+
+def child(step: str, suite: str, data: Path) -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    import django
+
+    django.setup()
+    from django.conf import settings
+
+    plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
+    settings.STORAGES = settings.STORAGES | {"staticfiles": plain}  # files are not collected here
+    settings.ALLOWED_HOSTS = ["testserver"]
+    print(json.dumps(STEPS[step](suite, data) or {}), flush=True)
+
+
+def prepare(suite: str, data: Path) -> None:
+    from django.core.management import call_command
+
+    from annotation.models import Membership, Project, Role, User
+    from workers.providers import registry
+    from workers.services.endpoints import save_endpoint
+
+    call_command("migrate", verbosity=0)
+    project = Project.objects.create(slug=SLUG, name="Bench")
+    admin = User.objects.create_superuser("bench", password="bench")
+    Membership.objects.create(project=project, user=admin, role=Role.ADMIN)
+    for name in ("majority", "random"):
+        values = {**registry.find("baseline").defaults, "name": name, "provider": "baseline", "model": name}
+        save_endpoint(by="", values=values)
+    for name in SKILLS:
+        save_endpoint(
+            by="",
+            values={
+                "name": name,
+                "provider": "scripted",
+                "model": name,
+                "max_concurrency": 64,
+                "options": {"function": name},
+            },
+        )
+
+
+def bring(suite: str, data: Path) -> dict[str, Any]:
+    from django.core.management import call_command
+
+    from bench.make_fantom import make
+    from benchmark.models import Dataset
+
+    path = data / "OpenToM"
+    if suite == "fantom":
+        perceived = data / "Percept-FANToM" / "Percept-FANToM.csv"
+        path = make(Path(os.environ["CREDENCE_VAR"]) / "copy", data / "FANToM" / "flattened_fantom.csv", perceived)
+    with open(os.devnull, "w") as quiet:
+        call_command("import_suite", suite, str(path), "--project", SLUG, stdout=quiet, stderr=quiet)
+    samples = Dataset.objects.get(suite=suite).samples.count()
+    assert samples == SUITES[suite], samples
+    return {"samples": samples}
+
+
+def launch(suite: str, data: Path) -> dict[str, Any]:
+    """As the page does: open it, estimate, press the button."""
+    from django.urls import reverse
+
+    from annotation.models import Project
+    from benchmark.forms.launch import LaunchForm, as_posted
+    from benchmark.models import Run, RunItem
+    from benchmark.suites.registry import suite_named
+
+    client, page = _client(), reverse("benchmark:launch", args=[SLUG])
+    form = LaunchForm(project=Project.objects.get(slug=SLUG), suite=suite_named(suite))
+    chosen = as_posted(
+        form, {"dataset": 1, "endpoints": ["majority", "random", *SKILLS], "stages": ["answer"], "title": "All of it"}
+    )
+    controlled = chosen.copy()
+    controlled.setlist("controls", ["renamed"])
+    estimate = reverse("benchmark:estimate", args=[SLUG])
+    took: dict[str, Any] = {"page": _asked(client, page)}
+    for name, query in (("estimate", chosen), ("estimate, renamed", controlled)):
+        took[name] = [
+            _asked(client, f"{estimate}?{query.urlencode()}{more}") for more in ("", "", "&title=x&ledger=on")
+        ]
+    began, cpu = time.perf_counter(), time.process_time()
+    response = client.post(page, dict(chosen.lists()))
+    assert response.status_code == 302, response.content.decode()[:3000]
+    took["launch"] = [round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2)]
+    return {"models": Run.objects.get().entrants.count(), "items": RunItem.objects.count(), "took": took}
+
+
+def add_controls(suite: str, data: Path) -> None:
+    from django.urls import reverse
+
+    from benchmark.models import Run
+
+    run = Run.objects.originals().get()
+    response = _client().post(reverse("benchmark:add_controls", args=[SLUG, run.uid]), {"controls": ["renamed"]})
+    assert response.status_code == 302, response.content.decode()[:3000]
+
+
+def work(suite: str, data: Path) -> dict[str, Any]:
+    from django.core.management import call_command
+
+    from workers.models import Call, Item
+    from workers.providers.scripted.backend import FUNCTIONS
+
+    expected = _expected(suite)
+    for name, skill in SKILLS.items():
+        FUNCTIONS[name] = _model(name, skill, expected)
+    with open(os.devnull, "w") as quiet:
+        call_command("work", stdout=quiet, stderr=quiet)
+    assert not Item.objects.still_open().exists()
+    return {"calls": Call.objects.count()}
+
+
+def _model(name: str, skill: float, expected: dict[str, str]):
+    def answer(body: Any) -> str:
+        task = body["task"]
+        drawn = random.Random(f"{name} {task['key']}")
+        at = drawn.random()
+        if at < 0.02:
+            return "That cannot be said."
+        return expected[task["key"]] if at < skill else str(drawn.choice(task["choices"] or ["nobody"]))
+
+    return answer
+
+
+def _expected(suite: str) -> dict[str, str]:
+    """Return the right answers by sample, as published."""
+    from benchmark.models import Dataset
+    from benchmark.services.asking import DatasetResources, sample_of
+    from benchmark.suites.contract import Question
+    from benchmark.suites.registry import suite_named
+
+    dataset, definition = Dataset.objects.get(suite=suite), suite_named(suite)
+    settings = {setting.name: setting.default for setting in definition.settings}
+    resources = DatasetResources(dataset)
+    questions = (Question(sample_of(row), "answer", settings, resources) for row in dataset.samples.iterator())
+    return {question.sample.key: definition.expected(question) for question in questions}
+
+
+def figures(suite: str, data: Path) -> None:
+    """What a worker computes once a run is finished."""
+    from benchmark.models import Run
+    from benchmark.tasks import compute_report
+
+    for run in Run.objects.order_by("-pk"):
+        compute_report(run.job_id)
+
+
+def pages(suite: str, data: Path) -> dict[str, Any]:
+    """Open every page twice; files and pictures of a page are those that it links."""
+    client, seconds, files = _client(), [], {}
+    for url in _addresses(suite):
+        first, cpu, content, status = _asked_whole(client, url)
+        again = _asked(client, url)
+        seconds.append(
+            {
+                "page": url,
+                "status": status,
+                "first": first,
+                "first_cpu": cpu,
+                "again": again[0],
+                "again_cpu": again[1],
+                "kb": len(content) // 1024,
+            }
+        )
+        files |= dict.fromkeys(_linked(content, url))
+    for url in [url for url in files if url not in {page["page"] for page in seconds}]:
+        first, cpu, content, status = _asked_whole(client, url)
+        again = _asked(client, url)
+        seconds.append(
+            {
+                "page": url,
+                "status": status,
+                "first": first,
+                "first_cpu": cpu,
+                "again": again[0],
+                "again_cpu": again[1],
+                "kb": len(content) // 1024,
+            }
+        )
+    bad = [page["page"] for page in seconds if page["status"] not in (200, 302)]
+    slow = {kind: sum(page[f"{kind}_cpu"] > 1 for page in seconds) for kind in ("first", "again")}
+    slowest = sorted(seconds, key=lambda page: -max(page["first_cpu"], 2 * page["again_cpu"]))[:SHOWN]
+    return {"pages": len(seconds), "over a second of a processor": slow, "failed": bad, "slowest": slowest}
+
+
+def _linked(content: bytes, url: str) -> Iterator[str]:
+    """Yield the addresses of tables, pictures and parts that a page links, each format of each; LaTeX, PDF and PNG of the first eight alone."""
+    from django.urls import Resolver404, resolve
+
+    seen: dict[str, int] = {}
+    for found in _FILE.findall(content.decode(errors="replace")):
+        address = html.unescape(found)
+        with suppress(Resolver404):
+            name = resolve(address.partition("?")[0]).url_name or ""
+            suffix = address.partition("?")[0].rpartition(".")[2]
+            if name.endswith(("_table", "_figure")):
+                seen[suffix] = seen.get(suffix, 0) + 1
+                if seen[suffix] <= (8 if suffix in ("pdf", "png", "tex") else 200):
+                    yield address
+
+
+def _addresses(suite: str) -> Iterator[str]:
+    """Yield the pages of the finished run, and of the project's results: each name in `benchmark.urls` has its arguments or its reason."""
+    from django.urls import get_resolver, reverse
+
+    from benchmark.models import Run, RunItem
+    from benchmark.services.shared_reports import freeze_run
+
+    run = Run.objects.originals().get()
+    entrants = list(run.entrants.order_by("position"))
+    ids = [f"{run.uid}.{entrant.pk}" for entrant in entrants]
+    item = RunItem.objects.filter(entrant=entrants[0]).order_by("pk")[5000]
+    last = RunItem.objects.filter(entrant__run=run).count() // 50
+    pair = f"?a={ids[2]}&b={ids[3]}"
+    one, two = [run.uid], [run.uid, item.pk]
+    launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&stages=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"
+    taken: dict[str, list[tuple[list[Any], str]]] = {
+        "datasets": [([], "")], "import_copy": [([suite], "")], "prompts": [([], "")], "prompt_sets": [([], "")],
+        "runs": [([], "")], "launch": [([], "?dataset=1")], "estimate": [([], f"?{launched}"), ([], f"?{launched}&controls=renamed")],
+        "prompt_preview": [([], f"?{launched}")], "run": [(one, "")], "run_progress": [(one, "")], "run_made": [(one, "")], "extend_run": [(one, "")],
+        "add_controls": [(one, "")], "run_again": [(one, "")], "extend_estimate": [], "estimate_again": [(one, "")],
+        "estimate_controls": [(one, "?controls=distracted")], "estimate_extension": [(one, "?limit=0&endpoints=majority")],
+        "flips": [(one, ""), (one, f"?model={entrants[2].pk}")],
+        "run_items": [(one, ""), (one, f"?page={last}"), (one, "?sort=-score"), (one, f"?model={entrants[2].pk}&state=unusable"), (one, "?q=the")],
+        "run_item": [(two, "")], "run_item_answer": [(two, "")], "delete_run": [(one, "")],
+        "run_results": [(one, "")], "run_report": [(one, ""), (one, "?reading=official")], "run_scores": [(one, "")],
+        "leaderboard": [([], ""), ([], "?sort=model"), ([], "?runs=all")], "across": [([], "")],
+        "differences": [([], ""), ([], "?reading=official"), ([], "?over=every&page=2")], "structure": [([], "")],
+        "compare": [([], ""), ([], pair), ([], f"{pair}&page=9"), ([], f"{pair}&reading=official"), ([], f"?a={ids[0]}&b={ids[1]}")],
+        "compare_story": [([item.sample.number], pair)], "shared_reports": [([], "")], "entered_rows": [([], "")], "enter_row": [([suite], "")], "import_answers": [([], "")],
+    }  # fmt: skip
+    for pattern in (
+        get_resolver("benchmark.urls.results").url_patterns + get_resolver("benchmark.urls.runs").url_patterns
+    ):
+        if pattern.name not in taken and pattern.name not in ELSEWHERE:
+            raise SystemExit(f"The address {pattern.name} is not measured: give its arguments, or why not.")
+        for arguments, query in taken.get(pattern.name, ()):
+            yield reverse(f"benchmark:{pattern.name}", args=[SLUG, *arguments]) + query
+    uid = freeze_run(by=None, run=run, title="Frozen").uid
+    for name in ("shared_report", "shared_items"):
+        yield reverse(f"benchmark:{name}", args=[SLUG, uid])
+
+
+ELSEWHERE = {
+    *("share_run", "share_leaderboard", "share_comparison", "freeze", "rename_run", "archive_run", "restore_run", "run_action", "follow_up", "read_again", "judge_anew"),
+    *("judge_test", "estimate_judging", "discard_prompt_set", "prompt_set", "present", "audience", "stale_runs", "run_gold", "dataset_present", "dataset_difference"),
+    *("share_across", "edit_row", "remove_row", "run_table", "run_figure", "leaderboard_table", "leaderboard_figure", "across_table", "across_figure", "differences_table", "structure_table"),
+    *("structure_figure", "structure_story", "comparison_table", "comparison_figure", "shared_table", "shared_figure", "shared_report", "shared_items"),
+    *("shared_item", "shared_answer", "run_person", "run_person_story", "official_output"),
+}  # fmt: skip
+"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges, prompt sets, frozen gold,
+a folder of released code."""
+
+
+def _client():
+    from django.test import Client
+
+    from annotation.models import User
+
+    client = Client()
+    client.force_login(User.objects.get(username="bench"))
+    return client
+
+
+def _asked(client, url: str) -> tuple[float, float]:
+    return _asked_whole(client, url)[:2]
+
+
+def _asked_whole(client, url: str) -> tuple[float, float, bytes, int]:
+    """Return (seconds by the clock, of processors, the content, the status) of an address."""
+    began, cpu = time.perf_counter(), time.process_time()
+    response = client.get(url)
+    content = b"".join(response) if response.streaming else response.content
+    return round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2), content, response.status_code
+
+
+STEPS = {
+    "prepare": prepare, "import": bring, "launch": launch, "add-controls": add_controls, "work": work, "figures": figures, "pages": pages,
+}  # fmt: skip
+
+if __name__ == "__main__":
+    main()
