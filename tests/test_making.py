@@ -378,6 +378,7 @@ BY_NATURE = {
     ("annotation/projects/guidelines.html", "annotation:guideline"): "sets a text",
     ("annotation/projects/settings.html", "<form"): "sets rules",
     ("benchmark/datasets/datasets.html", "benchmark:audience"): "sets who sees results",
+    ("benchmark/entered/row.html", "benchmark:remove_row"): "removes",
     ("benchmark/prompts/prompt_set.html", "discard_prompt_set"): "discards",
     ("benchmark/runs/_archive.html", "benchmark:archive_run"): "sets a mark",
     ("benchmark/runs/_archive.html", "benchmark:restore_run"): "takes the mark away",
@@ -416,7 +417,9 @@ def test_every_form_carries_a_key_or_says_why_it_needs_none():
 
 
 def test_buttons_outside_of_forms_are_known():
-    """They carry no key: the one that there is starts a try only where none is waited for."""
+    """One brings the key of the form that it names; the other carries none: it starts a try only where none is waited for."""
     texts = {str(path.relative_to(TEMPLATES)): path.read_text("utf-8") for path in TEMPLATES.rglob("*.html")}
     outside = {name: FORM.sub("", text) for name, text in texts.items()}
-    assert [name for name, text in outside.items() if "hx-post" in text] == ["workers/endpoint.html"]
+    posting = {name: text for name, text in outside.items() if "hx-post" in text}
+    assert sorted(posting) == ["benchmark/answers/_preview.html", "workers/endpoint.html"]
+    assert 'hx-include="#answers"' in posting["benchmark/answers/_preview.html"]

@@ -18,7 +18,7 @@ MODELS = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
 
 
 def test_the_rate_begins_where_the_documentation_says():
-    assert f"It begins at {START:g} calls a second" in MODELS
+    assert f"from {START:g} calls a second where calls were refused" in MODELS
 
 
 def test_an_update_leaves_what_is_not_named(db):
