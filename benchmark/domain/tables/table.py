@@ -27,8 +27,8 @@ class Column:
     `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has none; `n` that of how
     many the value rests on, `group` a heading
     over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
-    with missing answers at their worst, `bounds` the key of [worst, best] case, which files have where any row does. `label` is what pages say where
-    files keep another header. None is what is missing.
+    with missing answers at their worst, `bounds` the key of [lowest, highest] with what is missing at either end, which files have where any row does. Marks go by the
+    worse of the two where a row has them. `label` is what pages say where files keep another header. None is what is missing.
     """
 
     key: str
@@ -129,7 +129,7 @@ class Table:
     entered: Sequence[Entered] = ()
 
     def marks(self) -> dict[tuple[int, str], Mark]:
-        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed."""
+        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share that cannot be worse has none."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
             if (source := source_of(row)) and source.unranked:
@@ -161,7 +161,7 @@ class Table:
     def legend(self) -> tuple[str, ...]:
         """What the marks mean, where there are any."""
         by_worst = any(
-            column.worst and row.get(column.worst) is not None for column in self.columns for row in self.rows
+            column.best and at_worst(column, row) is not None for column in self.columns for row in self.rows
         )
         return (MARKED_BY_WORST if by_worst else MARKED,) if self.marks() else ()
 
@@ -189,10 +189,31 @@ class Table:
         )
 
     def _marked(self, column: Column, rows: Iterable[int]) -> dict[tuple[int, str], Mark]:
-        key = column.worst or column.key
-        values = {at: value for at in rows if (value := column.rounded(self.rows[at].get(key))) is not None}
+        values = {at: value for at in rows if (value := _compared(column, self.rows[at])) is not None}
         if not any(values.values()):  # where all are nought, none is best
             return {}
         ranked = sorted(set(values.values()), reverse=column.best == "high")
         names: dict[Decimal, Mark] = dict(zip(ranked, ("best", "second"), strict=False))
-        return {(at, column.key): names[value] for at, value in values.items() if value in names}
+        return {
+            (at, column.key): names[value]
+            for at, value in values.items()
+            if value in names and not _could_not_be_worse(column, value)
+        }
+
+
+def at_worst(column: Column, row: Row) -> Any:
+    """Return a row's value of a column with what is missing at its worst; None where nothing is said of that."""
+    if column.worst and row.get(column.worst) is not None:
+        return row[column.worst]
+    low, high = (row.get(column.bounds) if column.bounds else None) or (None, None)
+    return high if column.best == "low" else low
+
+
+def _compared(column: Column, row: Row) -> Decimal | None:
+    """Return what marks compare of a row, as it is printed; None of one without a figure."""
+    worst = at_worst(column, row)
+    return column.rounded(row.get(column.key) if worst is None and not column.worst else worst)
+
+
+def _could_not_be_worse(column: Column, value: Decimal) -> bool:
+    return column.kind == "share" and value == (100 if column.best == "low" else 0)

@@ -21,7 +21,6 @@ from benchmark.suites.conversations.rows import (
 from benchmark.suites.conversations.units import (
     Part,
     Read,
-    Unit,
     Wholes,
     WholeSets,
     estimate_of,
@@ -30,6 +29,7 @@ from benchmark.suites.conversations.units import (
     whole_sets,
 )
 from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
+from benchmark.suites.unit_estimates import Unit
 
 TOPICS = (ANSWERABILITY, INFORMATION)
 BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"
@@ -106,8 +106,7 @@ def all_right(
 
 def _said(reads: Iterable[Read]) -> Iterable[Said]:
     for read in reads:
-        if read.reading is not None:
-            yield Said(read.sample.cluster, _gold(read), read.reading["said"])
+        yield Said(read.sample.cluster, _gold(read), None if read.reading is None else read.reading["said"])
 
 
 def _gold(read: Read) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, REASONS
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults
 
 _REASONS = {
@@ -36,7 +36,7 @@ def table_of(
 ) -> Table:
     """Return a table with a row of `cells` for each entrant, which has its place in the metric group `group`."""
     rows = [row_of(entrant, group, values) for entrant, values in zip(entrants, cells, strict=True)]
-    lead = [*unlike_missing({group: entrants}), *lead]
+    lead = [*told_of(columns, entrants, group), *lead]
     return Table(
         title=title,
         columns=[Column(key="model", header="Model"), *columns],

@@ -1,17 +1,15 @@
-"""What counts once in a figure (a question, a set, a character of a set), in the worst case, the best case and, where it is known, as it is."""
+"""What counts once in a figure of conversations: a question, a set, a character of a set."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, MetricGroup, Sample
 from benchmark.suites.measuring import counted_outcomes
-from core.statistics import RESAMPLES
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 
-SHARE = "share"
 WHOLES = "questions of conversations by set"
 """Under which a dataset keeps what `wholes_of` returns."""
 
@@ -103,13 +101,6 @@ def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], b
     return WholeSets(whole, len({name for name, _ in sets} - {name for name, _ in whole}))
 
 
-class Unit(NamedTuple):
-    """One that counts: its conversation and what it is worth, from 0 to 1, None where that is not known."""
-
-    conversation: str
-    value: float | None
-
-
 def every(conversation: str, rights: Iterable[bool | None]) -> Unit:
     """Return a unit that is right where all are: one that is wrong settles it, whatever is not known."""
     known = list(rights)
@@ -119,19 +110,5 @@ def every(conversation: str, rights: Iterable[bool | None]) -> Unit:
 
 
 def estimate_of(units: Sequence[Unit], seed: int) -> dict[str, Any]:
-    """Return the mean of the units that are known with its interval over conversations, {"value", "interval", "n"[, "reason"][, "bounds"]}: bounds take
-    those that are not known as 0 and as 1."""
-    row = overall_row([_score(unit) for unit in units], (SHARE,), seed=seed, resamples=RESAMPLES, unit="conversations")
-    interval, why = row.intervals[SHARE]
-    bounds = row.bounds[SHARE]
-    found: dict[str, Any] = {"value": row.values[SHARE], "interval": interval, "n": row.stories}
-    if why:
-        found["reason"] = why
-    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
-
-
-def _score(unit: Unit) -> StoryScore:
-    if unit.value is None:
-        return StoryScore("", {SHARE: 0.0}, {SHARE: 1.0}, None, "not read", cluster=unit.conversation)
-    shares = {SHARE: unit.value}
-    return StoryScore("", shares, shares, shares, cluster=unit.conversation)
+    """Return the mean of the units that are known with its interval over conversations, as `unit_estimate` has it."""
+    return unit_estimate(units, seed, "conversations")

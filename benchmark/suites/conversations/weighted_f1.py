@@ -10,20 +10,38 @@ import numpy as np
 from core.statistics import FEWEST, RESAMPLES, SHARE, Floats, intervals, replicated_sums
 
 _LABELS = (0, 1)
+_NOTHING = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
 
 
 class Said(NamedTuple):
-    """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither."""
+    """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither; None where that is not known."""
 
     conversation: str
     gold: int
-    predicted: int
+    predicted: int | None
 
 
 def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return {"value", "n", "interval"[, "reason"]}: an answer that is neither costs recall alone, as in the released code."""
-    if not answers:
-        return {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
+    """Return {"value", "n", "interval"[, "reason"][, "bounds"]} of the answers that are known: one that is neither costs recall alone, as in the released
+    code. Bounds take those that are not known as wrong, one for the other, and as right."""
+    known = [answer for answer in answers if answer.predicted is not None]
+    bounds = (
+        {} if len(known) == len(answers) else {"bounds": [_taken(answers, wrong=True), _taken(answers, wrong=False)]}
+    )
+    return (_known(known, seed, resamples) if known else dict(_NOTHING)) | bounds
+
+
+def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
+    """The F1 with what is not known as wrong or as right."""
+    filled = [
+        answer._replace(predicted=answer.gold ^ wrong) if answer.predicted is None else answer for answer in answers
+    ]
+    return float(
+        _f1(_sums(filled, list(dict.fromkeys(answer.conversation for answer in answers))).sum(axis=0)[None])[0, 0]
+    )
+
+
+def _known(answers: Sequence[Said], seed: int, resamples: int) -> dict[str, Any]:
     names = list(dict.fromkeys(answer.conversation for answer in answers))
     sums = _sums(answers, names)
     value = _f1(sums.sum(axis=0)[None])

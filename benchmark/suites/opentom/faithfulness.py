@@ -7,44 +7,74 @@ with an answer that cannot be read stay in the denominator is not said there; bo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 Key = tuple[str, str, tuple[str, ...]]
 """Narrative, order, and whose view of whom."""
 
 
-def unfaithful_rates(answers: Sequence[tuple[Sample, int | None]]) -> dict[str, dict[str, Any]]:
-    """Return by order ("first", "second") the numbers of pairs, of those that cannot be read and of unfaithful ones, and the rates over all and over
-    valid pairs. Of a question asked several times the first answer counts; the narrator's questions are in no pair."""
+class Answer(NamedTuple):
+    """What was read in the answer to a question: its label, None or UNREAD for none; `missing` where there is no answer."""
+
+    sample: Sample
+    label: int | None
+    missing: bool = False
+
+
+Pair = tuple[Answer, Answer]
+"""A coarse and a fine answer on the same view."""
+
+
+def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, dict[str, Any]]:
+    """Return by order ("first", "second") the numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates over all and
+    over read pairs, with intervals over narratives; bounds take what is not read or missing as faithful and as unfaithful. Of a question asked several times
+    the first answer counts; the narrator's questions are in no pair."""
     coarse, fine = _by_key(answers, COARSE), _by_key(answers, FINE)
     rates: dict[str, dict[str, Any]] = {}
     for order in ("first", "second"):
-        pairs = [(coarse[key], fine[key]) for key in coarse if key[1] == order and key in fine]
+        pairs = {key: (coarse[key], fine[key]) for key in coarse if key[1] == order and key in fine}
         if pairs:
-            rates[order] = _rates(pairs)
+            rates[order] = _rates(pairs, seed)
     return rates
 
 
-def _by_key(answers: Iterable[tuple[Sample, int | None]], kind: str) -> Mapping[Key, int | None]:
-    found: dict[Key, int | None] = {}
-    for sample, label in answers:
-        people = tuple(sample.content["people"])
-        if sample.content["kind"] == kind and people:
-            order = "second" if sample.gold["type"].endswith("-so") else "first"
-            found.setdefault((sample.cluster, order, people), label)
+def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[Key, Answer]:
+    found: dict[Key, Answer] = {}
+    for answer in answers:
+        content = answer.sample.content
+        people = tuple(content["people"])
+        if content["kind"] == kind and people:
+            order = "second" if answer.sample.gold["type"].endswith("-so") else "first"
+            found.setdefault((answer.sample.cluster, order, people), answer)
     return found
 
 
-def _rates(pairs: Sequence[tuple[int | None, int | None]]) -> dict[str, Any]:
-    valid = [pair for pair in pairs if pair[0] not in (None, UNREAD) and pair[1] not in (None, UNREAD, NEITHER)]
-    unfaithful = sum((coarse == 1) != (fine == 1) for coarse, fine in valid)
+def _rates(pairs: Mapping[Key, Pair], seed: int) -> dict[str, Any]:
+    asked = [(key[0], _unfaithful(*pair)) for key, pair in pairs.items() if not _missing(*pair)]
+    lost = [Unit(key[0], None) for key, pair in pairs.items() if _missing(*pair)]
+    of_all = [Unit(narrative, 0.0, (0.0, 1.0)) if told is None else Unit(narrative, told) for narrative, told in asked]
+    of_valid = [Unit(narrative, told) for narrative, told in asked]
+    told = [value for _, value in asked if value is not None]
     return {
-        "pairs": len(pairs),
-        "unread": len(pairs) - len(valid),
-        "unfaithful": unfaithful,
-        "of_all": unfaithful / len(pairs),
-        "of_valid": unfaithful / len(valid) if valid else None,
+        "pairs": len(asked),
+        "unread": len(asked) - len(told),
+        "unfaithful": int(sum(told)),
+        "missing": len(lost),
+        "of_all": unit_estimate([*of_all, *lost], seed, "narratives"),
+        "of_valid": unit_estimate([*of_valid, *lost], seed, "narratives"),
     }
+
+
+def _missing(coarse: Answer, fine: Answer) -> bool:
+    return coarse.missing or fine.missing
+
+
+def _unfaithful(coarse: Answer, fine: Answer) -> float | None:
+    """1 where the two say different things, 0 where they say the same, None where one of them says nothing."""
+    if coarse.label in (None, UNREAD) or fine.label in (None, UNREAD, NEITHER):
+        return None
+    return float((coarse.label == 1) != (fine.label == 1))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from statistics import fmean
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from benchmark.suites.opentom.kinds import UNREAD
 from core.statistics import DIFFERENCE, FEWEST, RESAMPLES, SHARE, Estimate, Floats, Scale, intervals, replicated_sums
+
+Bounded = dict[str, Any]
+"""An `Estimate`, with `bounds` where something was not read: the figure with that as wrong and as right."""
 
 
 class Told(NamedTuple):
@@ -19,14 +24,19 @@ class Told(NamedTuple):
     predicted: int | None
 
     @property
+    def is_open(self) -> bool:
+        """Whether there is something to be said that was not read."""
+        return self.gold is not None and not self.counts
+
+    @property
     def counts(self) -> bool:
         return self.gold is not None and self.predicted not in (None, UNREAD)
 
 
-def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
+def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
     """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1, with its interval; `n` counts
-    these answers."""
-    return _estimate([answers], (1.0,), SHARE, seed, resamples)
+    these answers. `bounds` take the others as wrong, for the labels that lose most by it, and as right."""
+    return _bounded([answers], seed, resamples)
 
 
 def macro_difference(
@@ -36,10 +46,51 @@ def macro_difference(
     return _estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples)
 
 
-def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> Estimate:
+def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
     """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of narratives; `n` counts the answers of
-    all."""
-    return _estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)
+    all. `bounds` are as those of one part."""
+    return _bounded(parts, seed, resamples)
+
+
+def macro_bounds(answers: Sequence[Told]) -> tuple[float, float] | None:
+    """Return the macro F1 with the answers that were not read as wrong, for the labels that lose most by it, and as right; None without any answer to a
+    question that has a label."""
+    asked = [answer for answer in answers if answer.gold is not None]
+    if not asked:
+        return None
+    hits, gold, predicted = (dict.fromkeys({answer.gold for answer in asked}, 0) for _ in range(3))
+    for answer in asked:
+        gold[answer.gold] += 1
+        if answer.counts:
+            predicted[answer.predicted] = predicted.get(answer.predicted, 0) + 1
+            hits[answer.gold] += answer.gold == answer.predicted
+    labels = {*gold, *predicted}
+    unread = Counter(answer.gold for answer in asked if answer.is_open)
+    pairs = [(2 * hits.get(label, 0), gold.get(label, 0) + predicted.get(label, 0)) for label in labels]
+    filled = [
+        (2 * (hits.get(label, 0) + unread[label]), gold.get(label, 0) + predicted.get(label, 0) + unread[label])
+        for label in labels
+    ]
+    return _lowest(pairs, sum(unread.values())), fmean(of / among for of, among in filled)
+
+
+def _lowest(pairs: Sequence[tuple[int, int]], wrong: int) -> float:
+    """The mean of the quotients with so many units more below the line, each where it costs most."""
+    parts = [*pairs]
+    for _ in range(wrong):
+        costs = [of / among - of / (among + 1) for of, among in parts]
+        at = costs.index(max(costs))
+        parts[at] = (parts[at][0], parts[at][1] + 1)
+    return fmean(of / among for of, among in parts)
+
+
+def _bounded(parts: Sequence[Sequence[Told]], seed: int, resamples: int) -> Bounded:
+    """The mean of the macro F1s of the parts, with its bounds where something was not read."""
+    estimate: Bounded = {**_estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)}
+    ends = [pair for answers in parts if (pair := macro_bounds(answers))]
+    if len(ends) < len(parts) or not any(answer.is_open for answers in parts for answer in answers):
+        return estimate
+    return {**estimate, "bounds": [fmean(low for low, _ in ends), fmean(high for _, high in ends)]}
 
 
 def _estimate(

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
-from benchmark.suites.opentom.faithfulness import unfaithful_rates
+from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, PARTS, UNREAD
-from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate, macro_mean
-from benchmark.suites.opentom.released_metrics import LabelledAnswer, metrics
+from benchmark.suites.opentom.macro_intervals import (
+    Bounded,
+    Told,
+    macro_bounds,
+    macro_difference,
+    macro_estimate,
+    macro_mean,
+)
+from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
 from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
+from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.statistics import Estimate
 
 GROUP = accuracy_group(
@@ -29,11 +38,12 @@ GROUP = accuracy_group(
 
 
 class Labelled(NamedTuple):
-    """An answer of one reading: the label that is right and the one that was read, each None for none."""
+    """A question of one reading: the label that is right and the one that was read, each None for none; `missing` where it has no answer."""
 
     sample: Sample
     gold: int | None
     predicted: int | None
+    missing: bool = False
 
     @property
     def told(self) -> Told:
@@ -55,36 +65,36 @@ def _right(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
 
 
 def _labelled(entered: Entered, reading: Reading) -> list[Labelled]:
-    """The answers of a reading; several repetitions of a question are as many answers."""
+    """The questions of a reading, with their answers; several repetitions of a question are as many."""
     rows = []
     for sample in entered.samples:
         gold = sample.gold["label"] if reading == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
-            if not outcome.without:
-                rows.append(Labelled(sample, gold, (outcome.read(reading) or {}).get("label")))
+            label = None if outcome.without else (outcome.read(reading) or {}).get("label")
+            rows.append(Labelled(sample, gold, label, bool(outcome.without)))
     return rows
 
 
 def _analyses(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
-    """{"f1": {genre: estimate}, "kinds": {genre: {kind or "mean": estimate}}, "gap": {genre: estimate of mover less observer}, "unread": {genre: share}, "batches": {genre: {"f1", "deviation",
-    "accuracy", "corrupted", "batches"}}, "unfaithful": {order: …}}."""
+    """{"f1": {genre: estimate}, "kinds": {genre: {kind or "mean": estimate}}, "gap": {genre: estimate of mover less observer}, "unread": {genre: estimate of a share}, "batches": {genre: {"f1", "deviation",
+    "accuracy", "corrupted", "worst" (mean F1 with what was not read as wrong)}}, "unfaithful": {order: …}}."""
     of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
     of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
     return {
         "f1": {genre: _macro(answers, seed) for genre, answers in of_genre.items()},
         "kinds": {genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
         "gap": {genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
-        "unread": {genre: _unread(answers) for genre, answers in of_genre.items()},
+        "unread": {genre: _unread(answers, seed) for genre, answers in of_genre.items()},
         "batches": _batches(rows),
-        "unfaithful": unfaithful_rates([(row.sample, row.predicted) for row in rows]),
+        "unfaithful": unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
     }
 
 
-def _macro(rows: Sequence[Labelled], seed: int) -> Estimate:
+def _macro(rows: Sequence[Labelled], seed: int) -> Bounded:
     return macro_estimate([row.told for row in rows], seed=seed)
 
 
-def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, Estimate]:
+def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, Bounded]:
     """The F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
     kinds = {
         kind: [row.told for row in rows if row.sample.content["kind"] == kind] for kind in (FULLNESS, ACCESSIBILITY)
@@ -103,22 +113,38 @@ def _of(row: Labelled, who: str) -> bool:
     return row.sample.content["perspective"] in (who, "narrator")
 
 
-def _unread(rows: Sequence[Labelled]) -> float:
-    return sum(not row.told.counts for row in rows) / len(rows)
+def _unread(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
+    """The share of answers that were not read; bounds take missing ones for either."""
+    units = [Unit(row.sample.cluster, None if row.missing else float(not row.told.counts)) for row in rows]
+    return unit_estimate(units, seed, "narratives")
 
 
 def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
     """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of which a batch is missing are left out."""
     found: dict[str, Any] = {}
     for part in PARTS:
-        answers = [_released(row, part) for row in rows if part in row.sample.gold["batches"]]
-        for genre, result in metrics(answers).items():
+        asked = [row for row in rows if part in row.sample.gold["batches"]]
+        worst = {
+            genre: _worst(questions) for genre, questions in genres([_released(row, part) for row in asked]).items()
+        }
+        for genre, result in metrics([_released(row, part) for row in asked if not row.missing]).items():
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
                 figures = {"f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted}
+                figures["worst"] = worst[genre]
                 found.setdefault(name, figures)
     return found
+
+
+def _worst(questions: Sequence[LabelledAnswer]) -> float | None:
+    """The mean F1 over the batches with what was not read as wrong."""
+    batches = [
+        [Told("", row.gold, row.predicted) for row in questions if row.batch == batch]
+        for batch in {row.batch for row in questions}
+    ]
+    lowest = [bounds[0] for answers in batches if (bounds := macro_bounds(answers))]
+    return fmean(lowest) if lowest else None
 
 
 def _genre_name(genre: str, part: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmark.domain.estimating import StoryScore, overall_row
@@ -54,6 +54,6 @@ def _score(answer: Told) -> StoryScore:
     return StoryScore("", right, right, right, cluster=answer.narrative)
 
 
-def _bare(estimate: Estimate) -> dict[str, Any]:
+def _bare(estimate: Mapping[str, Any]) -> dict[str, Any]:
     low, high = estimate["interval"] or (None, None)
     return {"value": estimate["value"], "low": low, "high": high, "n": estimate["n"]}

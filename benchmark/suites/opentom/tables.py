@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of, row_of
-from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (
@@ -21,10 +21,11 @@ SECTIONS = (
     Section("Multi-hop by kind", (), ("kinds",), paper=True),
     Section("Unread and unfaithful answers", (), ("unread", "unfaithful"), paper=True),
 )
-_F1 = "Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % intervals over narratives; n: answers."
+_WORST = "Marks take an answer that could not be read or is missing for a wrong one."
+_F1 = f"Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % intervals over narratives; n: answers. {_WORST}"
 _BATCHES = (
     "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty narratives, without the multi-hop questions "
-    "that it leaves out. A dash: a sample has no answers, or none that could be read."
+    "that it leaves out. A dash: a sample has no answers, or none that could be read. " + _WORST
 )
 _GAP = (
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released code counts; below zero the "
@@ -32,12 +33,13 @@ _GAP = (
 )
 _POOLED = (
     "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of the F1s of the two kinds, as the paper has "
-    "its random and majority baselines."
+    "its random and majority baselines. " + _WORST
 )
-_UNREAD = "Share of answers that the reading could not take for any label; F1 leaves them out."
+_UNREAD = "Share of answers that the reading could not take for any label; F1 leaves them out. Brackets: 95 % intervals over narratives; n: answers."
 _UNFAITHFUL = (
     "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the original one. Pairs with an "
-    "answer that cannot be read are unread; they stay in the denominator of the first rate."
+    "answer that cannot be read are unread; they stay in the denominator of the first rate. Brackets: 95 % intervals over narratives; marks take "
+    "unread and missing pairs for unfaithful."
 )
 
 
@@ -105,8 +107,10 @@ def _there(entrants: Sequence[EntrantResults], reading: str, name: str) -> list[
     return [genre for genre in GENRES if any(genre in _found(entrant, reading)[name] for entrant in entrants)]
 
 
-def _lead(entrants: Sequence[EntrantResults]) -> list[str]:
-    return unlike_missing({GROUP.key: entrants})
+def _table(
+    title: str, columns: Sequence[Column], rows: Sequence[Row], entrants: Sequence[EntrantResults], note: str
+) -> Table:
+    return Table(title=title, columns=columns, rows=rows, lead=told_of(columns, entrants, GROUP.key), notes=[note])
 
 
 def _by_genre(
@@ -129,7 +133,7 @@ def _by_genre(
         )
         for entrant in entrants
     ]
-    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[note])
+    return _table(title, columns, rows, entrants, note)
 
 
 def _genres(entrants: Sequence[EntrantResults], reading: str) -> Table:
@@ -146,7 +150,7 @@ def _batches(entrants: Sequence[EntrantResults], reading: str) -> Table:
     columns = [Column(key="model", header="Model")]
     for genre in there:
         columns += [
-            share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1),
+            share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1, worst=f"{genre} worst"),
             share_column(f"{genre} deviation", "SD", group=GENRES[genre], digits=1, best=""),
             share_column(f"{genre} corrupted", "Unread", group=GENRES[genre], digits=1, best=""),
         ]
@@ -156,11 +160,11 @@ def _batches(entrants: Sequence[EntrantResults], reading: str) -> Table:
         cells = {
             f"{genre} {name}": found.get(genre, {}).get(name)
             for genre in there
-            for name in ("f1", "deviation", "corrupted")
+            for name in ("f1", "deviation", "corrupted", "worst")
         }
         rows.append(row_of(entrant, GROUP.key, cells))
     title = f"Macro F1 over five samples of fifty narratives, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_BATCHES])
+    return _table(title, columns, rows, entrants, _BATCHES)
 
 
 def _kinds(entrants: Sequence[EntrantResults], reading: str) -> Table:
@@ -179,21 +183,12 @@ def _kinds(entrants: Sequence[EntrantResults], reading: str) -> Table:
                 cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
     title = f"Multi-hop by kind, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_POOLED])
+    return _table(title, columns, rows, entrants, _POOLED)
 
 
 def _unread(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    genres = _there(entrants, reading, "unread")
-    columns = [
-        Column(key="model", header="Model"),
-        *(share_column(genre, GENRES[genre], digits=1, best="low") for genre in genres),
-    ]
-    rows = [
-        row_of(entrant, GROUP.key, {genre: _found(entrant, reading)["unread"].get(genre) for genre in genres})
-        for entrant in entrants
-    ]
     title = f"Unread answers, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_UNREAD])
+    return _by_genre(entrants, reading, "unread", title, _UNREAD, best="")
 
 
 def _unfaithful(entrants: Sequence[EntrantResults], reading: str) -> Table:
@@ -203,13 +198,18 @@ def _unfaithful(entrants: Sequence[EntrantResults], reading: str) -> Table:
         columns += [
             Column(key=f"{order} pairs", header="Pairs", group=group, kind="count"),
             Column(key=f"{order} unread", header="Unread", group=group, kind="count"),
-            share_column(f"{order} of_all", "Of all pairs", group=group, digits=1, best="low"),
-            share_column(f"{order} of_valid", "Of read pairs", group=group, digits=1, best="low"),
+            Column(key=f"{order} missing", header="Missing", group=group, kind="count"),
+            estimated(f"{order} of_all", "Of all pairs", group=group, digits=1, best="low", n=""),
+            estimated(f"{order} of_valid", "Of read pairs", group=group, digits=1, best="low"),
         ]
     rows = []
     for entrant in entrants:
         found = _found(entrant, reading)["unfaithful"]
-        cells = {f"{order} {name}": value for order, rates in found.items() for name, value in rates.items()}
+        cells: dict[str, Any] = {}
+        for order, rates in found.items():
+            cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
+            for name in ("of_all", "of_valid"):
+                cells |= estimate(f"{order} {name}", rates[name])
         rows.append(row_of(entrant, GROUP.key, cells))
     title = f"Unfaithful answers, {reading} reading (%)"
-    return Table(title=title, columns=columns, rows=rows, lead=_lead(entrants), notes=[_UNFAITHFUL])
+    return _table(title, columns, rows, entrants, _UNFAITHFUL)

@@ -9,7 +9,7 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.showing.missing import unlike_missing
+from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults, Plot, Section
 from core.statistics.correlation import pearson
 
@@ -65,7 +65,7 @@ def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, reading: str, 
             for task, header in tasks.items()
         ]
     rows = [row_of(entrant, group, _cells(figures)) for entrant, figures in entrants]
-    lead = unlike_missing({group: [entrant for entrant, _ in entrants]})
+    lead = told_of(columns, [entrant for entrant, _ in entrants], group)
     title = f"Perception, belief from perception and questions by scenario, {reading} reading (%)"
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
 

@@ -8,8 +8,9 @@ from typing import Any
 from benchmark.suites.conversations.analyses import all_right, metrics_of, of_scenario, orders_of, reasons_of
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE
-from benchmark.suites.conversations.units import Read, Unit, Wholes, estimate_of, in_scenario
+from benchmark.suites.conversations.units import Read, Wholes, estimate_of, in_scenario
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
+from benchmark.suites.unit_estimates import Unit
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 

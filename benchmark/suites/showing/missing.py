@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from benchmark.domain.tables import Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import models_of, readings_in, unjudged
 from benchmark.suites.shown import EntrantResults
@@ -12,6 +13,7 @@ from core.statistics import caution
 
 UNMARKED = "Nothing is marked as best: {why}."
 AT_THEIR_WORST = "Order, bold and letters count them at their worst."
+FIGURES_WITHOUT = "Order counts them at their worst; the figures of this table leave them out."
 LEFT_OUT = "Rows pooled over stories leave them out."
 
 
@@ -54,6 +56,12 @@ def unlike_missing(
         for stage, counts in stages.items()
         for sentence in _missing_differ(models_of(counts), stage, counted)
     ]
+
+
+def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage: str) -> list[str]:
+    """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where it marks nothing, in its figures."""
+    counted = AT_THEIR_WORST if any(column.best for column in columns) else FIGURES_WITHOUT
+    return unlike_missing({stage: entrants}, counted=counted)
 
 
 def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, t
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import figure_of, worst_of
 from benchmark.domain.tables.latex import escaped
-from benchmark.domain.tables.table import MARKED
+from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import SCHEMA
 from benchmark.suites.omnitom.tables import (
@@ -71,6 +72,21 @@ def test_best_and_second_are_judged_as_printed_and_ties_share():
     found = table(0.60001, 0.5999, 0.60004, None, 0.1).marks()
     assert found == {(0, "score"): "best", (2, "score"): "best", (1, "score"): "second"}
     assert table(None, None).marks() == {} == table(0.5).marks() == table(0.0, 0.0, None).marks()
+
+
+def test_marks_take_what_is_missing_at_its_worst_and_never_the_end_of_a_scale():
+    def marked(best, *rows):
+        column = replace(SCORE, best=best, bounds="bounds")
+        rows = [{"model": f"m{at}", "score": score, "bounds": bounds} for at, (score, bounds) in enumerate(rows)]
+        return Table(title="T", columns=[Column(key="model", header="Model"), column], rows=rows)
+
+    # 0 of 20 pairs is unfaithful, as none was read; who has 10 % of all is better than who could have 100 %
+    low = marked("low", (0.0, [0.0, 1.0]), (0.1, None), (0.2, [0.1, 0.3]))
+    assert low.marks() == {(1, "score"): "best", (2, "score"): "second"} and low.legend == (MARKED_BY_WORST,)
+    assert marked("low", (1.0, None), (0.5, None)).marks() == {(1, "score"): "best"}
+    high = marked("high", (1.0, [0.1, 1.0]), (0.4, None), (0.0, None))
+    assert high.marks() == {(1, "score"): "best", (0, "score"): "second"}
+    assert marked("high", (0.0, None), (0.4, None)).marks() == {(1, "score"): "best"}
 
 
 def test_rows_that_stand_outside_the_ranking_take_no_mark():

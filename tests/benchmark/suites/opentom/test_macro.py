@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import pytest
 
-from benchmark.suites.opentom.kinds import UNREAD
+from benchmark.suites.asked import Sample
+from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
+from benchmark.suites.opentom.kinds import COARSE, FINE, UNREAD
 from benchmark.suites.opentom.macro import agreement
-from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate, macro_mean
+from benchmark.suites.opentom.macro_intervals import Told, macro_bounds, macro_difference, macro_estimate, macro_mean
 
 
 def told(*pairs: tuple[int | None, int | None]) -> list[Told]:
@@ -35,6 +37,17 @@ def test_what_is_not_read_or_has_no_gold_is_left_out():
     assert macro_estimate(told((1, UNREAD)), seed=1)["value"] is None
 
 
+def test_bounds_take_what_is_not_read_as_wrong_where_it_costs_most_and_as_right():
+    # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unread one is of label 1: as an answer 2 it leaves 2/3 and 2/3
+    found = macro_estimate(told((1, 1), (2, 2), (1, UNREAD)), seed=1)
+    assert found["value"] == 1 and found["n"] == 2 and found["bounds"] == pytest.approx([2 / 3, 1])
+    assert "bounds" not in macro_estimate(told(*PAIRS), seed=1) and macro_bounds(told((None, 1))) is None
+    nothing = macro_estimate(told((1, None), (2, UNREAD)), seed=1)
+    assert nothing["value"] is None and nothing["bounds"] == [0, 1]
+    both = macro_mean([told((1, 1)), told((1, UNREAD), (1, 1))], seed=1)
+    assert both["value"] == 1 and both["bounds"] == pytest.approx([(1 + 2 / 4) / 2, 1])
+
+
 def test_too_few_narratives_have_no_interval():
     estimate = macro_estimate(told(*PAIRS[:4]), seed=1)
     assert estimate["interval"] is None and "narratives" in estimate["reason"]
@@ -56,3 +69,26 @@ def test_the_kinds_of_multi_hop_pooled_are_another_figure_than_their_mean():
     # each: labels 1 and 2 with 2/3 and 0, so 1/3; pooled: each label 1 hit of 2 in gold and 2 answered, so 1/2
     assert macro_mean([fullness, accessibility], seed=1)["value"] == pytest.approx(1 / 3)
     assert macro_estimate([*fullness, *accessibility], seed=1)["value"] == pytest.approx(1 / 2)
+
+
+def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
+    def asked(narrative: int, kind: str, label: int | None, missing: bool = False) -> Answer:
+        content = {"kind": kind, "people": ["Ines"]}
+        key = f"{narrative}/{kind}"
+        gold = {"type": "location-fo"}
+        return Answer(Sample(key=key, number=1, cluster=str(narrative), content=content, gold=gold), label, missing)
+
+    def pairs(first: int, count: int, coarse: int | None, fine: int | None, missing: bool = False) -> list[Answer]:
+        each = range(first, first + count)
+        return [asked(at, *told) for at in each for told in ((COARSE, coarse), (FINE, fine, missing))]
+
+    # a yes and the original place, a yes and the other one, one half that is not read, one half without an answer
+    rates = unfaithful_rates(
+        [*pairs(0, 6, 1, 1), *pairs(6, 2, 1, 2), *pairs(8, 1, UNREAD, 1), *pairs(9, 1, 1, None, True)], 1
+    )
+    first = rates["first"]
+    assert [first[name] for name in ("pairs", "unread", "unfaithful", "missing")] == [9, 1, 2, 1]
+    assert first["of_all"]["value"] == pytest.approx(2 / 9) and first["of_all"]["bounds"] == [0.2, 0.4]
+    assert first["of_valid"]["value"] == 0.25 and first["of_valid"]["bounds"] == [0.2, 0.4]
+    low, high = first["of_all"]["interval"]
+    assert low < 2 / 9 < high and first["of_valid"]["interval"]

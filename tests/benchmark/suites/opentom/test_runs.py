@@ -105,7 +105,7 @@ def _figures_follow(run):
     told = figures["omniscient"]["analyses"]["repaired"]["opentom"]
     # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15 in gold and 20 answered
     assert told["f1"]["Coarse location, first order"]["value"] == pytest.approx((30 / 35 + 0) / 2)
-    assert told["unread"]["Coarse location, first order"] == 0
+    assert told["unread"]["Coarse location, first order"]["value"] == 0
     unfaithful = told["unfaithful"]["first"]
     assert (unfaithful["pairs"], unfaithful["unread"], unfaithful["unfaithful"]) == (20, 0, 0)
     kinds = told["kinds"]["Multi-hop, first order"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmark.suites.opentom.data import read_opentom
-from benchmark.suites.opentom.faithfulness import unfaithful_rates
+from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS
 from benchmark.suites.opentom.official import (
     gold_label,
@@ -109,14 +109,18 @@ def test_unfaithful_pairs_are_those_of_the_reference(vectors, shared, copy, mode
             if row.id in given:
                 sample = samples[row.question.key]
                 places = row.question.narrative.places
-                answers.append((sample, predicted_label(row.question.kind, given[row.id].strip(), places)))
-    for order, rates in unfaithful_rates(answers).items():
+                label = predicted_label(row.question.kind, given[row.id].strip(), places)
+                answers.append(Answer(sample, label))
+    for order, rates in unfaithful_rates(answers, 1).items():
         expected = vectors["unfaithful_reference_not_official"][model][order]
         assert (rates["pairs"], rates["unread"], rates["unfaithful"]) == (
             expected["pairs"], expected["corrupted_pairs"], expected["unfaithful_pairs"],
         )  # fmt: skip
-        assert rates["of_valid"] == expected["unfaithful_rate_over_valid_pairs"]
-        assert rates["of_all"] == expected["unfaithful_rate_over_all_pairs"]
+        assert rates["of_valid"]["value"] == expected["unfaithful_rate_over_valid_pairs"]
+        assert rates["of_all"]["value"] == expected["unfaithful_rate_over_all_pairs"]
+        if rates["unread"]:
+            unfaithful, pairs = rates["unfaithful"], rates["pairs"]
+            assert rates["of_all"]["bounds"] == [unfaithful / pairs, (unfaithful + rates["unread"]) / pairs]
 
 
 def test_a_place_that_the_data_misspell_is_the_one_that_it_is_like(shared):

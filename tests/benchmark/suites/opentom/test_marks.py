@@ -1,0 +1,62 @@
+"""A model of whose answers none can be read is nowhere the best."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmark.domain.tables import Table
+from benchmark.suites.asked import Sample
+from benchmark.suites.opentom import tables
+from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
+from benchmark.suites.opentom.kinds import COARSE, FINE
+from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
+from benchmark.suites.shown import ReadingResults
+from benchmark.suites.unit_estimates import Unit, unit_estimate
+
+GENRE = "Coarse location, first order"
+
+
+def entrant(name: str, labels: list[int | None]) -> dict[str, Any]:
+    """A model with these labels of as many questions, of which 1 is right, in both kinds."""
+    told = [Told(f"n{at}", 1, label) for at, label in enumerate(labels)]
+    found = {
+        "f1": {GENRE: macro_estimate(told, seed=1)},
+        "gap": {GENRE: macro_difference(told, told, seed=1)},
+        "kinds": {},
+        "batches": {},
+        "unread": {GENRE: unit_estimate([Unit(one.narrative, float(not one.counts)) for one in told], 1, "narratives")},
+        "unfaithful": unfaithful_rates(
+            [Answer(asked(at, kind), label) for kind in (COARSE, FINE) for at, label in enumerate(labels)], 1
+        ),
+    }
+    left = labels.count(None)
+    overall = {"stories": len(labels) - left, "unusable": left, "bounds": {"accuracy": [0.0, 1.0]}}
+    return {
+        "key": name, "model": name, "kind": "model", "run": "r", "run_title": "R", "entrant": 1, "own": "", "readings": {"repaired": {"overall": overall}},
+        "figures": {"analyses": {"repaired": {"opentom": found}}},
+    }  # fmt: skip
+
+
+def asked(number: int, kind: str) -> Sample:
+    content = {"kind": kind, "people": ["Ines"]}
+    return Sample(key=f"{number}/{kind}", cluster=str(number), content=content, gold={"type": "location-fo"})
+
+
+def marked(table: Table) -> set[tuple[str, str]]:
+    return {(table.rows[at]["model"], mark) for (at, _), mark in table.marks().items()}
+
+
+def test_who_cannot_be_read_has_no_mark_in_any_table():
+    entrants: Any = [
+        entrant("fair", [1, 1, 1, 1, 0, 0]),
+        entrant("one", [1, None, None, None, None, None]),
+        entrant("hostile", [None] * 6),
+    ]
+    shown = tables.tables(ReadingResults("repaired", {}, {}, {"opentom": entrants}))
+    made = {name: shown[name].make() for name in ("genres", "gap", "unread", "unfaithful")}
+    # one right answer of six has an F1 of 100 % of what was read: it is the second
+    assert marked(made["genres"]) == marked(made["unfaithful"]) == {("fair", "best"), ("one", "second")}
+    assert not made["unread"].marks() and not made["gap"].marks()
+    assert "count them at their worst" in made["genres"].lead[0] and "bold" in made["genres"].lead[0]
+    assert "bold" not in made["unread"].lead[0] and made["unread"].rows[2][GENRE] == 1
+    assert made["unread"].rows[0][f"{GENRE} interval"] and made["unfaithful"].rows[0]["first of_all interval"]
