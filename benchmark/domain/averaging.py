@@ -34,7 +34,8 @@ def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str
     """Means from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has the mean of the categories'
     means of the share `mean_of`, as `<share>_category_mean`.
 
-    Categories stand in the order of their verbatim names, of which two can read alike.
+    Categories stand in the order of their verbatim names, of which two can read alike; what has none is in no row of one. `stories` counts those that have a figure, as official
+    scoring leaves out others.
     """
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for category, row in rows:
@@ -45,11 +46,12 @@ def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str
     ]
     if mean_of:
         overall[f"{mean_of}_category_mean"] = _mean([row[mean_of] for row in by_category])
-    return {"overall": overall, "by_category": by_category}
+    return {"overall": overall, "by_category": [row for row in by_category if row["story_category"]]}
 
 
 def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
-    return {"stories": str(len(rows)), **{name: _mean([row[name] for row in rows]) for name in shares}}
+    counted = [row for row in rows if any(row[name] is not None for name in shares)]
+    return {"stories": str(len(counted)), **{name: _mean([row[name] for row in rows]) for name in shares}}
 
 
 def _mean(printed: Sequence[str | float | None]) -> str | None:

@@ -130,7 +130,7 @@ def report(
     may be None: `reasons` then says why by figure, and `reason` has the first), the
     number of `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
     `unjudged`: {"stories", "predicted", "gold"}, the rows of either side that the judge left out and their stories.
-    `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`.
+    `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`. Scores without a category are in no row of one.
 
     Bounds take every missing row and story at its worst, and at its best; an estimate lies between them. An interval ends at
     the lower end for the worst and at the upper end for the best that the rows without a judgement can be: it
@@ -145,7 +145,7 @@ def report(
 
     return {
         "overall": row(scores, mean_of_categories),
-        "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups)],
+        "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups) if name],
         "method": method(seed=seed, resamples=resamples, unit=unit),
         "seed": seed,
         "resamples": resamples,

@@ -19,7 +19,7 @@ from benchmark.services.conditions import Ranking
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
-from benchmark.suites.registry import group_named, keys_of, nouns_of_group
+from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import EntrantResults
 from workers.domain.outcomes import commonest
@@ -91,10 +91,15 @@ def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str],
     return [
         Absence(
             stage, name, run=entrant["run"], run_title=entrant["run_title"], covered=covered,
-            why=f"its run has {covered:,} of these {len(stories):,} {nouns_of_group(stage)[1]}",
+            why=f"its run has {covered:,} of these {len(stories):,} {_samples(stage)}",
         )
         for name, (covered, entrant) in widest.items()
     ]  # fmt: skip
+
+
+def _samples(stage: str) -> str:
+    """What the samples of a metric group's suite are called, in the plural, whatever its figures count."""
+    return suite_named(group_suite(stage)).noun[1]
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
@@ -123,7 +128,7 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> lis
 
 def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
-    nouns = nouns_of_group(stage)[1]
+    nouns = _samples(stage)
     some = f"one of these {nouns}" if stories == 1 else f"{stories:,} of these {nouns}"
     return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
 

@@ -79,6 +79,7 @@ def _figure_column(reading: str, name: str, group: MetricGroup) -> Column:
     key, label = f"{reading}_{name}", group.labels.get(name, "")
     worst = f"{key}_worst" if reading == "repaired" else ""
     named = {"header": group.headers[name], "label": label, "group": GROUPS[reading]}
+    named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
     return share_column(key, unit="", interval=f"{key}_interval", worst=worst, **named)
 
 
@@ -114,6 +115,7 @@ def _of_reading(entrant: EntrantResults, stage: str, reading: str) -> dict[str, 
         key = f"{reading}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
         row[f"{key}_worst"] = worst_of(overall, name)
+        row[f"{key}_n"] = int(overall["stories"]) if group_named(stage).unit and overall else None
     ranking = (entrant.get("ranking") or {}).get(reading) or {}
     row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
     return row | {f"{reading}_group": entrant["group"][reading]}

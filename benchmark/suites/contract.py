@@ -107,7 +107,8 @@ class MetricGroup:
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
-    `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories.
+    `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are then no figures by category.
+    `unit` is what figures count once, one and many, where that is not a sample but a set of them; `counts`, a function of a module, says which samples of a set count.
     `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS` where its score says whether a question
     about a story was answered right: the two are held against each other over stories with the same text; empty where it is neither.
     """
@@ -131,6 +132,8 @@ class MetricGroup:
     labels: Mapping[str, str] = field(default_factory=dict)
     tells: str = ""
     by_category: bool = True
+    unit: tuple[str, str] | None = None
+    counts: Callable[[Sample], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,10 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     if not measured:
         return None
     seed = int(entered.settings.get("seed", 1))
-    scores = [replace(result.repaired, cluster=sample.cluster) for sample, result in measured]
+    scores = [
+        replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
+        for sample, result in measured
+    ]
     repaired: StoryReport = {
         **report(
             scores,
@@ -185,7 +188,7 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
     official = None if reason else _official(group, measured)
-    categories = [sample.category for sample, _ in measured] if official else []
+    categories = [_category(group, sample) for sample, _ in measured] if official else []
     figures, by_sample = with_columns(
         official, categories, repaired, group.key, _clusters([sample for sample, _ in measured])
     )
@@ -193,6 +196,10 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     if reason:
         figures["reason"] = reason
     return figures, by_sample
+
+
+def _category(group: MetricGroup, sample: Sample) -> str:
+    return sample.category if group.by_category else ""
 
 
 def with_analyses(measured: Measured | None, key: str, of: Callable[[Reading], Any]) -> Measured | None:
@@ -273,14 +280,14 @@ def _single(
 
 
 def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
-    rows = [(sample.category, dict(result.official or {})) for sample, result in measured]
+    rows = [(_category(group, sample), dict(result.official or {})) for sample, result in measured]
     stories = [{"story_id": sample.number, **dict(result.official or {})} for sample, result in measured]
     return {**averages(rows, group.shares, group.category_mean), "stories": stories}
 
 
 def _row(sample: Sample, score: StoryScore) -> dict[str, Any]:
     """Return the result as `repaired_columns` takes it."""
-    row: dict[str, Any] = {"story_id": sample.number, "story_category": sample.category}
+    row: dict[str, Any] = {"story_id": sample.number, "story_category": score.category}
     row |= score.estimate if score.estimate is not None else dict.fromkeys(score.worst)
     if score.unusable:
         row["reason"] = score.unusable

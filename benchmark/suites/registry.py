@@ -91,8 +91,8 @@ def suites_of(dataset_suite: str) -> list[Suite]:
 
 
 def nouns_of_group(key: str) -> tuple[str, str]:
-    """Return what the samples of a metric group's suite are called, one and many."""
-    return suite_named(group_suite(key)).noun
+    """Return what the figures of a metric group count is called, one and many: the samples of its suite, or sets of them."""
+    return group_named(key).unit or suite_named(group_suite(key)).noun
 
 
 def units_of_group(key: str) -> str:

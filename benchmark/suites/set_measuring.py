@@ -35,9 +35,10 @@ def sets_group(
     step: str,
     rests_on: Sequence[str],
     notes: tuple[str, ...],
+    counts: Callable[[Sample], bool] = every,
     noun: str = "answering",
 ) -> MetricGroup:
-    """Return the metric group of sets that are right as a whole, by their only share."""
+    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module, says which samples of a set count."""
     return MetricGroup(
         key=key,
         title=title,
@@ -51,6 +52,8 @@ def sets_group(
         scored=step,
         notes=notes,
         by_category=False,
+        unit=("set", "sets"),
+        counts=counts,
     )
 
 
@@ -59,16 +62,16 @@ def measured_sets(
     group: MetricGroup,
     score: Scoring,
     *,
-    counts: Callable[[Sample], bool] = every,
     of_all: bool = False,
 ) -> Measured | None:
     """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
     `score`, so that it is right where all of them are.
 
-    `counts`, a function of a module, says which samples count. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
+    The group's `counts` says which samples count. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
     under their first sample.
     With `of_all` the other samples have rows without a figure: a ranking over all samples of a run takes those without a row for lost.
     """
+    counts = group.counts or every
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
     asked = {sample.key: sample for sample in entered.samples if entered.outcomes.get(sample.key)}
     members = {keys[0]: [asked[key] for key in keys] for keys in sets.values() if asked.keys() >= {*keys}}

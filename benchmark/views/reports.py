@@ -19,7 +19,7 @@ from benchmark.services.across_reports import ACROSS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_run
-from benchmark.suites.registry import nouns_of_group, ordered_keys
+from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import frozen_across
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
 from benchmark.views.leaderboard import board_chart
@@ -112,7 +112,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "report": frozen,
         "document": document,
         "withheld": document.get("withheld", 0),
-        "nouns": next((nouns_of_group(stage)[1] for stage in document["stages"]), "stories"),
+        "nouns": next((suite_named(group_suite(stage)).noun[1] for stage in document["stages"]), "stories"),
         "address": request.build_absolute_uri(request.path),
         "charts": {
             stage: board_chart("", document["stages"][stage], stage)

@@ -62,7 +62,7 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     entered = Entered(
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
     )
-    figures, by_sample = measured_sets(entered, GROUP, scored, **how)
+    figures, by_sample = measured_sets(entered, replace(GROUP, **how), scored)
     return figures, by_sample
 
 

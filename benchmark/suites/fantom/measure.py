@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import Any
@@ -24,9 +24,38 @@ _RESAMPLED = "A conversation’s questions are resampled together."
 _SET = "Figures are of sets, counted under their first question: a set is right where all its answers are. "
 
 
-def _sets_group(key: str, title: str, score: str, note: str) -> MetricGroup:
+def in_all(sample: Sample) -> bool:
+    """Whether a question counts for ALL."""
+    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == INACCESSIBLE
+
+
+def in_all_star(sample: Sample) -> bool:
+    """Whether a question counts for ALL*."""
+    return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
+
+
+def in_control(sample: Sample) -> bool:
+    """Whether a question counts for ALL of the control."""
+    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == ACCESSIBLE
+
+
+def _is_fact(sample: Sample) -> bool:
+    return bool(sample.content["kind"] == FACT)
+
+
+def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[Sample], bool]) -> MetricGroup:
     notes = (_SET + note, _RESAMPLED)
-    return sets_group(key, title, score, share=ALL, header=score, step=ANSWER, rests_on=_RESTS_ON, notes=notes)
+    return sets_group(
+        key,
+        title,
+        score,
+        share=ALL,
+        header=score,
+        step=ANSWER,
+        rests_on=_RESTS_ON,
+        notes=notes,
+        counts=counts,
+    )
 
 
 FALSE_BELIEF = _sets_group(
@@ -34,12 +63,14 @@ FALSE_BELIEF = _sets_group(
     "Sets, false belief",
     "ALL",
     "The set’s questions on what a character missed, without the beliefs in free words.",
+    in_all,
 )
 FALSE_BELIEF_FREE = _sets_group(
     "fantom-star",
     "Sets, false belief, with free answers",
     "ALL*",
     "As ALL, with the beliefs in free words, which the run’s embedder judges.",
+    in_all_star,
 )
 CONTROL = _sets_group(
     "fantom-control",
@@ -47,6 +78,7 @@ CONTROL = _sets_group(
     "ALL, control",
     "The set’s questions on what everybody heard: in the repaired reading of sets without any other question, in the official one of whatever is "
     "accessible in any set, as the released code has it.",
+    in_control,
 )
 QUESTIONS = accuracy_group(
     "fantom-questions",
@@ -79,33 +111,14 @@ GROUPS = (FALSE_BELIEF, FALSE_BELIEF_FREE, CONTROL, QUESTIONS, FACTS)
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group; the metrics of the paper's tables are among the analyses of single questions, under `fantom`."""
     return {
-        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, counts=in_all, of_all=True),
-        FALSE_BELIEF_FREE.key: measured_sets(entered, FALSE_BELIEF_FREE, _rights, counts=in_all_star, of_all=True),
-        CONTROL.key: measured_sets(entered, CONTROL, _control, counts=in_control, of_all=True),
+        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
+        FALSE_BELIEF_FREE.key: measured_sets(entered, FALSE_BELIEF_FREE, _rights, of_all=True),
+        CONTROL.key: measured_sets(entered, CONTROL, _control, of_all=True),
         QUESTIONS.key: with_analyses(
             measured_samples(entered, QUESTIONS, _question), "fantom", lambda reading: _analyses(entered, reading)
         ),
         FACTS.key: measured_samples(entered, FACTS, _fact),
     }
-
-
-def in_all(sample: Sample) -> bool:
-    """Whether a question counts for ALL."""
-    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == INACCESSIBLE
-
-
-def in_all_star(sample: Sample) -> bool:
-    """Whether a question counts for ALL*."""
-    return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
-
-
-def in_control(sample: Sample) -> bool:
-    """Whether a question counts for ALL of the control."""
-    return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == ACCESSIBLE
-
-
-def _is_fact(sample: Sample) -> bool:
-    return bool(sample.content["kind"] == FACT)
 
 
 _rights = scored_by(said_right, ALL)

@@ -3,7 +3,7 @@ well it infers who hears what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmark.suites.asked import Reading
@@ -34,7 +34,19 @@ _TRUE = "Sets all of whose questions are on what everybody heard."
 _GIVEN = " They are asked with the true perceivers of every utterance."
 
 
-def _sets_group(key: str, title: str, score: str, step: str, note: str) -> MetricGroup:
+def in_false(sample: Sample) -> bool:
+    """Whether a question counts for set:ALL of false belief."""
+    return bool(sample.content["scenario"] == INACCESSIBLE)
+
+
+def in_true(sample: Sample) -> bool:
+    """Whether a question counts for set:ALL of true belief."""
+    return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
+
+
+def _sets_group(
+    key: str, title: str, score: str, step: str, note: str, counts: Callable[[Sample], bool]
+) -> MetricGroup:
     return sets_group(
         key,
         title,
@@ -43,13 +55,14 @@ def _sets_group(key: str, title: str, score: str, step: str, note: str) -> Metri
         header="set:ALL",
         step=step,
         rests_on=_BY_METHOD if step == ANSWER else (step,),
+        counts=counts,
         noun="answering" if step == ANSWER else "perception-to-belief inference",
         notes=(_SET + note, _RESAMPLED),
     )
 
 
-FALSE_BELIEF = _sets_group("percept-fantom", "Sets, false belief", "set:ALL, false belief", ANSWER, _FALSE)
-TRUE_BELIEF = _sets_group("percept-fantom-true", "Sets, true belief", "set:ALL, true belief", ANSWER, _TRUE)
+FALSE_BELIEF = _sets_group("percept-fantom", "Sets, false belief", "set:ALL, false belief", ANSWER, _FALSE, in_false)
+TRUE_BELIEF = _sets_group("percept-fantom-true", "Sets, true belief", "set:ALL, true belief", ANSWER, _TRUE, in_true)
 QUESTIONS = accuracy_group(
     "percept-fantom-questions",
     "Single questions",
@@ -75,6 +88,7 @@ GIVEN_FALSE = _sets_group(
     "set:ALL from perceptions, false belief",
     BELIEF,
     _FALSE + _GIVEN,
+    in_false,
 )
 GIVEN_TRUE = _sets_group(
     "percept-fantom-belief-true",
@@ -82,6 +96,7 @@ GIVEN_TRUE = _sets_group(
     "set:ALL from perceptions, true belief",
     BELIEF,
     _TRUE + _GIVEN,
+    in_true,
 )
 GROUPS = (FALSE_BELIEF, TRUE_BELIEF, QUESTIONS, PERCEIVING, GIVEN_FALSE, GIVEN_TRUE)
 TASKS = tasks_of(PERCEPTIONS, BELIEF, ANSWER)
@@ -92,27 +107,17 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are among the analyses of single
     questions, under ANALYSES."""
     return {
-        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, counts=in_false, of_all=True),
-        TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, counts=in_true, of_all=True),
+        FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
+        TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, of_all=True),
         QUESTIONS.key: with_analyses(
             measured_samples(entered, QUESTIONS, scored_by(said_right)),
             ANALYSES,
             lambda reading: _analyses(entered, reading),
         ),
         PERCEIVING.key: measured_samples(entered, PERCEIVING, _Perceiving(entered)),
-        GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, counts=in_false, of_all=True),
-        GIVEN_TRUE.key: measured_sets(entered, GIVEN_TRUE, _rights, counts=in_true, of_all=True),
+        GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, of_all=True),
+        GIVEN_TRUE.key: measured_sets(entered, GIVEN_TRUE, _rights, of_all=True),
     }
-
-
-def in_false(sample: Sample) -> bool:
-    """Whether a question counts for set:ALL of false belief."""
-    return bool(sample.content["scenario"] == INACCESSIBLE)
-
-
-def in_true(sample: Sample) -> bool:
-    """Whether a question counts for set:ALL of true belief."""
-    return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
 
 
 _rights = scored_by(said_right, ALL)

@@ -353,6 +353,9 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
     held = in_order(["Zebra", "First", "Apple", "Second", "First"], short)
     assert held == ["Second", "First", "Apple", "Zebra"]
     assert short_names_told(held, short) == ["S Second; F First."] and short_names_told(["Apple"], short) == []
+    assert short_names_told(["Fact", "Second"], {"Fact": "Fact", "Second": "S"}) == ["S Second."], (
+        "a name that is its own short name needs no word"
+    )
 
 
 def test_a_figure_of_a_report_has_its_interval_or_says_why_not():

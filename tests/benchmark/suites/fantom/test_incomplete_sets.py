@@ -14,6 +14,7 @@ from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
 from benchmark.suites.fantom.readings import readings_of
 from benchmark.suites.fantom.samples import load
+from benchmark.suites.registry import nouns_of_group
 
 MISSING = "failed"
 
@@ -81,3 +82,16 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
     entrants = [{"model": name} for name in ("a", "b", "c")]
     told = incomplete_told(entrants, [of, of, {"all": {"value": 1.0}}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
+
+
+def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(figures):
+    figures_of_sets, by_sample = figures(lambda sample: True)["fantom-control"]
+    for reading, sets in (("official", 2), ("repaired", 1)):
+        found = figures_of_sets[reading]
+        # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
+        assert (int(found["overall"]["stories"]), found["by_category"]) == (sets, [])
+        assert set(by_sample[reading]["categories"]) == {""}
+    assert nouns_of_group("fantom") == ("set", "sets") and nouns_of_group("fantom-questions") == (
+        "question",
+        "questions",
+    )

@@ -146,6 +146,10 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
         # the majority names everybody: of two sets one list a set, officially only that on answerability
         assert reasons["majority"]["inaccessible lists included"] == (2 if reading == "official" else 4)
         assert f"scenarios-{reading}" in figures_of(document)
+    control = tables["fantom-control"]()
+    oracle = next(row for row in control.rows if row["model"] == "oracle")
+    assert (oracle["official_all_n"], oracle["repaired_all_n"]) == (2, 1)
+    assert [column.header for column in control.columns if column.key == "stories"] == ["Sets"]
     page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
     assert "False belief and control" in page
     item = RunItem.objects.get(entrant__name="knows-all", sample__key="1-0-0/belief0/dist")
