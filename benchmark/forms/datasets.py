@@ -36,6 +36,9 @@ class CopyForm(forms.Form):
         self.suite = suite
         for setting in suite.load_options:
             self.fields[f"set_{setting.name}"] = setting_field(setting)
+        if suite.archive:
+            self.fields["file"].label = f"{suite.archive}, or a zip of its folder"
+            self.fields["file"].widget.attrs["accept"] = ".zip,.gz,.tgz"
 
     def clean_file(self):
         file = self.cleaned_data["file"]

@@ -23,7 +23,7 @@ class Dataset(OpaqueModel):
     """Samples that can no longer change: a version of a project's gold, or the samples of a user's copy of a benchmark.
 
     `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin` then says where it came
-    from: {"title", "licence", "files": {name: digest}, "options"}.
+    from: {"title", "licence", "files": {name: digest}, "options", "unchecked": what could not be held against the release, in a sentence}.
 
     `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that was made in
     the same way is one version. `methods` counts cells by how they were settled ("imported" where the record brought the label).

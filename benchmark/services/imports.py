@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,9 +96,10 @@ def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
 def import_archive(
     *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
 ) -> tuple[Dataset, bool]:
-    """`import_benchmark` from a zip of the folder, which may hold it as its only folder. Raises BadImport."""
+    """`import_benchmark` from a zip of the folder, which may hold it as its only folder, or from the archive that the suite takes as it is. Raises
+    BadImport."""
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
-        folder = _unpacked(file, Path(temporary))
+        folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
         return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
 
 
@@ -124,7 +126,8 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
         project=project, version=newest + 1, digest=digest_of_all, suite=suite.name, stories_count=len(imported.samples),
         propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
         rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
-        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(copy.options)},
+        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(copy.options),
+                "unchecked": imported.unchecked},
     )  # fmt: skip
     rows = zip(imported.samples, copy.digests, strict=True)
     samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
@@ -185,6 +188,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {storable(str(name)): _plain(item) for name, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, Sequence) else value
+
+
+def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
+    """The released archive in the folder; None where the file is, by its first bytes, a zip, or the suite takes none."""
+    begins = file.read(4)
+    file.seek(0)
+    if not suite.archive or begins.startswith(b"PK"):
+        return None
+    target = folder / suite.archive
+    with target.open("wb") as handle:
+        shutil.copyfileobj(file, handle)
+    return target
 
 
 def _unpacked(file: BinaryIO, folder: Path) -> Path:

@@ -83,13 +83,15 @@ class Sizes:
 @dataclass(frozen=True, slots=True)
 class Imported:
     """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it, `files` are the SHA-256
-    digests of what was read, by name. `problems` are what is odd in it and was left out or mended: {"file", "line", "message"}, a sentence each."""
+    digests of what was read, by name. `problems` are what is odd in it and was left out or mended: {"file", "line", "message"}, a sentence each, with 0 for no
+    line. `unchecked` says in a sentence what could not be held against the release; empty where everything was."""
 
     title: str
     samples: Sequence[Sample]
     licence: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     problems: Sequence[Mapping[str, str | int]] = ()
+    unchecked: str = ""
 
 
 class BadImport(ValueError):
@@ -149,7 +151,7 @@ class Suite:
     What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
     `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
 
-    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; without it the suite
+    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; without `load` the suite
     works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
     empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
     empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
@@ -191,6 +193,7 @@ class Suite:
     story: str = ""
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
+    archive: str = ""
     noun: tuple[str, str] = ("sample", "samples")
     cluster: tuple[str, str] = ("story", "stories")
     unfit: Callable[[Resources], str] | None = None

@@ -122,11 +122,13 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
     if request.method == "POST" and form.is_valid():
         try:
-            version = made_once(request, lambda: _import(request, access, chosen, form))
+            version = int(made_once(request, lambda: _import(request, access, chosen, form)))
         except BadImport as error:
             form.add_error(None, str(error))
         else:
             messages.success(request, f"{chosen.title} is version {version}.")
+            if unchecked := dataset_of(access, version).origin.get("unchecked"):
+                messages.warning(request, unchecked)
             return redirect("benchmark:datasets", slug)
     return render(request, "benchmark/datasets/import.html", access.context | {"form": form, "suite": chosen})
 

@@ -131,7 +131,7 @@ def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tm
     dataset = Dataset.objects.get()
     assert kept == dry | {"dataset": dataset.version} == {
         "project": cast.project.slug, "suite": "tiny", "dataset": 1, "digest": dataset.digest, "samples": 3,
-        "by_category": {"large": 1, "small": 2}, "problems": [problem],
+        "files": dataset.origin["files"], "unchecked": "", "by_category": {"large": 1, "small": 2}, "problems": [problem],
     }  # fmt: skip
     assert told() == kept and Dataset.objects.count() == 1
 

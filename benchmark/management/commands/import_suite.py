@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._options import options_given
 from benchmark.services.imports import Copy, copy_of, keep_copy, together
 from benchmark.suites.registry import suite_named, suites
+
+MOST_SAID = 10
+"""How many problems of a copy are printed."""
 
 
 class Command(JsonCommand):
@@ -28,6 +32,18 @@ class Command(JsonCommand):
         )
         parser.add_argument("--note", default="", help="What this copy is for.")
 
+    def say(self, result: dict) -> None:
+        problems = result["problems"]
+        for name, value in result.items():
+            if name not in ("problems", "unchecked"):
+                self.say_of(name, value)
+        self.stdout.write(f"problems: {len(problems) or 'none'}")
+        for problem in problems[:MOST_SAID]:
+            self.stdout.write(f"  {_sentence(problem)}")
+        if more := problems[MOST_SAID:]:
+            self.stdout.write(f"  {len(more):,} more; --json lists all.")
+        self.stdout.write(f"not checked: {result['unchecked'] or 'nothing'}")
+
     def work(self, **options) -> dict:
         suite, project = suite_named(options["suite"]), self.project(options["project"])
         given = options_given(suite.load_options, options["option"])
@@ -39,10 +55,18 @@ class Command(JsonCommand):
         return {"project": project.slug, "suite": suite.name, "dataset": version, **_told(copy)}
 
 
+def _sentence(problem: Mapping[str, str | int]) -> str:
+    """A problem with its place; a line of 0 is none."""
+    line = f", line {problem['line']:,}" if problem["line"] else ""
+    return f"{problem['file']}{line}: {problem['message']}"
+
+
 def _told(copy: Copy) -> dict:
     samples = copy.imported.samples
     return {
         "digest": copy.digest,
+        "files": dict(copy.imported.files),
+        "unchecked": copy.imported.unchecked,
         "samples": len(samples),
         "by_category": dict(sorted(Counter(sample.category for sample in samples).items())),
         "problems": [dict(problem) for problem in copy.imported.problems],

@@ -1,16 +1,24 @@
-"""FANToM as it is distributed: one JSON file of sets of questions."""
+"""FANToM as it is distributed: one JSON file of sets of questions, in an archive."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark.suites.conversations.flattening import question_sets
 from benchmark.suites.conversations.records import BadFantom, SetRecord
 from benchmark.suites.conversations.rows import CHOICE, FACT, LIST, YES_NO, Sets
+from benchmark.suites.conversations.sources import (
+    ARCHIVE,
+    FILE,
+    FLATTENED,
+    Source,
+    check_flattened,
+    lines_of_entries,
+    source_of,
+)
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.text import NotJson, json_of
 
@@ -27,37 +35,45 @@ COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class Fantom:
-    """A copy of the benchmark: sets by id, in the order of the file, the SHA-256 of the file as 64 hexadecimal digits, and its records."""
+    """A copy of the benchmark: sets by id, in the order of the file, its records, and the SHA-256 of each file that was read by name, as 64
+    hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set begins, `unchecked` what could not be told of it."""
 
     sets: Sets
-    digest: str
+    name: str
+    digests: Mapping[str, str]
     records: Sequence[SetRecord] = ()
+    lines: Mapping[str, int] = field(default_factory=dict)
+    unchecked: str = ""
 
 
 def read_fantom(path: Path) -> Fantom:
-    """Read the sets of a file. Raises BadFantom."""
+    """Read the sets of a file, JSON or the released archive of it, and hold them against PercepToM's list of questions where that lies beside. Raises
+    BadFantom."""
+    source = source_of(path)
+    name = source.name
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise BadFantom(f"{path} cannot be read ({error.strerror}).") from error
-    try:
-        value = json_of(raw)
+        value = json_of(source.raw)
     except NotJson as error:
-        raise BadFantom(error.told(path.name)) from error
+        raise BadFantom(error.told(name)) from error
     if not isinstance(value, list) or not value:
-        raise BadFantom(f"{path.name}: it is {kind_of(value)}; expected a list of sets of questions.")
-    records = [_record(path.name, number, entry) for number, entry in enumerate(value)]
-    _check_ids(path.name, records)
-    return Fantom(question_sets(records), hashlib.sha256(raw).hexdigest(), records)
+        raise BadFantom(f"{name}: it is {kind_of(value)}; expected a list of sets of questions.")
+    records = [_record(source, number, entry) for number, entry in enumerate(value)]
+    _check_ids(name, records)
+    sets = question_sets(records)
+    listed = check_flattened(path.with_name(FLATTENED), name, sets)
+    lines = dict(zip((record.set_id for record in records), lines_of_entries(source.raw), strict=False))
+    return Fantom(sets, name, source.digests | listed, records, lines, source.unchecked)
 
 
 def file_of(path: Path) -> Path:
-    """Return the JSON file that a path is, or that the folder holds as its only one. Raises BadFantom."""
+    """Return the file that a path is, or that the folder holds: the released archive, else its only JSON file. Raises BadFantom."""
     if not path.is_dir():
         return path
+    if (path / ARCHIVE).is_file():
+        return path / ARCHIVE
     files = sorted(path.glob("*.json"))
     if len(files) != 1:
-        raise BadFantom(f"{path.name}: the number of JSON files is {len(files)}; expected fantom_v1.json alone.")
+        raise BadFantom(f"{path.name}: the number of JSON files is {len(files)}; expected {FILE} alone, or {ARCHIVE}.")
     return files[0]
 
 
@@ -77,8 +93,8 @@ def licence_beside(file: Path) -> str:
     return text
 
 
-def check_counts(name: str, copy: Fantom) -> None:
-    """Check that a file of that name holds as much as the released one. Raises BadFantom."""
+def check_counts(copy: Fantom) -> None:
+    """Check that a file holds as much as the released one. Raises BadFantom."""
     kinds = Counter(row.kind for question_set in copy.sets.values() for row in question_set.rows)
     found = {
         "sets": len(copy.sets),
@@ -90,14 +106,24 @@ def check_counts(name: str, copy: Fantom) -> None:
     }
     for what, count in found.items():
         if count != COUNTS[what]:
-            raise BadFantom(f"{name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
+            raise BadFantom(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
 
 
-def _record(name: str, number: int, entry: object) -> SetRecord:
+def _record(source: Source, number: int, entry: object) -> SetRecord:
     try:
-        return SetRecord.of(entry, start=(number,))
+        return SetRecord.of(entry)
     except Misfit as error:
-        raise BadFantom(error.told(name)) from error
+        raise BadFantom(error.told(f"{source.name}, {_set_told(source, number, entry)}")) from error
+
+
+def _set_told(source: Source, number: int, entry: object) -> str:
+    """Name an entry of the file, as people look for it: its set with its conversation, and its line."""
+    lines = lines_of_entries(source.raw)
+    line = f"line {lines[number]}, " if number < len(lines) else ""
+    set_id = entry.get("set_id") if isinstance(entry, dict) else None
+    if not isinstance(set_id, str) or not set_id.strip():
+        return f"{line}set {number + 1:,} of the file"
+    return f"{line}set {set_id[:40]} of conversation {set_id[:40].partition('-')[0]}"
 
 
 def _check_ids(name: str, records: Sequence[SetRecord]) -> None:

@@ -88,14 +88,15 @@ def without_licence(name: str, licence: str) -> Iterator[Problem]:
         yield {"file": name, "line": 0, "message": message}
 
 
-def oddities(name: str, copy: Fantom) -> Iterator[Problem]:
-    """What of the file makes figures odd: `line` counts the sets of the file from 1."""
-    for number, question_set in enumerate(copy.sets.values(), start=1):
+def oddities(copy: Fantom) -> Iterator[Problem]:
+    """What of the file makes figures odd: `line` is where in it the set begins."""
+    for question_set in copy.sets.values():
+        place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
             message = f"Set {question_set.set_id}: the name {part} is part of {whole}; the official reading takes one for the other."
-            yield {"file": name, "line": number, "message": message}
+            yield {**place, "message": message}
         for row in question_set.rows:
             if row.kind == CHOICE and not people_of(row, names):
                 message = f"Set {question_set.set_id}: “{row.question[:80]}” asks about the belief of nobody who is in the conversation."
-                yield {"file": name, "line": number, "message": message}
+                yield {**place, "message": message}

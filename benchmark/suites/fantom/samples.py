@@ -20,12 +20,13 @@ def load(path: Path, *, conversation: str = SHORT) -> Imported:
     try:
         file = file_of(path)
         copy, licence = read_fantom(file), licence_beside(file)
-        check_counts(file.name, copy)
+        check_counts(copy)
     except BadFantom as error:
         raise BadImport(str(error)) from error
     samples = list(samples_of(copy, conversation))
-    problems = [*without_licence(file.name, licence), *oddities(file.name, copy)]
-    return Imported(f"FANToM ({conversation} conversations)", samples, licence, {file.name: copy.digest}, problems)
+    problems = [*without_licence(copy.name, licence), *oddities(copy)]
+    title = f"FANToM ({conversation} conversations)"
+    return Imported(title, samples, licence, copy.digests, problems, unchecked=copy.unchecked)
 
 
 def samples_of(copy: Fantom, conversation: str) -> Iterator[Sample]:

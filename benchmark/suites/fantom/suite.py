@@ -11,6 +11,7 @@ from benchmark.suites.conversations.controls import CONTROLS
 from benchmark.suites.conversations.item_page import item_of
 from benchmark.suites.conversations.question_types import SHORT_TYPES
 from benchmark.suites.conversations.read_lines import answer_lines
+from benchmark.suites.conversations.sources import ARCHIVE
 from benchmark.suites.fantom.embedding import EMBEDDERS, MINILM, TOY, embedder_named
 from benchmark.suites.fantom.measure import GROUPS, measure
 from benchmark.suites.fantom.samples import FULL, SHORT, load
@@ -77,6 +78,7 @@ SUITE = Suite(
     score=score_answers,
     options=(Option(EMBEDDER, TOY, f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}", tuple(EMBEDDERS)),),
     load=load,
+    archive=ARCHIVE,
     load_options=(CONVERSATION,),
     noun=("question", "questions"),
     cluster=("conversation", "conversations"),

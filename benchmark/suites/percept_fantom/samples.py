@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,16 +100,17 @@ def load(folder: Path) -> Imported:
     try:
         file = file_of(folder)
         copy, licence = read_fantom(file), licence_beside(file)
-        check_counts(file.name, copy)
+        check_counts(copy)
         annotation = read_annotation(folder)
         sets = annotated_sets(copy)
-        _check_sets(file.name, sets, annotation.parts)
+        _check_sets(copy.name, sets, annotation.parts)
     except (BadFantom, BadPerceptFantom) as error:
         raise BadImport(str(error)) from error
     samples = list(samples_of(sets, annotation.parts))
-    problems = [*without_licence(file.name, licence), *_differing(file.name, copy, sets, annotation.parts)]
-    problems += oddities(file.name, replace(copy, sets=sets))
-    return Imported("Percept-FANToM", samples, licence, {file.name: copy.digest, **annotation.digests}, problems)
+    problems = [*without_licence(copy.name, licence), *_differing(copy, sets, annotation.parts)]
+    problems += oddities(replace(copy, sets=sets))
+    digests = {**copy.digests, **annotation.digests}
+    return Imported("Percept-FANToM", samples, licence, digests, problems, unchecked=copy.unchecked)
 
 
 def annotated_sets(copy: Fantom) -> Sets:
@@ -163,16 +164,15 @@ def _has_belief(rows: Sequence[Row], scenario: str) -> bool:
     return any(row.kind == CHOICE and row.scenario == scenario for row in rows)
 
 
-def _differing(name: str, copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Problem]:
+def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Problem]:
     """Conversations that the two files have in other words: the annotated ones are asked about."""
-    numbers: Mapping[str, int] = {set_id: number for number, set_id in enumerate(copy.sets, start=1)}
     told: set[str] = set()
     for set_id, question_set in sets.items():
         part = set_id.rpartition("-")[0]
         if part not in told and _mended(question_set) != [one.text.strip() for one in parts[part]]:
             told.add(part)
             message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
-            yield {"file": name, "line": numbers[set_id], "message": message}
+            yield {"file": copy.name, "line": copy.lines.get(set_id, 0), "message": message}
 
 
 def _mended(question_set: QuestionSet) -> list[str]:

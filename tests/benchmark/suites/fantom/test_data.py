@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import hashlib
+import io
 import json
+import tarfile
+from pathlib import Path
 
 import pytest
 
+from benchmark.management.commands.import_suite import Command
 from benchmark.suites.contract import BadImport
+from benchmark.suites.conversations import data, sources
 from benchmark.suites.fantom.samples import load
 from tests.benchmark.suites.fantom.conftest import belief, records
 
@@ -65,7 +72,7 @@ def test_what_is_odd_is_said(small):
     odd[2] = json.loads(json.dumps(odd[2]).replace("Vic", "Tomas"))
     imported = load(small(odd, licence=None))
     told = [(problem["line"], problem["message"]) for problem in imported.problems]
-    assert [line for line, _ in told] == [0, 1, 3] and imported.licence == ""
+    assert [line for line, _ in told] == [0, 1, 1] and imported.licence == ""
     assert told[0][1].startswith("No LICENSE lies beside the file")
     assert "Set 1-0-0: “What does the text believe about it?” asks about the belief of nobody" in told[1][1]
     assert "Set 2-0-0: the name Tom is part of Tomas" in told[2][1]
@@ -76,13 +83,13 @@ def test_what_is_odd_is_said(small):
     [
         ({}, "fantom_v1.json: it is an object; expected a list of sets of questions."),
         ([], "expected a list of sets of questions."),
-        (changed(1, "set_id", value="1-1"), "fantom_v1.json, [1].set_id: "),
+        (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
         (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
-        (changed(0, "short_context", value=" "), "fantom_v1.json, [0].short_context: "),
-        (changed(2, "factQA", "question", value=3), "fantom_v1.json, [2].factQA.question: "),
-        (changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"), "fantom_v1.json, [0].beliefQAs[0].missed_info_accessibility: "),
-        (changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"), "fantom_v1.json, [0].answerabilityQAs_binary[1].correct_answer: "),
-        (changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"), "fantom_v1.json, [0].infoAccessibilityQA_list.wrong_answer: "),
+        (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),
+        (changed(2, "factQA", "question", value=3), "fantom_v1.json, line 1, set 2-0-0 of conversation 2, factQA.question: "),
+        (changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"), "set 1-0-0 of conversation 1, beliefQAs[0].missed_info_accessibility: "),
+        (changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"), "set 1-0-0 of conversation 1, answerabilityQAs_binary[1].correct_answer: "),
+        (changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"), "set 1-0-0 of conversation 1, infoAccessibilityQA_list.wrong_answer: "),
         (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
         (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
     ],
@@ -102,13 +109,116 @@ def test_a_cut_file_is_refused_with_its_line(small):
 def test_a_folder_has_the_file_and_a_licence_that_can_be_read(small, tmp_path):
     folder = small()
     (folder / "other.json").write_text("[]")
-    assert "the number of JSON files is 2; expected fantom_v1.json alone." in refusal(folder)
+    assert "the number of JSON files is 2; expected fantom_v1.json alone, or fantom.tar.gz." in refusal(folder)
     (folder / "other.json").unlink()
     (folder / "LICENSE").write_text(" ")
     assert refusal(folder) == "LICENSE is empty; expected the licence that comes with FANToM, or no such file."
     (folder / "LICENSE").write_bytes(b"\xff")
     assert "LICENSE is not UTF-8 (byte 0)." in refusal(folder)
     assert "cannot be read (No such file or directory)" in refusal(tmp_path / "no.json")
+
+
+def test_a_set_is_named_with_its_line(small):
+    file = small() / "fantom_v1.json"
+    text = json.dumps(changed(2, "short_context", value=""), indent=1)
+    file.write_text(text)
+    line = text[: text.index('"part_id": "2-0"')].count("\n") - 1  # it follows the brace and conv_id
+    assert refusal(file).startswith(f"fantom_v1.json, line {line}, set 2-0-0 of conversation 2, short_context: ")
+    file.write_text(json.dumps(changed(1, "set_id", value=None)))
+    assert refusal(file).startswith("fantom_v1.json, line 1, set 2 of the file, set_id: ")
+
+
+@pytest.fixture
+def archive(small, monkeypatch):
+    """Pack files into a released archive, whose digest is known; returns the archive."""
+
+    def pack(*names: str) -> Path:
+        folder = small()
+        with tarfile.open(folder / "fantom.tar.gz", "w:gz") as packed:
+            for name in names:
+                packed.add(folder / "fantom_v1.json", name)
+        digest = hashlib.sha256((folder / "fantom.tar.gz").read_bytes()).hexdigest()
+        monkeypatch.setitem(sources.DIGESTS, "fantom.tar.gz", digest)
+        return folder / "fantom.tar.gz"
+
+    return pack
+
+
+def test_the_released_archive_is_taken_and_a_file_alone_says_that_its_digest_is_not_known(archive):
+    packed = archive("fantom/fantom_v1.json")
+    alone = load(packed.with_name("fantom_v1.json"))
+    assert "The digest of fantom_v1.json as it was released is not known" in alone.unchecked
+    for path in (packed, packed.parent):
+        imported = load(path)
+        assert imported.unchecked == "" and list(imported.files) == ["fantom.tar.gz", "fantom_v1.json"]
+        assert imported.samples == alone.samples and imported.files["fantom_v1.json"] == alone.files["fantom_v1.json"]
+
+
+def test_a_changed_archive_is_refused(archive, monkeypatch):
+    packed = archive("fantom_v1.json", "other.json")
+    assert refusal(packed) == "fantom.tar.gz: the number of JSON files is 2; expected fantom_v1.json alone."
+    packed.write_bytes(packed.read_bytes() + b"\0")
+    assert refusal(packed).startswith("fantom.tar.gz is not the released archive: its SHA-256 begins with ")
+    packed.write_bytes(b"no archive")
+    monkeypatch.setitem(sources.DIGESTS, "fantom.tar.gz", hashlib.sha256(b"no archive").hexdigest())
+    assert refusal(packed).startswith("fantom.tar.gz cannot be read as an archive")
+
+
+def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(small, monkeypatch):
+    """The released code draws the order of options: a wrong text in the place of the right one changes what is shown."""
+    folder = small()
+    lines = io.StringIO(newline="")
+    rows = csv.writer(lines)
+    rows.writerow(["", "index", "question", "question_type", "set_id"])
+    for at, row in enumerate(sources.rows_in_order(data.read_fantom(folder / "fantom_v1.json").sets)):
+        rows.writerow([at, at, sources.told(row), "", row.set_id])
+    beside = folder / "flattened_fantom.csv"
+    beside.write_text(lines.getvalue(), newline="")
+    assert refusal(folder).startswith("flattened_fantom.csv is not the released file")
+    digest = hashlib.sha256(beside.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
+    monkeypatch.setitem(sources.DIGESTS, "flattened_fantom.csv", digest)
+    assert load(folder).files["flattened_fantom.csv"] == digest
+    swapped = records()
+    one = swapped[1]["beliefQAs"][0]
+    one["correct_answer"], one["wrong_answer"] = one["wrong_answer"], one["correct_answer"]
+    small(swapped)
+    assert refusal(folder).startswith(
+        "fantom_v1.json, set 1-1-0: it has another question or other options than flattened_fantom.csv, line "
+    )
+
+
+def test_the_list_of_questions_is_as_released(shared):
+    path = shared / "data" / "FANToM" / "flattened_fantom.csv"
+    raw = path.read_bytes().replace(b"\r\n", b"\n")
+    assert hashlib.sha256(raw).hexdigest() == sources.DIGESTS["flattened_fantom.csv"]
+    copy = data.read_fantom(shared / "vectors" / "fantom" / "fantom_mini.json")
+    first = next(iter(copy.sets))
+    listed = [text for _, set_id, text in sources._listed(raw) if set_id == first]
+    rows = copy.sets[first].rows
+    assert len(listed) == len(rows) and all(
+        text.startswith(row.question) for text, row in zip(listed, rows, strict=True)
+    )
+    # of these few sets the order of options is drawn otherwise
+    options = {line[4:] for text in listed for line in text.splitlines() if line.startswith(("(a) ", "(b) "))}
+    assert options == {option for row in rows for option in row.options}
+
+
+def test_the_command_prints_problems_as_sentences_and_how_many_more():
+    out = io.StringIO()
+    problems = [{"file": "fantom_v1.json", "line": at, "message": f"Set {at} is odd."} for at in range(12)]
+    result = {
+        "digest": "abc",
+        "files": {"fantom_v1.json": "def"},
+        "unchecked": "Its digest is not known.",
+        "problems": problems,
+    }
+    Command(stdout=out).say(result)
+    said = out.getvalue().splitlines()
+    assert (
+        said[3:5] == ["problems: 12", "  fantom_v1.json: Set 0 is odd."]
+        and "  fantom_v1.json, line 9: Set 9 is odd." in said
+    )
+    assert said[-2:] == ["  2 more; --json lists all.", "not checked: Its digest is not known."]
 
 
 def test_the_vectors_copy_is_not_the_released_file(shared):

@@ -101,7 +101,7 @@ def test_another_wording_of_a_conversation_is_said(tmp_path, monkeypatch):
     records[2]["short_context"] = records[2]["short_context"].replace("late", "early")
     problems = load(own.write(tmp_path, rows, records=records)).problems
     assert [(one["line"], one["message"]) for one in problems] == [
-        (3, "Set 2-0-0: its conversation is not word by word the annotated one, which is asked about."),
+        (1, "Set 2-0-0: its conversation is not word by word the annotated one, which is asked about."),
     ]  # fmt: skip
 
 

@@ -1,0 +1,156 @@
+"""The file of FANToM, alone or in the archive that its authors give out, and what can be checked of it against the release."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmark.suites.conversations.records import BadFantom
+from benchmark.suites.conversations.rows import CHOICE, Row, Sets
+
+ARCHIVE, FILE, FLATTENED = "fantom.tar.gz", "fantom_v1.json", "flattened_fantom.csv"
+DIGESTS = {
+    ARCHIVE: "1d08dfa0ea474c7f83b9bc7e3a7b466eab25194043489dd618b4c5223e1253a4",
+    FLATTENED: "c57c5a09fefdec92e3e7bf2f78cbb9c786ca4b8a4d5184d2979ef1c16f28b49e",
+}
+"""The SHA-256 of released files, as 64 hexadecimal digits, line ends of the second as they were released."""
+MOST_UNPACKED = 500 * 1024 * 1024
+_CHOOSE = "\n\nChoose an answer from above:"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The bytes of the JSON file under its `name`, and whether they are `released`: as the archive has them. `digests` are of what was read, by name."""
+
+    name: str
+    raw: bytes
+    digests: dict[str, str]
+    released: bool
+
+    @property
+    def unchecked(self) -> str:
+        """Say that nobody can tell whether the file is the released one; empty where it is."""
+        if self.released:
+            return ""
+        return (
+            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it is not noticed: import {ARCHIVE}, "
+            "whose digest is checked."
+        )
+
+
+def source_of(path: Path) -> Source:
+    """Return the file of FANToM that a path is or holds: JSON, or the archive. Raises BadFantom."""
+    name, raw = path.name, _bytes_of(path)
+    if not name.endswith((".tar.gz", ".tgz")):
+        return Source(name, raw, {name: hashlib.sha256(raw).hexdigest()}, released=False)
+    digest = hashlib.sha256(raw).hexdigest()
+    if digest != DIGESTS[ARCHIVE]:
+        raise BadFantom(
+            f"{name} is not the released archive: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[ARCHIVE][:12]}."
+        )
+    inner, content = _unpacked(name, raw)
+    return Source(inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}, released=True)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadFantom(f"{path} cannot be read ({error.strerror}).") from error
+
+
+def _unpacked(name: str, raw: bytes) -> tuple[str, bytes]:
+    """Return name and content of the only JSON file in an archive."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(raw), mode="r:gz") as archive:
+            files = [member for member in archive if member.isfile() and _is_json(member.name)]
+            if len(files) != 1:
+                raise BadFantom(f"{name}: the number of JSON files is {len(files)}; expected {FILE} alone.")
+            handle = archive.extractfile(files[0])
+            content = handle.read(MOST_UNPACKED + 1) if handle else b""
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError) as error:
+        raise BadFantom(f"{name} cannot be read as an archive ({error}).") from error
+    if len(content) > MOST_UNPACKED:
+        raise BadFantom(f"{name}: {files[0].name} is larger than {MOST_UNPACKED // 2**20:,} MB.")
+    return Path(files[0].name).name, content
+
+
+def _is_json(name: str) -> bool:
+    return name.endswith(".json") and not Path(name).name.startswith(".")
+
+
+def lines_of_entries(raw: bytes) -> list[int]:
+    """Return the line, from 1, on which each entry of a JSON list begins; empty where it is no such list."""
+    try:
+        text = raw.decode("utf-8-sig")
+        lines: list[int] = []
+        at, line, seen = text.index("[") + 1, 1, 0
+        while True:
+            at = _past(text, at, " \t\r\n,")
+            if at >= len(text) or text[at] == "]":
+                return lines
+            line, seen = line + text.count("\n", seen, at), at
+            lines.append(line)
+            at = json.JSONDecoder().raw_decode(text, at)[1]
+    except (ValueError, RecursionError):
+        return []
+
+
+def _past(text: str, at: int, blanks: str) -> int:
+    while at < len(text) and text[at] in blanks:
+        at += 1
+    return at
+
+
+def check_flattened(path: Path, name: str, sets: Sets) -> dict[str, str]:
+    """Hold every question, with the options of choices in their order, against PercepToM's list of the released ones. Returns its digest by name,
+    nothing where there is no such list. Raises BadFantom with set and line of the list."""
+    if not path.is_file():
+        return {}
+    raw = _bytes_of(path).replace(b"\r\n", b"\n")
+    digest = hashlib.sha256(raw).hexdigest()
+    if digest != DIGESTS[FLATTENED]:
+        raise BadFantom(
+            f"{path.name} is not the released file: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[FLATTENED][:12]}."
+        )
+    compare_flattened(raw, path.name, name, sets)
+    return {path.name: digest}
+
+
+def compare_flattened(raw: bytes, listed: str, name: str, sets: Sets) -> None:
+    """`check_flattened` of a list whatever its digest."""
+    expected = list(_listed(raw))
+    for row, (line, set_id, text) in zip(rows_in_order(sets), expected, strict=False):
+        if (row.set_id, told(row)) != (set_id, text):
+            what = "another question or other options" if row.set_id == set_id else f"a question of set {row.set_id}"
+            raise BadFantom(
+                f"{name}, set {set_id}: it has {what} than {listed}, line {line}: {text[:80]!r} is expected."
+            )
+
+
+def rows_in_order(sets: Sets) -> Sequence[Row]:
+    return [row for question_set in sets.values() for row in question_set.rows]
+
+
+def told(row: Row) -> str:
+    """A question as the list has it."""
+    if row.kind != CHOICE:
+        return row.question
+    first, second = row.options
+    return f"{row.question}\n(a) {first}\n(b) {second}{_CHOOSE}"
+
+
+def _listed(raw: bytes) -> Iterator[tuple[int, str, str]]:
+    """(line, set, question) of each row."""
+    rows = csv.DictReader(io.StringIO(raw.decode("utf-8-sig"), newline=""))
+    before = 1
+    for row in rows:
+        yield before + 1, row["set_id"], row["question"]
+        before = rows.line_num
