@@ -77,6 +77,21 @@ def sign_up(*, user: User, token: str, now: datetime) -> Membership:
 
 
 @transaction.atomic
+def change_account(*, by: User, display_name: str, email: str) -> list[str]:
+    """Give one's own account another display name or e-mail address, and return the names of the fields that changed. The audit log has these names alone: an
+    address is nobody's business."""
+    account = User.objects.select_for_update().get(pk=by.pk)
+    wanted = {"display_name": display_name, "email": User.objects.normalize_email(email)}
+    changed = [name for name, value in wanted.items() if getattr(account, name) != value]
+    if changed:
+        for name in changed:
+            setattr(account, name, wanted[name])
+        account.save(update_fields=changed)
+        audit.record(by=by, project=None, action="account.changed", target=account.username, fields=changed)
+    return changed
+
+
+@transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
     """Make `by` a member, or raise the role of one who is. Raises PeopleError where the invitation offers no more than is held; then it
     stays open.

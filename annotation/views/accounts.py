@@ -15,6 +15,7 @@ from annotation.services.people import (
     NameTaken,
     PeopleError,
     accept_invitation,
+    change_account,
     offers_more,
     open_invitation,
     sign_up,
@@ -28,7 +29,9 @@ def account(request: HttpRequest) -> HttpResponse:
     if form.is_bound and form.asks_for_password and (refusal := refuse_guess(request, form, "password")):
         return refusal
     if request.method == "POST" and form.is_valid():
-        form.save()
+        change_account(
+            by=request.user, display_name=form.cleaned_data["display_name"], email=form.cleaned_data["email"]
+        )
         messages.success(request, "Saved.")
         return redirect("account")
     return _account_page(request, form, TokenForm())

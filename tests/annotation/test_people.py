@@ -161,6 +161,20 @@ def test_a_shown_name_without_invisible_turns(invited, cast, client, control):
     assert User.objects.get(username="bob").display_name == "نادية"
 
 
+def test_a_changed_account_is_in_the_audit_log_without_its_address(cast, client):
+    client.force_login(cast.bob)
+    cast.bob.set_password(PASSWORD)
+    cast.bob.save()
+    client.force_login(cast.bob)
+    answers = {"display_name": "Robert", "email": "Robert@EXAMPLE.net", "password": PASSWORD}
+    for _ in range(2):
+        assert client.post(reverse("account"), answers).status_code == 302
+    cast.bob.refresh_from_db()
+    assert (cast.bob.display_name, cast.bob.email) == ("Robert", "Robert@example.net")
+    (event,) = AuditEvent.objects.filter(action="account.changed")
+    assert (event.actor, event.target, event.details) == (cast.bob, "bob", {"fields": ["display_name", "email"]})
+
+
 def test_removing_and_changing_are_recorded_once(cast):
     membership = Membership.objects.get(user=cast.bob)
     for _ in range(3):
