@@ -27,8 +27,13 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 gc.disable()  # until all tests are collected: nothing of it can go
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Spare the garbage collector what is here to stay, and have it look seldom at the rest: it took a tenth of the time."""
+    if session.config.getoption("loadgroup", False):
+        scattered = [
+            item.nodeid for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid
+        ]
+        assert not scattered, f"pytest-xdist keeps no groups together with pytest {pytest.__version__}: {scattered[:3]}"
     gc.freeze()
     gc.set_threshold(5_000)
     gc.enable()
