@@ -21,7 +21,7 @@ from benchmark.services.documents import Document, board_document
 from benchmark.services.entered_rows import Plain, rows_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
@@ -71,7 +71,7 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
 def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
     """Return the version to show of the suite that the address names, or of any where it names none that has a version."""
     named = params.get("suite", "")
-    return (version_to_show(project, named) if named in suites() else None) or version_to_show(project)
+    return (version_to_show(project, named) if is_suite(named) else None) or version_to_show(project)
 
 
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}

@@ -6,11 +6,13 @@ class BenchmarkConfig(AppConfig):
     verbose_name = "Benchmarks"
 
     def ready(self) -> None:
+        from annotation.models import schema_of
         from benchmark.services import evaluating, judge_testing
-        from benchmark.suites.registry import suites
+        from benchmark.suites.registry import schemas_from, suites
         from core.made_by import made_by
 
         evaluating.register_handler()
         judge_testing.register_handler()
         suites()
+        schemas_from(schema_of)
         made_by()

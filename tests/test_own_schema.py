@@ -1,4 +1,4 @@
-"""A project with a label schema of its own goes the whole way: from its file to frozen gold, and no run measures it by another."""
+"""A project with a label schema of its own goes the whole way: from its file to frozen gold, which runs measure by that schema."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import zipfile
 from datetime import timedelta
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -17,7 +18,7 @@ from django.utils import timezone
 
 from annotation.domain.archive_format import BadArchive
 from annotation.domain.labelling import Row, labelling_request, prompts_of
-from annotation.domain.schema_files import document_of
+from annotation.domain.schema_files import document_of, schema_of_document
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import (
     AppendOnly,
@@ -43,7 +44,8 @@ from annotation.services.gold_export import gold_lines
 from benchmark.models import Dataset
 from benchmark.services.datasets import freeze
 from benchmark.services.plan_checks import check
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import Plan
+from benchmark.suites.omnitom.fitting import unfit
 from tests.api.conftest import api, token_of  # noqa: F401
 from tests.own_schema import LABELS, document, write
 from workers.models import Endpoint
@@ -443,27 +445,41 @@ def test_an_archive_with_a_schema_that_cannot_be_is_refused_and_leaves_nothing(p
 # --- frozen gold and runs ---------------------------------------------------------------------------------------------
 
 
-def test_frozen_gold_keeps_its_schema_and_no_run_measures_it_by_another(settled, cast, client):
+def test_frozen_gold_keeps_its_schema_and_runs_measure_it_by_that_one(settled, cast, client):
     dataset, is_new = freeze(by=cast.alice, project=settled)
     assert is_new and dataset.stories_count == 2
     assert (dataset.schema_name, dataset.schema_version, dataset.schema) == ("eight", "1", settled.schema)
     assert set(dataset.samples.first().beliefs[0]["labels"]) == set(LABELS)
     assert freeze(by=cast.alice, project=settled) == (dataset, False)
-    endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")
-    sentence = (
-        "own, version 1 is labelled by eight:1; expected gold labelled by omnitom:1, whose dimensions a run measures."
+    plan = Plan(
+        dataset, [Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")], ["label"], "omnitom"
     )
-    with pytest.raises(RunRefused) as caught:
-        check(Plan(dataset, [endpoint], ["label"], "omnitom"))
-    assert (str(caught.value), caught.value.field) == (sentence, "dataset")
-    with pytest.raises(CommandError) as told:
-        call_command(
-            "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "tiny", "--stage", "label"
-        )
-    assert str(told.value) == sentence
+    assert (plan.suite, plan.prompt_set, len(check(plan))) == ("omnitom__eight__1", "omnitom-any-1", 2)
     client.force_login(cast.alice)
-    for name in ("datasets", "launch"):
-        assert client.get(reverse(f"benchmark:{name}", args=["own"])).status_code == 200
+    launch = reverse("benchmark:launch", args=["own"])
+    for address in (reverse("benchmark:datasets", args=["own"]), launch, f"{launch}?suite=omnitom"):
+        assert client.get(address).status_code == 200
+    assert "OmniToM, labelled by eight:1" in client.get(launch).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("dimension", "said"),
+    [
+        ({"key": "id"}, "dimension id has the name of another column of answers; expected another key."),
+        ({"key": "mood_1"}, "dimension mood differs from another one in digits and low lines alone"),
+        ({"labels": ("Good", "total")}, "dimension tone has the label 'total', the name of another column of tables"),
+        ({"labels": ("Good|Fine", "Bad")}, "dimension tone has the label 'Good|Fine', which no cell of a table with pipes"),
+    ],
+)  # fmt: skip
+def test_a_schema_that_no_table_of_answers_can_hold_is_refused_in_one_sentence(dimension, said):
+    mood = {"key": "mood", "name": "Mood", "short": "Mood", "question": "?", "labels": ("Light", "Dark")}
+    tone = {"key": "tone", "name": "Tone", "short": "Tone", "question": "?", "labels": ("Good", "Bad")} | dimension
+    for made in (mood, tone):
+        made["labels"] = [{"value": value, "digit": at, "meaning": "x"} for at, value in enumerate(made["labels"])]
+    schema = schema_of_document(document(dimensions=[mood, tone], checks=[]), "x")
+    told = unfit(schema, SimpleNamespace(schema=schema))
+    assert told.startswith(f"is labelled by eight:1, whose {said}") and told.count(".") == 1
+    assert "expected gold labelled by omnitom:1" in unfit(DEFAULT_SCHEMA, SimpleNamespace(schema=schema))
 
 
 def test_two_versions_of_its_gold_are_compared(settled, cast, client):

@@ -7,6 +7,8 @@ They read `Request.task`:
 - label: `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}, for the form "text" `columns` [key]
 - extract: `story`, `actors` (optional)
 
+Of both, `header` where a table has other heads than OmniToM's.
+
 `form` "text" and "structured" say how to answer, as benchmarks ask it: a pipe table, or rows with ids; without it labels come as
 {"rows": {id: labels}}, extractions as a pipe table.
 """
@@ -50,7 +52,10 @@ def random_answer(body: Body) -> str:
 def omniscient_answer(body: Body) -> str:
     task = body["task"]
     rows = omniscient_rows(task["story"], task.get("actors"))
-    return _json_rows(rows) if task.get("form") == "structured" else _pipe_table(_EXTRACTED, rows)
+    if task.get("form") == "structured":
+        return _json_rows(rows)
+    header = task.get("header") or _EXTRACTED
+    return _pipe_table(header, [row[: len(header)] for row in rows])
 
 
 def _labels(task: Mapping[str, Any], choose: Choose) -> str:
@@ -61,7 +66,7 @@ def _labels(task: Mapping[str, Any], choose: Choose) -> str:
         case "text":
             columns = task["columns"]  # an object's keys come back sorted from the ledger
             table = [(row["actor"], row["belief"], *(labels[key] for key in columns)) for row, labels in chosen]
-            return _pipe_table(_LABELLED, table)
+            return _pipe_table(task.get("header") or _LABELLED, table)
         case "structured":
             return json.dumps({"rows": [{"id": row["id"], **labels} for row, labels in chosen]}, ensure_ascii=False)
     return json.dumps({"rows": {str(row["id"]): labels for row, labels in chosen}}, ensure_ascii=False)

@@ -50,7 +50,7 @@ class OneDataset(GenericAPIView):
         dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
         dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))
-        able = suites_of(dataset.suite)
+        able = suites_of(dataset.suite, dataset.schema)
         dataset.suites, dataset.asked = [suite.name for suite in able], _asked(able[0]) if able else None
         return Response(DatasetDetailOut(dataset).data)
 

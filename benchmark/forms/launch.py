@@ -128,12 +128,12 @@ class SampleFields(forms.Form):
     def set_samples(self, project: Project) -> None:
         """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
         suite, fields = self.suite, self.fields
-        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else ""))
+        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else "", project.schema))
         fields["suite"] = forms.ChoiceField(
-            choices=[(suite.name, suite.title)], initial=suite.name, required=False, widget=forms.HiddenInput,
+            choices=[(name, suite.title) for name in dict.fromkeys((suite.name, suite.asked_for_as))], initial=suite.name, required=False, widget=forms.HiddenInput,
             error_messages={"invalid_choice": f"The suite %(value)s does not ask about this version; expected {able}."},
         )  # fmt: skip
-        datasets = project.datasets.filter(suite=suite.name if suite.load else "")
+        datasets = project.datasets.asked_about_by(suite)
         fields["dataset"].queryset = datasets
         fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
         fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."

@@ -8,6 +8,7 @@ from django.db import models
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Project, Story, schema_of
+from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
 
 IN_FULL_AT_ONCE = 500
@@ -17,6 +18,14 @@ class DatasetQuerySet(models.QuerySet):
     def counting_runs(self) -> DatasetQuerySet:
         """Annotate `runs_count`: the runs on each version, archived ones too, without deleted ones and those under a control, which stand beside theirs."""
         return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
+
+    def asked_about_by(self, suite: Suite) -> DatasetQuerySet:
+        """The versions that a suite can ask about: its copies, or frozen gold that is labelled as it measures it."""
+        if suite.load:
+            return self.filter(suite=suite.name)
+        schema = suite.schema
+        labelled = {"schema_name": schema.name, "schema_version": schema.version} if schema else {}
+        return self.filter(suite="", **labelled)
 
 
 class Dataset(OpaqueModel):

@@ -19,7 +19,7 @@ class JudgeTest(OpaqueModel):
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="judge_tests")
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="+")
-    suite = models.CharField(max_length=20)
+    suite = models.CharField(max_length=100)
     judge = models.ForeignKey(Endpoint, models.PROTECT, related_name="+")
     version = models.CharField(max_length=64)
     form = models.CharField(max_length=12, choices=Form.choices)

@@ -52,7 +52,7 @@ class Run(OpaqueModel):
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
     dataset = models.ForeignKey(Dataset, models.PROTECT, related_name="runs")
-    suite = models.CharField(max_length=20)
+    suite = models.CharField(max_length=100)
     title = models.CharField(max_length=200)
     stages = models.JSONField()
     form = models.CharField(max_length=12, choices=Form.choices, default=Form.TEXT)

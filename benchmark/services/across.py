@@ -21,7 +21,7 @@ from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.registry import group_named, group_suite, suite_named, suites
+from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from core.statistics import FEWEST, few
@@ -93,7 +93,7 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     """Return the rankings of a project in the order of its suites, the newest dataset first, from kept reports."""
     runs = finished_runs_of(project)
     reports = reports_of(runs)
-    order = list(suites())
+    order = ordered_suites(run.suite for run in runs)
     boards = sorted(runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.form, -run.pk))
     rankings = [
         ranking

@@ -24,8 +24,9 @@ def suite_of_version(project: Project, version: str | None, name: str | None = N
     dataset = project.datasets.filter(version=number).first() if number is not None else None
     if dataset is None:
         dataset = project.datasets.filter(suite="").first() or project.datasets.first()
-    able = suites_of(dataset.suite if dataset else "") or suites_of("")
-    return next((suite for suite in able if suite.name == name), able[0])
+    schema = dataset.schema if dataset else project.schema
+    able = suites_of(dataset.suite if dataset else "", schema) or suites_of("", schema)
+    return next((suite for suite in able if name in (suite.name, suite.asked_for_as)), able[0])
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:

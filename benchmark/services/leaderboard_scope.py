@@ -15,7 +15,7 @@ from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
-from benchmark.suites.registry import group_suite, keys_of, suite_named, suites
+from benchmark.suites.registry import group_suite, keys_of, ordered_suites, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
@@ -29,7 +29,12 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
 
 def finished_runs_of(project: Project) -> list[Run]:
     """Return the listed finished runs of a project, newest first, with their entrants: of the suites that there are."""
-    return list(_finished().filter(project=project, suite__in=suites()))
+    return list(_of_suites(_finished().filter(project=project)))
+
+
+def _of_suites(runs: QuerySet[Run]) -> QuerySet[Run]:
+    """Return those of the runs whose suite is here."""
+    return runs.filter(suite__in=ordered_suites(runs.order_by().values_list("suite", flat=True).distinct()))
 
 
 def _finished() -> QuerySet[Run]:
@@ -168,15 +173,16 @@ def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: 
 def version_to_show(project: Project, suite: str = "") -> Dataset | None:
     """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on, and
     by its runs alone."""
-    datasets, runs = datasets_of(project, suite), Run.objects.listed()
-    used = datasets.filter(pk__in=runs.filter(suite__in=[suite] if suite else suites()).values("dataset"))
+    datasets, runs = datasets_of(project, suite), Run.objects.listed().filter(project=project)
+    runs = runs.filter(suite=suite) if suite else _of_suites(runs)
+    used = datasets.filter(pk__in=runs.values("dataset"))
     return used.order_by("-version").first() or datasets.order_by("-version").first()
 
 
 def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
     """Return the versions that a suite can be run on, its copies or frozen gold; all without a name."""
     datasets = Dataset.objects.filter(project=project)
-    return datasets.filter(suite=suite if suite_named(suite).load else "") if suite else datasets
+    return datasets.asked_about_by(suite_named(suite)) if suite else datasets
 
 
 def answer_format_to_show(dataset: Dataset, suite: str) -> Form:
@@ -187,10 +193,11 @@ def answer_format_to_show(dataset: Dataset, suite: str) -> Form:
 
 def suites_with_runs(dataset: Dataset) -> list[str]:
     """Return the suites of the runs on the version, that of the newest run first."""
-    newest = Run.objects.listed().filter(dataset=dataset, suite__in=suites()).order_by("-id")
+    newest = _of_suites(Run.objects.listed().filter(dataset=dataset)).order_by("-id")
     return list(dict.fromkeys(newest.values_list("suite", flat=True)))
 
 
 def suite_to_show(dataset: Dataset) -> str:
-    """Return the suite of the newest run on the version, or the first suite there is."""
-    return next(iter([*suites_with_runs(dataset), *suites()]))
+    """Return the suite of the newest run on the version, or the first that can ask about it, else the first there is."""
+    able = [suite.name for suite in suites_of(dataset.suite, dataset.schema)]
+    return next(iter([*suites_with_runs(dataset), *able, *suites()]))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Min
 
+from annotation.domain.shipped_schemas import version_shown
 from benchmark.models import Form, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
@@ -104,7 +105,7 @@ def _data_facts(run: Run) -> Facts:
             *[[f"File {name}", f"SHA-256 {digest}"] for name, digest in sorted(files.items())],
         ]
     return [
-        ["Label schema", f"{dataset.schema_version}, rules {dataset.rule_version}"],
+        ["Label schema", f"{version_shown(dataset.schema)}, rules {dataset.rule_version}"],
         ["Gold settled by", ", ".join(f"{name} {count:,}" for name, count in sorted(dataset.methods.items())) or "–"],
     ]
 
@@ -241,7 +242,7 @@ def _data(run: Run, report: Mapping[str, Any]) -> str:
     return (
         f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset {dataset.project.name}, "
         f"frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has {len(dataset.schema.keys)} labels of schema "
-        f"{dataset.schema_version}."
+        f"{version_shown(dataset.schema)}."
     )
 
 

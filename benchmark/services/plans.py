@@ -13,7 +13,7 @@ from benchmark.services.asking import prompt_set_named, reads_prompts
 from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
-from benchmark.suites.registry import suite_named
+from benchmark.suites.registry import suite_for, suite_named
 from workers.models import Endpoint
 
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
@@ -30,7 +30,7 @@ class RunRefused(ValueError):
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0 takes every
-    sample; `max_tokens` of an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US
+    sample; `suite` becomes the one for the schema that the dataset's gold is labelled by; `max_tokens` of an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US
     dollars, None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which everything is asked once more;
     `control` is the one of a plan under it, `original` the run beside which that stands."""
 
@@ -56,6 +56,8 @@ class Plan:
     original: Run | None = None
 
     def __post_init__(self) -> None:
+        if self.definition.load is None:
+            object.__setattr__(self, "suite", suite_for(self.suite, self.dataset.schema).name)
         defaults = {setting.name: setting.default for setting in self.definition.settings}
         object.__setattr__(self, "options", defaults | dict(self.options))
         try:

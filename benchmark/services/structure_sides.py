@@ -12,7 +12,7 @@ from benchmark.services.absences import is_absent
 from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import STRUCTURE, MetricGroup
-from benchmark.suites.registry import group_named, suites
+from benchmark.suites.registry import group_named, ordered_suites, suite_named
 from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
 
@@ -77,13 +77,14 @@ class Sides:
 def sides_of(project: Project) -> Sides:
     """Return what the finished runs of a project offer, models and baselines; who has not a single answer is left out."""
     entrants: dict[str, dict[str, list[EntrantResults]]] = {}
-    for name, suite in suites().items():
+    finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
+    for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):
+        suite = suite_named(name)
         groups = [group for group in suite.groups if group.tells] if suite.story else []
         if not groups:
             continue
         runs = list(
-            Run.objects.listed()
-            .filter(project=project, suite=name, job__state=JobState.FINISHED)
+            finished.filter(suite=name)
             .select_related("judge", "project", "dataset", "source", "job")
             .prefetch_related("entrants")
         )

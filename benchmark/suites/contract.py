@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.answers import Answered, AnswerIds
@@ -94,6 +95,20 @@ class Imported:
     unchecked: str = ""
 
 
+_JOINT = "__"
+
+
+def named_by(name: str, schema: Schema) -> str:
+    """Return the name of a suite, or of a metric group, for gold of a schema that has its own: letters, digits, hyphens and low lines."""
+    return _JOINT.join((name, schema.name, schema.version.replace(".", "_")))
+
+
+def schema_in(name: str) -> tuple[str, str, str] | None:
+    """Return (name, schema name, schema version) of what `named_by` made; None for another name."""
+    parts = name.split(_JOINT, 2)
+    return (parts[0], parts[1], parts[2].replace("_", ".")) if len(parts) == 3 else None
+
+
 class BadImport(ValueError):
     """What is wrong with a copy of a benchmark, as one sentence that names the file."""
 
@@ -153,7 +168,8 @@ class Suite:
 
     What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; without `load` the suite
     works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
-    empty where it can. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
+    empty where it can. `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the suite for gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds
+    figures of two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
     empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
 
     How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without it they are chosen at the
@@ -197,6 +213,9 @@ class Suite:
     noun: tuple[str, str] = ("sample", "samples")
     cluster: tuple[str, str] = ("story", "stories")
     unfit: Callable[[Resources], str] | None = None
+    schema: Schema | None = None
+    labelled_by: Callable[[Schema], Suite] | None = None
+    family: str = ""
     people: str = ""
     people_measured: Callable[[Person], PersonMeasured | None] | None = None
     program: Callable[[Mapping[str, Any]], Sequence[str]] | None = None
@@ -228,6 +247,11 @@ class Suite:
     category_noun: str = "category"
     baselines: tuple[Baseline, ...] = ()
     main: tuple[str, ...] = ()
+
+    @property
+    def asked_for_as(self) -> str:
+        """The name by which a launch asks for it, whatever gold is labelled by."""
+        return self.family or self.name
 
     @property
     def main_groups(self) -> tuple[MetricGroup, ...]:

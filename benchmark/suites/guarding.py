@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
-_NOT_HERE = ("load", "baselines")
+_NOT_HERE = ("load", "baselines", "schema", "labelled_by")
 """What answers for itself: the import of a copy (`services/imports.py`) and the provider of baselines."""
 _TRIES = {
     "program": "say which steps a run goes through",

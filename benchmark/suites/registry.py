@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
 
-from benchmark.suites.contract import MetricGroup, Suite
+from annotation.domain.schema import Schema
+from benchmark.suites.contract import MetricGroup, Suite, schema_in
 from benchmark.suites.guarding import guarded
 from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
@@ -18,6 +19,9 @@ FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi", "percept_
 
 _suites: dict[str, Suite] = {}
 _groups: dict[str, MetricGroup] = {}
+_of_schemas: dict[str, tuple[Schema, Suite]] = {}
+"""Suites for gold of other schemas than they measure without being asked, by name, as they were needed. No list of suites has them."""
+_find_schema: Callable[[str, str], Schema] | None = None
 
 
 def register(suite: Suite) -> None:
@@ -63,9 +67,60 @@ def suites() -> dict[str, Suite]:
 
 
 def suite_named(name: str) -> Suite:
-    """Return the suite of that name. Raises KeyError where there is none."""
+    """Return the suite of that name, also for gold of a schema that has its own. Raises KeyError where there is none."""
     _load()
-    return _suites[name]
+    return _suites[name] if name in _suites else _of_schema(name)
+
+
+def is_suite(name: str) -> bool:
+    """Return whether there is a suite of that name."""
+    try:
+        suite_named(name)
+    except KeyError:
+        return False
+    return True
+
+
+def ordered_suites(names: Iterable[str]) -> list[str]:
+    """Return those of the names that suites have, in the order of their registration."""
+    known = {name: suite_named(name) for name in set(names) if is_suite(name)}
+    order = list(suites())
+    return sorted(known, key=lambda name: (order.index(known[name].asked_for_as), name))
+
+
+def suite_for(name: str, schema: Schema) -> Suite:
+    """Return the suite that a launch asks for by this name, for gold of a schema. Raises KeyError where there is none."""
+    suite = suite_named(name)
+    suite = _suites[suite.family] if suite.family else suite
+    if suite.labelled_by is None:
+        return suite
+    made = suite.labelled_by(schema)
+    if made.name == suite.name:
+        return suite
+    known = _of_schemas.get(made.name)
+    if known is None or known[0] != schema:
+        known = _of_schemas[made.name] = schema, guarded(made)
+    return known[1]
+
+
+def schemas_from(find: Callable[[str, str], Schema]) -> None:
+    """Say where label schemas are found: `find` returns one by its name and version, and raises LookupError or ValueError."""
+    global _find_schema
+    _find_schema = find
+
+
+def _of_schema(name: str) -> Suite:
+    """Return the suite of a name that `named_by` made. Raises KeyError."""
+    family, *reference = schema_in(name) or (name, "", "")
+    if family not in _suites or not reference[0] or _find_schema is None:
+        raise KeyError(name)
+    try:
+        suite = suite_for(family, _find_schema(reference[0], reference[1]))
+    except ValueError as error:
+        raise KeyError(name) from error
+    if suite.name != name:
+        raise KeyError(name)
+    return suite
 
 
 def parsers() -> dict[str, Parser]:
@@ -78,15 +133,17 @@ def suites_of_gold() -> dict[str, Suite]:
     return {name: suite for name, suite in suites().items() if suite.load is None}
 
 
-def suite_of_gold() -> Suite:
-    """The first suite that works on a project's frozen gold."""
-    return next(iter(suites_of_gold().values()))
+def suite_of_gold(schema: Schema | None = None) -> Suite:
+    """The first suite that works on a project's frozen gold, where a schema is given the one for gold of it."""
+    suite = next(iter(suites_of_gold().values()))
+    return suite_for(suite.name, schema) if schema else suite
 
 
-def suites_of(dataset_suite: str) -> list[Suite]:
-    """Return the suites that can ask about a dataset: the one that it was imported for, none where that is gone; with an empty name those of gold."""
+def suites_of(dataset_suite: str, schema: Schema) -> list[Suite]:
+    """Return the suites that can ask about a dataset: the one that it was imported for, none where that is gone; with an empty name those of gold that is
+    labelled by the schema."""
     if not dataset_suite:
-        return list(suites_of_gold().values())
+        return [suite_for(name, schema) for name in suites_of_gold()]
     return [suites()[dataset_suite]] if dataset_suite in suites() else []
 
 
@@ -114,17 +171,34 @@ def keys_of(name: str) -> list[str]:
 def ordered_keys(keys: Iterable[str]) -> list[str]:
     """Keys of metric groups in the order of their suite: a database keeps no order of keys."""
     _load()
-    requested = set(keys)
-    return [key for key in _groups if key in requested]
+    order = list(_groups)
+    places = {key: order.index(family) for key in set(keys) if (family := _family_key(key)) in _groups}
+    return sorted(places, key=lambda key: (places[key], key))
 
 
 def group_suite(key: str) -> str:
     """The name of the suite that a metric group belongs to. Raises KeyError where there is none."""
-    group_named(key)
-    return next(name for name, suite in suites().items() if any(group.key == key for group in suite.groups))
+    return _suite_of_group(key).name
 
 
 def group_named(key: str) -> MetricGroup:
     """The metric group of that key, of whatever suite. Raises KeyError where there is none."""
     _load()
-    return _groups[key]
+    if key in _groups:
+        return _groups[key]
+    return next(group for group in _suite_of_group(key).groups if group.key == key)
+
+
+def _suite_of_group(key: str) -> Suite:
+    _load()
+    family = _family_key(key)
+    suite = next((suite for suite in _suites.values() if any(group.key == family for group in suite.groups)), None)
+    if suite is None:
+        raise KeyError(key)
+    return suite if key == family else _of_schema(suite.name + key.removeprefix(family))
+
+
+def _family_key(key: str) -> str:
+    """Return the key of the metric group that one for gold of another schema is made of; else the same."""
+    parts = schema_in(key)
+    return parts[0] if parts else key

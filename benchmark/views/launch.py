@@ -42,16 +42,17 @@ def launch(request: HttpRequest, slug: str) -> HttpResponse:
 
 def newest_version(project: Project, suite: Suite) -> int | None:
     """Return the number of the newest version that runs of a suite can be on, None where there is none."""
-    name = suite.name if suite.load else ""  # frozen gold has an empty name
-    return project.datasets.filter(suite=name).values_list("version", flat=True).first()
+    return project.datasets.asked_about_by(suite).values_list("version", flat=True).first()
 
 
 def launches_of(project: Project) -> list[dict]:
     """List {suite, version}: the newest version that each suite can ask about."""
-    newest: dict[str, int] = {}
-    for suite, version in project.datasets.order_by("version").values_list("suite", "version"):
-        newest[suite] = version
-    return [{"suite": suite, "version": version} for name, version in newest.items() for suite in suites_of(name)]
+    newest = {dataset.suite: dataset for dataset in project.datasets.order_by("version")}
+    return [
+        {"suite": suite, "version": dataset.version}
+        for name, dataset in newest.items()
+        for suite in suites_of(name, dataset.schema)
+    ]
 
 
 def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:

@@ -25,7 +25,7 @@ from core.idempotency.forms import made_once
 @require_http_methods(["GET", "POST"])
 def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    suite = suite_of_gold()
+    suite = suite_of_gold(access.project.schema)
     prompting = service.prompting_of(suite)
     form = PromptSetForm(request.POST or None, request.FILES or None, prompting=prompting)
     if request.method == "POST" and form.is_valid():
@@ -43,13 +43,16 @@ def prompt_sets(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _add(request: HttpRequest, access: ProjectAccess, form: PromptSetForm) -> str:
     chosen = form.cleaned_data
-    return service.add_prompt_set(by=request.user, project=access.project, suite=suite_of_gold(), **chosen).name
+    return service.add_prompt_set(
+        by=request.user, project=access.project, suite=suite_of_gold(access.project.schema), **chosen
+    ).name
 
 
 @require_GET
 def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """One prompt of a set at a time, as worded or with a story in it."""
-    access, suite = project_access(request.user, slug, role=Role.ADMIN), suite_of_gold()
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    suite = suite_of_gold(access.project.schema)
     try:
         prompts = prompt_set_named(service.prompting_of(suite), name, access.project)
     except BadPromptSet as error:

@@ -8,7 +8,7 @@ from benchmark.management.commands._flags import flag
 from benchmark.models import Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
-from benchmark.suites.registry import suites
+from benchmark.suites.registry import suite_named, suites
 from benchmark.suites.story_scores import READINGS
 
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
@@ -17,6 +17,12 @@ OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
 def groups_by_name() -> dict[str, str]:
     """Return the keys of all metric groups by their names in commands."""
     return {group.called or group.key: group.key for suite in suites().values() for group in suite.groups}
+
+
+def group_of(run: Run, name: str) -> str:
+    """Return the key of the metric group that commands call so, of the run's suite where that has one; else the name."""
+    own = {group.called or group.key: group.key for group in suite_named(run.suite).groups}
+    return own.get(name) or groups_by_name().get(name, name)
 
 
 def add_choices(parser) -> None:
@@ -35,7 +41,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
     runs, entrants = pair_of(run.project, *keys)
-    stage = groups_by_name().get(options["stage"], options["stage"]) if options["stage"] else next(iter(entrants))
+    stage = group_of(run, options["stage"]) if options["stage"] else next(iter(entrants))
     if stage not in entrants:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     reading = options["reading"] or "repaired"

@@ -12,7 +12,7 @@ from benchmark.models import Dataset
 from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
 from benchmark.services.made_elsewhere.reading import READERS
 from benchmark.services.plans import Plan
-from benchmark.suites.registry import suite_named, suite_of_gold, suites
+from benchmark.suites.registry import suite_for, suite_of_gold, suites
 
 SHOWN = 20
 """Rows of what does not fit that a terminal shows; --json has all."""
@@ -62,8 +62,9 @@ class Command(JsonCommand):
         parser.add_argument("--dry-run", action="store_true", help="say what would be kept, and keep nothing")
 
     def work(self, **options) -> dict:
-        dataset = _dataset(self.project(options["project"]), options)
-        suite = suite_named(options["suite"] or dataset.suite or suite_of_gold().name)
+        project = self.project(options["project"])
+        dataset = _dataset(project, options)
+        suite = suite_for(options["suite"] or dataset.suite or suite_of_gold().name, dataset.schema)
         same = ("repetitions", "split", "category", "limit", "title")
         own = suite.answer_ids.options if suite.answer_ids else ()
         given = options_given([*suite.settings, *own], options["option"])
@@ -100,8 +101,7 @@ class Command(JsonCommand):
 def _dataset(project, options: dict) -> Dataset:
     datasets = Dataset.objects.filter(project=project)
     if options["suite"]:
-        suite = suite_named(options["suite"])
-        datasets = datasets.filter(suite=suite.name if suite.load else "")
+        datasets = datasets.asked_about_by(suite_for(options["suite"], project.schema))
     if options["dataset"] is not None:
         datasets = datasets.filter(version=options["dataset"])
     dataset = datasets.order_by("-version").first()

@@ -24,7 +24,7 @@ from benchmark.services.leaderboard_scope import (
 from benchmark.services.plot_data import figures_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_board
-from benchmark.suites.registry import group_named, suite_named, suites
+from benchmark.suites.registry import group_named, suite_for, suite_named, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.story_scores import READINGS
 
@@ -64,8 +64,9 @@ class Command(JsonCommand):
         if options["title"] is not None and not options["share"]:
             raise ValueError("--title is for --share, which keeps the leaderboard as it is now.")
         project = self.project(options["project"])
-        dataset = _version(project, options["dataset"], options["suite"] or "")
-        suite = options["suite"] or suite_to_show(dataset)
+        chosen = suite_for(options["suite"], project.schema).name if options["suite"] else ""
+        dataset = _version(project, options["dataset"], chosen)
+        suite = chosen or suite_to_show(dataset)
         answer_format = options["form"] or answer_format_to_show(dataset, suite)
         board = _board(dataset, answer_format, suite, options)
         kind = options["kind"]

@@ -25,7 +25,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project, name, folder = self.project(options["project"]), options["name"], options["folder"]
-        suite = suite_of_gold()
+        suite = suite_of_gold(project.schema)
         if options["discard"]:
             if folder is not None:
                 raise ValueError("--discard takes the name of a set, and no --folder.")

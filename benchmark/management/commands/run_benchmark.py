@@ -13,7 +13,7 @@ from benchmark.management.commands._suite_plans import suite_plans
 from benchmark.services.estimates import askings_of_plans
 from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.runs import start_runs
-from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.registry import suite_for, suites
 from workers.management.ending import failure_of
 
 
@@ -77,7 +77,8 @@ class Command(JsonCommand):
         parser.add_argument("--wait", action="store_true")
 
     def work(self, **options) -> dict:
-        project, suite = self.project(options["project"]), suite_named(options["suite"])
+        project = self.project(options["project"])
+        suite = suite_for(options["suite"], project.schema)
         if suite.load is None:
             check_scope(project, split=options["split"], category=options["category"])
         if options["limit"] < 0:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
-from benchmark.management.commands._comparing import groups_by_name
+from benchmark.management.commands._comparing import group_of, groups_by_name
 from benchmark.management.commands._runs import run_of
 from benchmark.services.variance import split_of
 
@@ -24,4 +24,4 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         runs = [run_of(uid) for uid in dict.fromkeys(options["run"])]
-        return split_of(runs, options["model"], groups_by_name().get(options["stage"], options["stage"]))
+        return split_of(runs, options["model"], group_of(runs[0], options["stage"]) if options["stage"] else "")

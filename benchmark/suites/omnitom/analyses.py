@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
@@ -164,20 +164,23 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     rules = {"seed": seed, "resamples": resamples}
     usable = _usable(results)
     with_gold = [result for result in results if result.unusable != NO_GOLD]
-    cells = Cells(usable)
-    every = cells if len(with_gold) == len(usable) else Cells(with_gold)
+    scheme = results[0].scheme if results else OMNITOM_SCHEME
+    cells = Cells(usable, scheme)
+    every = cells if len(with_gold) == len(usable) else Cells(with_gold, scheme)
     kinds, confusion, predicted = _of_usable(cells, rules)
     gold = _gold_labels(every, rules)
-    labels = {name: {"labels": list(said_labels(name)), **gold[name], **predicted[name]} for name in DIMENSIONS}
+    labels = {
+        name: {"labels": list(said_labels(name, scheme)), **gold[name], **predicted[name]} for name in scheme.keys
+    }
     return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
 def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
-    columns, stories = Columns(cells.stories), cells.stories
-    right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(DIMENSIONS))) for column in cells.right())
+    columns, stories, scheme = Columns(cells.stories), cells.stories, cells.scheme
+    right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(scheme.keys))) for column in cells.right())
     parts = columns.add(right), columns.add(legal)
-    tables = {name: cells.confusion(at) for at, name in enumerate(DIMENSIONS)}
+    tables = {name: cells.confusion(at) for at, name in enumerate(scheme.keys)}
     places = {}
     for name, table in tables.items():
         flat = table.reshape(stories, table.shape[1] * table.shape[2])
@@ -187,11 +190,11 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
     pooled = columns.pooled(**rules)
     confusion, predicted = {}, {}
     for name, (correct, of_gold, of_said, total) in places.items():
-        rows, labels = tables[name].sum(axis=0), said_labels(name)
+        rows, labels = tables[name].sum(axis=0), said_labels(name, scheme)
         ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
         starts = range(0, len(ends), len(labels))
         confusion[name] = {
-            "gold": list(SCHEMA[name].values),
+            "gold": list(scheme.schema[name].values),
             "said": list(labels),
             "rows": rows.tolist(),
             "ends": [ends[at : at + len(labels)] for at in starts],
@@ -199,11 +202,11 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
         }
         ends, reasons = pooled.ratios(of_said, total).ends()
         predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": ends, "reasons": reasons}
-    return _accuracies(pooled.ratios(*parts).estimates()), confusion, predicted
+    return _accuracies(pooled.ratios(*parts).estimates(), scheme), confusion, predicted
 
 
-def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
-    names = ("overall", *DIMENSIONS)
+def _accuracies(estimates: Sequence[Any], scheme: Scheme) -> dict[str, Any]:
+    names = ("overall", *scheme.keys)
     starts = range(0, len(estimates), len(names))
     return {
         kind: dict(zip(names, estimates[at : at + len(names)], strict=True))
@@ -214,12 +217,12 @@ def _accuracies(estimates: Sequence[Any]) -> dict[str, Any]:
 def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
     """The gold half of `labels`; no gold label is missing or illegal."""
     columns = Columns(cells.stories)
-    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(DIMENSIONS)}
+    tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(cells.scheme.keys)}
     places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
     pooled = columns.pooled(**rules)
     shares = {}
     for name, place in places.items():
-        none = len(said_labels(name)) - tables[name].shape[1]
+        none = len(said_labels(name, cells.scheme)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
         gold_ends = {"gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none}
         shares[name] = {"gold": counts + [0] * none, **gold_ends}

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.suites.omnitom.kinds import KINDS, order_bucket
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA, Labels
-from benchmark.suites.omnitom.results import LEGAL, UNSAID, Stage2Result
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
+from benchmark.suites.omnitom.results import Stage2Result
 
 MISSING = "missing"
 ILLEGAL = "illegal"
@@ -29,15 +29,15 @@ def is_of(kinds: Ints, at: int) -> NDArray[np.bool_]:
     return chosen
 
 
-def said_labels(dimension: str) -> tuple[str, ...]:
-    return (*SCHEMA[dimension].values, MISSING, ILLEGAL)
+def said_labels(dimension: str, scheme: Scheme = OMNITOM_SCHEME) -> tuple[str, ...]:
+    return (*scheme.schema[dimension].values, MISSING, ILLEGAL)
 
 
 class _Codes(dict[str, int]):
     """Places of what is said for a dimension in `said_labels`."""
 
-    def __init__(self, dimension: str) -> None:
-        super().__init__({label: at for at, label in enumerate(SCHEMA[dimension].values)})
+    def __init__(self, dimension: str, scheme: Scheme) -> None:
+        super().__init__({label: at for at, label in enumerate(scheme.schema[dimension].values)})
         self[""] = len(self)
         self.illegal = len(self)
 
@@ -45,20 +45,22 @@ class _Codes(dict[str, int]):
         return self.illegal
 
 
-_SAID = tuple(map(_Codes, DIMENSIONS))
+@lru_cache(64)
+def _codes(scheme: Scheme) -> tuple[_Codes, ...]:
+    return tuple(_Codes(dimension, scheme) for dimension in scheme.keys)
 
 
 @lru_cache(4096)
-def _gold_codes(gold: tuple[Labels, ...]) -> Ints:
+def _gold_codes(gold: tuple[Labels, ...], scheme: Scheme) -> Ints:
     """Return the codes of gold labels, the same for every model of a run; −1 for a label outside its closed set."""
     rows = [
         [
-            codes[label] if label in LEGAL[name] else -1
-            for name, codes, label in zip(DIMENSIONS, _SAID, row, strict=True)
+            codes[label] if label in scheme.legal[name] else -1
+            for name, codes, label in zip(scheme.keys, _codes(scheme), row, strict=True)
         ]
         for row in gold
     ]
-    return np.array(rows, dtype=np.int64).reshape(len(gold), len(DIMENSIONS))
+    return np.array(rows, dtype=np.int64).reshape(len(gold), len(scheme.keys))
 
 
 @lru_cache(4096)
@@ -73,29 +75,32 @@ def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
 
 
 class Cells:
-    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,)."""
+    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,). All
+    stories are labelled by one scheme."""
 
-    def __init__(self, results: Sequence[Stage2Result]) -> None:
+    def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
+        self.scheme = scheme
         self.stories = len(results)
         self.story = np.repeat(np.arange(self.stories), [len(result.gold) for result in results])
-        shape = (len(self.story), len(DIMENSIONS))
+        shape, codes_by_column = (len(self.story), len(scheme.keys)), _codes(scheme)
         predicted = [
             codes[label]
             for result in results
             for row in result.predicted
-            for codes, label in zip(_SAID, row or UNSAID, strict=True)
+            for codes, label in zip(codes_by_column, row or scheme.nothing, strict=True)
         ]
         self.said = np.array(predicted, dtype=np.int64).reshape(shape)
         self.gold = np.concatenate(
-            [np.empty((0, shape[1]), np.int64), *(_gold_codes(result.gold) for result in results)]
+            [np.empty((0, shape[1]), np.int64), *(_gold_codes(result.gold, scheme) for result in results)]
         )
-        kinds = (kind_codes(tuple(row[0] for row in result.gold), result.roles) for result in results)
+        kinds = (kind_codes(tuple(map(scheme.order_of, result.gold)), result.roles) for result in results)
         self.kinds = np.concatenate([np.empty((0, len(KINDS)), np.int64), *kinds])
 
     def confusion(self, at: int) -> Ints:
         """Rows of the dimension by story, gold label and label said."""
         legal = self.gold[:, at] >= 0
-        shape = (self.stories, len(SCHEMA[DIMENSIONS[at]].values), len(said_labels(DIMENSIONS[at])))
+        said = said_labels(self.scheme.keys[at], self.scheme)
+        shape = (self.stories, len(said) - 2, len(said))
         places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
-from benchmark.suites.contract import Entered, Outcome, Sample
+from annotation.domain.schema import Schema
+from benchmark.suites.contract import Entered, Outcome, Resources, Sample
 from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
+from benchmark.suites.omnitom.labels import Scheme, scheme_of
 from benchmark.suites.omnitom.official import STRUCTURED, why_none
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
@@ -33,6 +36,7 @@ class Results:
 
     name: str
     kind: str
+    scheme: Scheme
     official1: list[Stage1Result] = field(default_factory=list)
     repaired1: list[Stage1Result] = field(default_factory=list)
     official2: list[Stage2Result] = field(default_factory=list)
@@ -47,13 +51,25 @@ class Results:
 
 def results_of(entered: Entered) -> Results:
     """The readings of one model, in the order of the stories."""
-    records_of = entered.resources.derived("records", records_by_key)
-    records = {sample.key: records_of[sample.key] for sample in entered.samples}
+    known = records_of(entered.resources)
+    records = {sample.key: known[sample.key] for sample in entered.samples}
     return _Collecting(entered, records).collected()
 
 
-def records_by_key(samples: Sequence[Sample]) -> dict[str, Record]:
-    return {sample.key: record_of_sample(sample) for sample in samples}
+def records_of(resources: Resources) -> Mapping[str, Record]:
+    """Return the record of every sample of the dataset, by its key."""
+    return resources.derived("records", partial(_records_by_key, resources.schema))
+
+
+def _records_by_key(schema: Schema, samples: Sequence[Sample]) -> dict[str, Record]:
+    return {sample.key: record_of_sample(sample, schema) for sample in samples}
+
+
+def not_read(scheme: Scheme) -> str:
+    """Return why official scoring has nothing on gold of this scheme, empty for OmniToM's own."""
+    if scheme.official:
+        return ""
+    return f"Gold labelled by {scheme.schema.reference} has no official reading: the released code knows OmniToM's own dimensions alone."
 
 
 class _Collecting:
@@ -62,7 +78,7 @@ class _Collecting:
 
     def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
         self.entered, self.records = entered, records
-        self.found = Results(entered.name, entered.kind)
+        self.found = Results(entered.name, entered.kind, scheme_of(entered.resources.schema))
         self.extractions: dict[str, str] = {}
         self.extracted: dict[str, Mapping[str, Any]] = {}
         self.judged: set[str] = set()
@@ -129,6 +145,8 @@ class _Collecting:
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
         """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
+        if none := not_read(self.records[key].scheme):
+            return none
         if self.entered.settings["form"] == "structured":
             return STRUCTURED
         story = self.records[key].story_id

@@ -7,7 +7,6 @@ import numpy as np
 from benchmark.suites.omnitom.analyses import match_bucket, told_kinds
 from benchmark.suites.omnitom.cells import KIND_PLACES, Cells, is_of, said_labels
 from benchmark.suites.omnitom.kinds import order_bucket
-from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 
 
@@ -40,16 +39,16 @@ def stage2_rows(
     Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the labels `gold` and
     `said`; without either, the right ones.
     """
-    cells = Cells([result])
+    cells = Cells([result], result.scheme)
     kept = np.ones(len(cells.story), dtype=bool)
     for kind in filter(None, (order, role)):
         kept &= is_of(cells.kinds, KIND_PLACES[kind])
     if not dimension:
         return int(kept.sum()), len(kept)
-    at = DIMENSIONS.index(dimension)
+    at = result.scheme.keys.index(dimension)
     kept &= cells.gold[:, at] >= 0
     right = kept & (cells.gold[:, at] == cells.said[:, at])
-    names = said_labels(dimension)
+    names = said_labels(dimension, result.scheme)
     meant = kept if gold or said else right
     for label, column in ((gold, cells.gold), (said, cells.said)):
         if label:

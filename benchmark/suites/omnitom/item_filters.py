@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from benchmark.suites.item_filters import Choice, Filter, KeptReading, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
-from benchmark.suites.omnitom.collecting import records_by_key
+from benchmark.suites.omnitom.collecting import records_of
 from benchmark.suites.omnitom.counted_rows import stage1_rows, stage2_rows, unread
 from benchmark.suites.omnitom.item_parses import stage1_of, stage2_of
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import JUDGE, LABEL
 
@@ -20,27 +20,29 @@ def _named(names: Iterable[str]) -> tuple[Choice, ...]:
     return tuple((name, name) for name in names)
 
 
-FILTERS = (
-    Filter("order", "Order", _named(KINDS["order"])),
-    Filter("role", "Actor role", _named(KINDS["role"])),
-    # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
-    Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
-    Filter("dimension", "Dimension", tuple((name, SCHEMA[name].name) for name in DIMENSIONS), steps=(LABEL,)),
-    Filter(
-        "gold",
-        "Gold label",
-        on="dimension",
-        choices_on={name: _named(SCHEMA[name].values) for name in DIMENSIONS},
-        steps=(LABEL,),
-    ),
-    Filter(
-        "said",
-        "Label said",
-        on="dimension",
-        choices_on={name: _named(said_labels(name)) for name in DIMENSIONS},
-        steps=(LABEL,),
-    ),
-)
+def _filters(scheme: Scheme) -> tuple[Filter, ...]:
+    schema = scheme.schema
+    return (
+        *([Filter("order", "Order", _named(KINDS["order"]))] if scheme.ordered else []),
+        Filter("role", "Actor role", _named(KINDS["role"])),
+        # called `matches` it would hide the method of that name of the page's <form>, and htmx would fail on it
+        Filter("match_count", "MatchCount", _named(BUCKETS), steps=(JUDGE,)),
+        Filter("dimension", "Dimension", tuple(scheme.titles.items()), steps=(LABEL,)),
+        Filter(
+            "gold",
+            "Gold label",
+            on="dimension",
+            choices_on={name: _named(schema[name].values) for name in scheme.keys},
+            steps=(LABEL,),
+        ),
+        Filter(
+            "said",
+            "Label said",
+            on="dimension",
+            choices_on={name: _named(said_labels(name, scheme)) for name in scheme.keys},
+            steps=(LABEL,),
+        ),
+    )
 
 
 def _count(reading: KeptReading, chosen: Mapping[str, str]) -> tuple[int, int]:
@@ -63,9 +65,12 @@ def _unread(reading: KeptReading) -> int:
 
 
 def _result(reading: KeptReading) -> Stage1Result | Stage2Result:
-    record = reading.resources.derived("records", records_by_key)[reading.sample.key]
+    record = records_of(reading.resources)[reading.sample.key]
     read = stage1_of if reading.step == JUDGE else stage2_of
     return read(record, reading.held, mended=not reading.official)
 
 
-ROWS = Rows(steps=(JUDGE, LABEL), filters=FILTERS, count=_count, share=_share, unread=_unread)
+def rows_by(scheme: Scheme) -> Rows:
+    """Return the rows of answers about gold of a scheme; official readings are of OmniToM's own alone."""
+    unread = _unread if scheme.official else None
+    return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unread=unread)

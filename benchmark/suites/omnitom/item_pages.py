@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.domain.schema import Schema
 from benchmark.suites.contract import ItemView
+from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.parsing.structured import json_in, rows_in
@@ -23,28 +24,32 @@ Reading = Mapping[str, Any]
 
 
 def item(view: ItemView) -> dict[str, Any]:
-    """Return what `omnitom/item.html` takes for the item's step."""
-    step, record = view.question.step, record_of_sample(view.question.sample)
-    structured = view.question.settings["form"] == STRUCTURED
+    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official reading of any such answer."""
+    record = record_of_sample(view.question.sample, view.question.resources.schema)
+    return {"unread": not_read(record.scheme), **_of_step(view, record)}
+
+
+def _of_step(view: ItemView, record: Record) -> dict[str, Any]:
+    step, structured = view.question.step, view.question.settings["form"] == STRUCTURED
     if step == EXTRACT:
         return _extraction(view, record, structured)
     if step == LABEL:
-        return _labelling(view, record, view.question.resources.schema)
+        return _labelling(view, record, record.scheme)
     return _follow_up(view, record, structured) if step == FOLLOW_UP else _judgement(view, record, structured)
 
 
 # --- extraction --------------------------------------------------------------------------------------------------------------
 def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
-    gold = [{"actor": row.actor, "belief": row.belief, "order": row.labels[0]} for row in record.rows]
+    gold = [
+        {"actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels)} for row in record.rows
+    ]
     if view.answer is None:
         return {"gold": gold, "tables": []}
-    answer = view.answer
-    mended = _rows_shown(parse_extraction(answer, structured=structured), record)
-    official = None if structured else _rows_shown(extraction_rows(answer), record)
+    answer, alone = view.answer, structured or not record.scheme.official
+    mended = _rows_shown(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
+    official = None if alone else _rows_shown(extraction_rows(answer), record)
     same = official == mended
-    tables = [
-        {"name": "Predicted" if structured else "Both readings" if same else "Repaired reading", **_capped(mended)}
-    ]
+    tables = [{"name": "Predicted" if alone else "Both readings" if same else "Repaired reading", **_capped(mended)}]
     if not same and official is not None:
         tables.insert(0, {"name": "Official reading", **_capped(official)})
     return {"gold": gold, "tables": tables}
@@ -72,7 +77,7 @@ def _capped(rows: list[Shown]) -> dict[str, Any]:
 def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
     """The rows that were asked for and what the follow-up says of each."""
     texts = view.question.answers
-    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured)
+    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
     first = {"judge": texts.get(JUDGE, "")}
     before, after = (
         judged_counts(first | more, predicted, record.shown, structured=structured)
@@ -92,7 +97,7 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, An
     official, mended, texts = view.official, view.repaired or {}, view.question.answers
     extraction, answers = texts.get(EXTRACT, ""), [texts.get(step, "") for step in (JUDGE, FOLLOW_UP)]
     gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
-    predicted = _predicted_counts(extraction, official, mended, structured)
+    predicted = _predicted_counts(extraction, official, mended, structured, record.scheme)
     if structured:
         _name_matches(answers, predicted[-1]["rows"], [row for row in gold if row["shown"]])
     for row in (*gold, *(row for table in predicted for row in table["rows"])):
@@ -115,18 +120,20 @@ def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> l
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(
             {
-                "actor": row.actor, "belief": row.belief, "order": row.labels[0], "shown": row.shown, "official": predicted,
+                "actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels), "shown": row.shown, "official": predicted,
                 "repaired": count, "differs": official is not None and predicted != count,
             }
         )  # fmt: skip
     return rows
 
 
-def _predicted_counts(extraction: str, official: Reading | None, mended: Reading, structured: bool) -> list[Shown]:
+def _predicted_counts(
+    extraction: str, official: Reading | None, mended: Reading, structured: bool, scheme: Scheme
+) -> list[Shown]:
     """One table where both readings have the same rows, otherwise one of each."""
-    ours = parse_extraction(extraction, structured=structured)
+    ours = parse_extraction(extraction, structured=structured, scheme=scheme)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
-    if structured:
+    if structured or not scheme.official:
         return [{"name": "Predicted", "rows": rows}]
     theirs = extraction_rows(extraction)
     officially = _counted(theirs, (official or {}).get("pred", ()), "official")
@@ -161,17 +168,17 @@ def _name_matches(answers: Sequence[str], predicted: list[Shown], gold: list[Sho
 
 
 # --- labelling ---------------------------------------------------------------------------------------------------------------
-def _labelling(view: ItemView, record: Record, schema: Schema) -> dict[str, Any]:
+def _labelling(view: ItemView, record: Record, scheme: Scheme) -> dict[str, Any]:
     ours = iter((view.repaired or {}).get("predicted", ()))
     theirs = list((view.official or {}).get("predicted", ()))
     rows = []
     for at, row in enumerate(record.rows):
         mended = next(ours, None) if row.shown else None
         predicted = theirs[at] if at < len(theirs) else None
-        rows.append(_labelled_row(row, schema, mended, predicted, official=view.official is not None))
-    right = [sum(row["cells"][at]["right"] for row in rows) for at in range(len(schema.keys))]
+        rows.append(_labelled_row(row, scheme, mended, predicted, official=view.official is not None))
+    right = [sum(row["cells"][at]["right"] for row in rows) for at in range(len(scheme.keys))]
     return {
-        "dimensions": schema.dimensions,
+        "dimensions": scheme.schema.dimensions,
         "rows": rows,
         "right": right,
         "answered": view.repaired is not None,
@@ -182,11 +189,11 @@ def _labelling(view: ItemView, record: Record, schema: Schema) -> dict[str, Any]
 
 
 def _labelled_row(
-    row: GoldRow, schema: Schema, mended: list[str] | None, labels: list[str] | None, *, official: bool
+    row: GoldRow, scheme: Scheme, mended: list[str] | None, labels: list[str] | None, *, official: bool
 ) -> dict[str, Any]:
     cells = []
-    for at, dimension in enumerate(schema.keys):
-        gold = repaired(dimension, row.labels[at])
+    for at, dimension in enumerate(scheme.keys):
+        gold = repaired(dimension, row.labels[at], scheme)
         ours, theirs = mended[at] if mended else "", labels[at] if labels else ""
         cells.append(
             {

@@ -9,11 +9,10 @@ from typing import Any
 from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom import official, repaired
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
-from benchmark.suites.omnitom.labels import DIMENSIONS, Labels
+from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.metrics import f1, share
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
-from benchmark.suites.omnitom.parsing.values import repaired as repaired_label
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
@@ -28,7 +27,7 @@ def parse_stage1(
     kept = _stage1(mended)
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
     repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged))
-    if structured:
+    if structured or not record.scheme.official:
         return Parsed(None, kept, None, *repaired_fields)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
@@ -50,11 +49,11 @@ def parse_follow_up(
     return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
 
 
-def parse_stage1_rows(extraction: str, *, structured: bool = False) -> Parsed:
+def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:
     """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
-    rows = parse_extraction(extraction, structured=structured)
+    rows = parse_extraction(extraction, structured=structured, scheme=scheme)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
-    unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured)
+    unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)
     return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable, empty=not rows)
 
 
@@ -70,7 +69,7 @@ def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Pa
     kept = {"predicted": [row and list(row) for row in mended.predicted]}
     mended_score = repaired.stage2_score(mended).of("estimate", "overall_accuracy")
     empty = not any(mended.predicted)
-    if structured:
+    if structured or not record.scheme.official:
         return Parsed(None, kept, None, mended_score, mended.unusable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
@@ -101,13 +100,13 @@ def _accuracy(result: Stage2Result) -> float:
 
 def stage1_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage1Result:
     """The result again that `parse_stage1` put down as its `repaired` (`mended`) or `official` part."""
-    gold, roles = _gold(record.rows, mended)
+    gold, roles = _gold(record.rows, mended, record.scheme)
     return Stage1Result(
         record.story_id,
         record.category,
         tuple(parsed["pred"]),
         tuple(parsed["gold"]),
-        tuple(row[0] for row in gold),
+        tuple(map(record.scheme.order_of, gold)),
         unusable if mended else "",
         tuple(parsed.get("orders", ())),
         roles,
@@ -116,14 +115,16 @@ def stage1_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusab
 
 
 def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusable: str = "") -> Stage2Result:
-    gold, roles = _gold(record.rows, mended)
+    gold, roles = _gold(record.rows, mended, record.scheme)
     predicted = tuple(None if row is None else tuple(row) for row in parsed["predicted"])
-    return Stage2Result(record.story_id, record.category, gold, predicted, unusable if mended else "", roles)
+    return Stage2Result(
+        record.story_id, record.category, gold, predicted, unusable if mended else "", roles, record.scheme
+    )
 
 
 @lru_cache(4096)
-def _gold(rows: tuple[GoldRow, ...], mended: bool) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
+def _gold(rows: tuple[GoldRow, ...], mended: bool, scheme: Scheme) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
     """Return (labels, roles) of the gold rows of a reading: the same for every model of a run."""
     kept = [row for row in rows if row.shown] if mended else rows
-    labels = tuple(tuple(map(repaired_label, DIMENSIONS, row.labels)) if mended else row.labels for row in kept)
+    labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in kept)
     return labels, tuple(role_of(row.actor) for row in kept)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
+from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
+from benchmark.suites.contract import named_by
 from judge.domain.text import normalise_space
 
 SCHEMA = OMNITOM
-"""What gold is labelled by that a run can be measured against."""
+"""OmniToM's own schema, the only one that the released code and the published figures know."""
 
 Labels = tuple[str, ...]
-"""Seven labels, in the order of `DIMENSIONS`."""
+"""A label of each dimension, in the order of the schema that they are of."""
 
 COLUMNS: Mapping[str, str] = MappingProxyType(
     {
@@ -30,6 +33,113 @@ COLUMNS: Mapping[str, str] = MappingProxyType(
 """The record format's key of each dimension and its name in official output."""
 
 DIMENSIONS = tuple(COLUMNS)
+ORDER = "order"
+"""The dimension that extractions have a column for, where a schema has it."""
+
+_NAMES = ("Order", "Truth-Status", "Knowledge-Access", "Representation", "Content Type", "Mental-Source", "Context")
+_HEADS = ("Order", "Status", "Access", "Repr", "CType", "Source", "Context")
+
+
+@dataclass(frozen=True, eq=False)
+class Scheme:
+    """A label schema as questions ask by it, and answers are read and counted by it.
+
+    `keys` are its dimensions. Of each, `names` has what tables of text head its column with, `heads` what files head its figures with, `shares` the
+    name of its accuracy, after that of all together, and `legal` its closed label set.
+    """
+
+    schema: Schema
+    names: Mapping[str, str]
+    heads: Mapping[str, str]
+    shares: tuple[str, ...]
+    legal: Mapping[str, frozenset[str]]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(self.names)
+
+    @cached_property
+    def official(self) -> bool:
+        """Whether it is OmniToM's own: no other has official readings or figures."""
+        return self.schema is SCHEMA
+
+    @cached_property
+    def nothing(self) -> Labels:
+        """The labels of a row that has none."""
+        return ("",) * len(self.names)
+
+    @property
+    def shorts(self) -> dict[str, str]:
+        """What pages head the columns of dimensions with."""
+        return {key: self.schema[key].short for key in self.names}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        return {key: self.schema[key].name for key in self.names}
+
+    @cached_property
+    def ordered(self) -> bool:
+        """Whether propositions have an order."""
+        return ORDER in self.names
+
+    @cached_property
+    def _order_at(self) -> int:
+        return self.keys.index(ORDER) if self.ordered else -1
+
+    def order_of(self, labels: Labels) -> str:
+        """Return the order among the labels of a row, empty where the schema has none."""
+        return labels[self._order_at] if self.ordered else ""
+
+    def group(self, key: str) -> str:
+        """Return the key of the metric group that OmniToM's own has under this one."""
+        return key if self.official else named_by(key, self.schema)
+
+    def share_of(self, key: str) -> str:
+        return self.shares[1 + self.keys.index(key)]
+
+
+def scheme_of(schema: Schema) -> Scheme:
+    """Return the scheme of a schema, the same object for equal ones."""
+    return OMNITOM_SCHEME if schema is SCHEMA else _scheme(schema)
+
+
+@lru_cache(64)
+def _scheme(schema: Schema) -> Scheme:
+    if schema == SCHEMA:
+        return OMNITOM_SCHEME
+    keys = schema.keys
+    names = {key: schema[key].name if _telling(schema, key) else key for key in keys}
+    heads = {key: schema[key].short for key in keys}
+    shares = (ALL_DIMENSIONS, *(f"acc_{key}" for key in keys))
+    return Scheme(schema, names, heads, shares, _legal(schema))
+
+
+def _telling(schema: Schema, key: str) -> bool:
+    """Return whether the name of a dimension, read back without its case and marks, is that of no other column."""
+    letters = {other: bare(schema[other].name) for other in schema.keys}
+    others = {"actor", "belief", *(bare(other) for other in schema.keys if other != key)}
+    others |= {name for other, name in letters.items() if other != key}
+    return bool(letters[key]) and letters[key] not in others and "|" not in schema[key].name
+
+
+def bare(name: object) -> str:
+    """Return the small letters of a name, which is all that an answer must get right of it."""
+    return _NOT_A_LETTER.sub("", str(name).lower())
+
+
+def _legal(schema: Schema) -> dict[str, frozenset[str]]:
+    return {key: frozenset(schema[key].values) for key in schema.keys}
+
+
+ALL_DIMENSIONS = "overall_accuracy"
+_NOT_A_LETTER = re.compile(r"[^a-z]")
+OMNITOM_SCHEME = Scheme(
+    SCHEMA,
+    dict(zip(DIMENSIONS, _NAMES, strict=True)),
+    dict(zip(DIMENSIONS, _HEADS, strict=True)),
+    (ALL_DIMENSIONS, *(f"acc_{column}" for column in COLUMNS.values())),
+    _legal(SCHEMA),
+)
 
 _DIGITS = re.compile(r"\d+")
 _FOREIGN = re.compile(r"[^a-z0-9/ ]")
@@ -85,6 +195,8 @@ def _canonical(dimension: str, text: str) -> str:
     return accepted.get(sought) or accepted.get(sought.replace(" ", "")) or text
 
 
-def canonical_labels(values: Mapping[str, object]) -> Labels:
-    """The labels of one record, missing ones empty."""
+def canonical_labels(values: Mapping[str, object], scheme: Scheme = OMNITOM_SCHEME) -> Labels:
+    """The labels of one record, missing ones empty; of another schema than OmniToM's as they are."""
+    if not scheme.official:
+        return tuple(normalise_space(values.get(key)) for key in scheme.keys)
     return tuple(canonical(dimension, values.get(dimension)) for dimension in DIMENSIONS)

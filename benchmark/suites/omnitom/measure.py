@@ -16,6 +16,7 @@ from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
 from benchmark.suites.omnitom.collecting import FIGURES, Results, results_of
 from benchmark.suites.omnitom.counted_rows import unread
+from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
@@ -35,7 +36,8 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         return measured(results_of(entered), seed)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
     by_stage = {stage: [figures for repetition in each if (figures := repetition[stage])] for stage in FIGURES.values()}
-    return {stage: over_repetitions(of, stage, seed) if of else None for stage, of in by_stage.items()}
+    scheme = scheme_of(entered.resources.schema)
+    return {stage: over_repetitions(of, scheme.group(stage), seed) if of else None for stage, of in by_stage.items()}
 
 
 def _turn(entered: Entered, turn: int) -> Entered:
@@ -65,7 +67,7 @@ def _stage1(results: Results, seed: int) -> Measured | None:
     without = results.without[EXTRACT], results.without[JUDGE], Counter({SKIPPED: skipped} if skipped else {})
     seen = _seen(official, repaired, partial(stage1_analyses, seed=seed), results.extractions, without, seed)
     metrics = stage1_metrics(official) if official else None
-    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, "stage1")
+    return _both(official, metrics, stage1_report(repaired, seed=seed), seen, results.scheme.group("stage1"))
 
 
 def _stage2(results: Results, seed: int) -> Measured | None:
@@ -76,7 +78,7 @@ def _stage2(results: Results, seed: int) -> Measured | None:
         official, repaired, partial(stage2_analyses, seed=seed), results.labellings, (results.without[LABEL],), seed
     )
     metrics = stage2_metrics(official) if official else None
-    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, "stage2")
+    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, results.scheme.group("stage2"))
 
 
 def _seen(
@@ -119,5 +121,6 @@ def own_figures(
 ) -> tuple[Readings, BySample]:
     """Return (figures by reading, figures by story) of labels."""
     metrics = stage2_metrics(official) if official else None
-    figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, "stage2")
+    group = repaired[0].scheme.group("stage2")
+    figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, group)
     return {"official": figures["official"], "repaired": figures["repaired"]}, by_story

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, STRUCTURED
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
 from judge.domain.lexical import BLIND
@@ -15,14 +17,14 @@ _UNCALIBRATED = (
 )
 
 
-def methods(reported: Reported) -> Sections:
+def methods(scheme: Scheme, reported: Reported) -> Sections:
     """Return (heading, text) in the order of a methods section; how often and how freely was asked only where that was chosen."""
     chosen = reported.settings.get("repetitions", 1) > 1 or reported.settings.get("temperature") is not None
     return [
         ("Prompts", _prompts(reported)),
         (ASKING, reported.asking if chosen else ""),
         ("Judge", _judge(reported) if reported.judge and "stage1" in reported.groups else ""),
-        ("Scoring", _scoring(reported)),
+        ("Scoring", _scoring(scheme, reported)),
         (UNCERTAINTY, reported.uncertainty),
         ("Reference rows", _references(reported)),
     ]
@@ -71,7 +73,7 @@ def _saw(reported: Reported) -> str:
     return f"which saw {story} in a prompt of level {settings.get('judge_level')}, with {examples}."
 
 
-def _scoring(reported: Reported) -> str:
+def _scoring(scheme: Scheme, reported: Reported) -> str:
     parts = []
     if "stage1" in reported.groups:
         parts.append(
@@ -84,10 +86,14 @@ def _scoring(reported: Reported) -> str:
             "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, averaged over stories; "
             "overall is the mean of the dimensions."
         )
-    if reported.settings["form"] == STRUCTURED:
+    structured = reported.settings["form"] == STRUCTURED
+    if none := not_read(scheme):
+        parts.append(f"{none} All figures are of the repaired one.")
+    elif structured:
         parts.append("Structured output has no official reading; all figures are of the repaired one.")
+    if structured:
         parts.append(reported.schema)
-    else:
+    elif not none:
         parts.append(
             "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
             "cannot parse as 0."

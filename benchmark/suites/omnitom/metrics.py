@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.domain.averaging import Row, StoryAverages, averages, six
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.text import normalise_space
 
 STAGE1_SHARES = ("precision", "recall", "f1")
-STAGE2_SHARES = ("overall_accuracy", *(f"acc_{COLUMNS[dimension]}" for dimension in DIMENSIONS))
+STAGE2_SHARES = OMNITOM_SCHEME.shares
 STAGE1_COLUMNS = ("story_id", "story_category", "pred_total", "gt_total", "pred_matched", "gt_matched", *STAGE1_SHARES)
 STAGE2_COLUMNS = ("story_id", "story_category", "pairs", "matched_pairs", *STAGE2_SHARES)
 

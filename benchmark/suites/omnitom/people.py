@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from annotation.domain.leave_one_out import By
-from benchmark.suites.omnitom.collecting import Results, records_by_key
+from benchmark.suites.omnitom.collecting import Results, not_read, records_of
 from benchmark.suites.omnitom.item_parses import stage2_of
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.measure import measured, own_figures
 from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ
 from benchmark.suites.omnitom.records import Record
@@ -34,31 +34,32 @@ class PersonResults:
 
 def people_measured(person: Person) -> PersonMeasured | None:
     """Score a person; None for who labelled no cell of what models were asked about."""
-    records = person.resources.derived("records", records_by_key)
-    results = PersonResults(Results(person.name, "person"))
+    records, scheme = records_of(person.resources), scheme_of(person.resources.schema)
+    results = PersonResults(Results(person.name, "person", scheme))
     for labelled in person.labelled:
         _take_labels(results, labelled, records[labelled.sample.key])
     if not results.own_repaired:
         return None
-    _lack(results, len(person.samples), structured=person.settings["form"] == STRUCTURED)
+    unread = not_read(scheme) or (NOT_READ if person.settings["form"] == STRUCTURED else "")
+    _lack(results, len(person.samples), unread)
     seed = int(person.settings.get("seed", 1))
     figures = own_figures(results.own_official, results.own_repaired, seed)
-    return PersonMeasured(measured(results.results, seed), figures, _told(person, results, records))
+    return PersonMeasured(measured(results.results, seed), figures, _told(person, results, records, len(scheme.keys)))
 
 
-def _lack(of_person: PersonResults, samples_asked: int, *, structured: bool) -> None:
-    """Official scoring needs all of the `asked` stories."""
+def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:
+    """Official scoring needs all of the `asked` stories, and has none where `unread` says why."""
     results = of_person.results
-    if structured or len(of_person.own_official) < samples_asked:
-        results.lacking = {"stage2": NOT_READ if structured else GAPS}
+    if unread or len(of_person.own_official) < samples_asked:
+        results.lacking = {"stage2": unread or GAPS}
         of_person.own_official = []
     elif len(results.official2) < samples_asked:
         results.lacking = {"stage2": UNSETTLED}
-    if structured:
+    if unread:
         results.official2 = []
 
 
-def _told(person: Person, results: PersonResults, records: Mapping[str, Record]) -> dict[str, int]:
+def _told(person: Person, results: PersonResults, records: Mapping[str, Record], dimensions: int) -> dict[str, int]:
     settled = Counter(
         by
         for labelled in person.labelled
@@ -70,7 +71,7 @@ def _told(person: Person, results: PersonResults, records: Mapping[str, Record])
         "stories": len(results.own_repaired),
         "of_stories": len(person.samples),
         "cells": settled.total(),
-        "of_cells": sum(len(records[sample.key].shown) for sample in person.samples) * len(DIMENSIONS),
+        "of_cells": sum(len(records[sample.key].shown) for sample in person.samples) * dimensions,
         **{by.value or "open": settled[by] for by in By},
     }
 
@@ -79,7 +80,7 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
     """Add the story, against gold with the person and without. A cell that has no label or is not settled has no gold, so that it counts
     nowhere."""
     labels, settled = labelled.labels, labelled.settled
-    frozen = [[belief["labels"][key] for key in DIMENSIONS] for belief in labelled.sample.gold["beliefs"]]
+    frozen = [[belief["labels"][key] for key in record.scheme.keys] for belief in labelled.sample.gold["beliefs"]]
     if all(map(all, labels)):
         complete = stage2_of(record, {"predicted": labels}, mended=False)
         results.own_official.append(complete)

@@ -9,9 +9,10 @@ from typing import Annotated, Any, BinaryIO
 from pydantic import BeforeValidator, Field
 
 from annotation.domain.corpus_files import lines_of
+from annotation.domain.schema import Schema
 from benchmark.suites.asked import Sample
 from benchmark.suites.json_lines import BadLine, object_of_line
-from benchmark.suites.omnitom.labels import Labels, canonical_labels
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Labels, Scheme, canonical_labels, scheme_of
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Expected, Open
 from judge.domain.text import normalise_space
@@ -42,12 +43,13 @@ class GoldRow:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A story with its gold rows; `category` is verbatim, as stories are grouped by it."""
+    """A story with its gold rows, labelled by a scheme; `category` is verbatim, as stories are grouped by it."""
 
     story_id: int
     category: str
     story: str
     rows: tuple[GoldRow, ...]
+    scheme: Scheme = OMNITOM_SCHEME
 
     @property
     def shown(self) -> list[GoldRow]:
@@ -75,16 +77,18 @@ def record_of(values: Mapping[str, Any]) -> Record:
     return Record(fields.story_id, fields.story_category, fields.story, tuple(map(_gold_row, fields.beliefs)))
 
 
-def record_of_sample(sample: Sample) -> Record:
-    """Return the record of a sample. Raises Misfit."""
-    rows = (_gold_row(_Belief.of(belief)) for belief in sample.gold["beliefs"])
-    return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows))
+def record_of_sample(sample: Sample, schema: Schema = SCHEMA) -> Record:
+    """Return the record of a sample whose gold is labelled by a schema. Raises Misfit."""
+    scheme = scheme_of(schema)
+    rows = (_gold_row(_Belief.of(belief), scheme) for belief in sample.gold["beliefs"])
+    return Record(int(sample.key), sample.category, sample.content["story"], tuple(rows), scheme)
 
 
-def _gold_row(row: _Belief) -> GoldRow:
+def _gold_row(row: _Belief, scheme: Scheme = OMNITOM_SCHEME) -> GoldRow:
     labels = _told(row.actor), _told(row.belief)
     order = normalise_space(row.labels.get("order"))
-    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical_labels(row.labels), order, labels)
+    canonical = canonical_labels(row.labels, scheme)
+    return GoldRow(normalise_space(row.actor), normalise_space(row.belief), canonical, order, labels)
 
 
 def _told(value: object) -> str:

@@ -23,8 +23,8 @@ from typing import Any
 
 from benchmark.domain.estimating import Report, StoryReport, StoryScore, report
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
-from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES, f1
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES, f1
 from benchmark.suites.omnitom.official import Texts
 from benchmark.suites.omnitom.parsing.emptiness import says_nothing
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
@@ -41,14 +41,14 @@ from core.statistics import RESAMPLES
 def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage1Result:
     """The counts of the propositions that a person would read, on both sides."""
     gold = record.shown
-    predicted = parse_extraction(texts.get("extract", ""), structured=structured)
+    predicted = parse_extraction(texts.get("extract", ""), structured=structured, scheme=record.scheme)
     counts = judged_counts(texts, predicted, gold, structured=structured)
     if not gold:
         unusable = NO_GOLD
     elif "extract" not in texts:
         unusable = NO_ANSWER
     elif not predicted:
-        unusable = why_unreadable(texts["extract"], structured=structured)
+        unusable = why_unreadable(texts["extract"], structured=structured, scheme=record.scheme)
         counts = counts if unusable else ([], [0] * len(gold))
     elif set(counts[0] + counts[1]) == {None}:
         ignored = structured and ignores_schema(texts.get("judge", ""), "predictions", "gold")
@@ -60,12 +60,17 @@ def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool 
         record.category,
         pred_counts=tuple(counts[0]),
         gold_counts=tuple(counts[1]),
-        gold_orders=tuple(repaired("order", row.order) for row in gold),
+        gold_orders=tuple(gold_order(row, record.scheme) for row in gold),
         unusable=unusable,
         pred_orders=tuple(order_bucket(row.order) for row in predicted),
         gold_roles=tuple(role_of(row.actor) for row in gold),
         pred_roles=tuple(role_of(row.actor) for row in predicted),
     )
+
+
+def gold_order(row: GoldRow, scheme: Scheme) -> str:
+    """Return the order of a gold row, empty by a scheme without orders."""
+    return repaired(ORDER, row.order, scheme) if scheme.ordered else ""
 
 
 def judged_counts(
@@ -82,17 +87,17 @@ def judged_counts(
     return filled[0], filled[1]
 
 
-def why_unreadable(text: str, *, structured: bool) -> str:
+def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHEME) -> str:
     """Return why an extraction or a labelling without a row is unusable, "" where it is a table that says nothing."""
     if structured and ignores_schema(text, "rows"):
         return NOT_STRUCTURED
-    return "" if says_nothing(text) else UNREADABLE
+    return "" if says_nothing(text, scheme) else UNREADABLE
 
 
 def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage2Result:
     """The labels that a person would read for each gold proposition; gold labels are repaired in the same way."""
-    gold = record.shown
-    predicted = parse_labels(texts.get("label", ""), gold, structured=structured)
+    gold, scheme = record.shown, record.scheme
+    predicted = parse_labels(texts.get("label", ""), gold, structured=structured, scheme=scheme)
     if not gold:
         unusable = NO_GOLD
     elif "label" not in texts:
@@ -100,10 +105,14 @@ def stage2_result(record: Record, texts: Mapping[str, str], *, structured: bool 
     elif any(row is not None for row in predicted):
         unusable = ""
     else:
-        unusable = why_unreadable(texts["label"], structured=structured)
-    labels = tuple(tuple(map(repaired, DIMENSIONS, row.labels)) for row in gold)
+        unusable = why_unreadable(texts["label"], structured=structured, scheme=scheme)
+    labels = tuple(repaired_labels(row.labels, scheme) for row in gold)
     roles = tuple(role_of(row.actor) for row in gold)
-    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles)
+    return Stage2Result(record.story_id, record.category, labels, tuple(predicted), unusable, roles, scheme)
+
+
+def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
+    return tuple(repaired(key, label, scheme) for key, label in zip(scheme.keys, labels, strict=True))
 
 
 def stage1_score(result: Stage1Result) -> StoryScore:
@@ -149,17 +158,17 @@ def _as_many(matched: float, rows: int) -> float:
 
 def stage2_score(result: Stage2Result) -> StoryScore:
     """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
-    cells = result.right().values()
+    cells, shares = result.right().values(), result.scheme.shares
     if not result.unusable:
-        figures = _stage2([sum(cell) / len(cell) if cell else None for cell in cells])
+        figures = _stage2([sum(cell) / len(cell) if cell else None for cell in cells], shares)
         return StoryScore(result.category, figures, figures, figures)
-    worst, best = (_stage2([value if cell else None for cell in cells]) for value in (0.0, 1.0))
+    worst, best = (_stage2([value if cell else None for cell in cells], shares) for value in (0.0, 1.0))
     return StoryScore(result.category, worst, best, None, result.unusable)
 
 
-def _stage2(accuracies: Sequence[float | None]) -> dict[str, float | None]:
+def _stage2(accuracies: Sequence[float | None], shares: Sequence[str]) -> dict[str, float | None]:
     defined = [accuracy for accuracy in accuracies if accuracy is not None]
-    return dict(zip(STAGE2_SHARES, [sum(defined) / len(defined) if defined else None, *accuracies], strict=True))
+    return dict(zip(shares, [sum(defined) / len(defined) if defined else None, *accuracies], strict=True))
 
 
 def score_repaired(
@@ -194,7 +203,8 @@ def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: 
 def stage2_report(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
     """The figures of labelling."""
     scores = [stage2_score(result) for result in results]
-    head = report(scores, STAGE2_SHARES, seed=seed, resamples=resamples)
+    shares = (results[0].scheme if results else OMNITOM_SCHEME).shares
+    head = report(scores, shares, seed=seed, resamples=resamples)
     counts = [{"pairs": len(result.gold), "matched_pairs": result.paired} for result in results]
     return _whole(head, results, scores, counts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA, Labels
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _matched(counts: tuple[int | None, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Stage2Result:
-    """Gold labels of each gold row, and what was predicted for it: None without a row, "" without a label.
+    """Gold labels of each gold row, in the order of the scheme's dimensions, and what was predicted for it: None without a row, "" without a label.
 
     `roles` are the gold rows' (see `kinds`), empty where they are not known.
     """
@@ -66,6 +66,7 @@ class Stage2Result:
     predicted: tuple[Labels | None, ...]
     unusable: str = ""
     roles: tuple[str, ...] = ()
+    scheme: Scheme = OMNITOM_SCHEME
 
     @property
     def paired(self) -> int:
@@ -74,18 +75,13 @@ class Stage2Result:
     def columns(self) -> Iterator[tuple[str, Labels, Labels]]:
         """Yield (dimension, gold labels, predicted labels, "" without one) of each dimension, in row order."""
         if self.gold:
-            columns = zip(*(row or UNSAID for row in self.predicted), strict=True)
-            yield from zip(DIMENSIONS, zip(*self.gold, strict=True), columns, strict=True)
+            columns = zip(*(row or self.scheme.nothing for row in self.predicted), strict=True)
+            yield from zip(self.scheme.keys, zip(*self.gold, strict=True), columns, strict=True)
 
     def right(self) -> dict[str, list[bool]]:
         """Return whether each cell is right, by dimension; cells whose gold label is outside its closed set are left out."""
-        right: dict[str, list[bool]] = {name: [] for name in DIMENSIONS}
+        right: dict[str, list[bool]] = {name: [] for name in self.scheme.keys}
         for name, gold, predicted in self.columns():
-            legal = LEGAL[name]
+            legal = self.scheme.legal[name]
             right[name] = [label == other for label, other in zip(gold, predicted, strict=True) if label in legal]
         return right
-
-
-UNSAID = ("",) * len(DIMENSIONS)
-LEGAL = {name: frozenset(SCHEMA[name].values) for name in DIMENSIONS}
-"""The closed label set of each dimension: reports look labels up by the million."""

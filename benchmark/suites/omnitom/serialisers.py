@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 
 from benchmark.suites.omnitom import judge_tables
 from benchmark.suites.omnitom.judge_alignment import exact_match_counts
+from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.records import Record
 
-EXTRACTION_HEADER = ("Actor", "Belief", "Order")
-LABEL_HEADER = (
-    "Actor",
-    "Belief",
-    "Order",
-    "Truth-Status",
-    "Knowledge-Access",
-    "Representation",
-    "Content Type",
-    "Mental-Source",
-    "Context",
-)
+_PROPOSITION = ("Actor", "Belief")
+
+
+def extraction_header(scheme: Scheme) -> tuple[str, ...]:
+    """Return the heads of a table of propositions."""
+    return (*_PROPOSITION, scheme.names[ORDER]) if scheme.ordered else _PROPOSITION
+
+
+def label_header(scheme: Scheme) -> tuple[str, ...]:
+    """Return the heads of a table of labelled propositions."""
+    return (*_PROPOSITION, *scheme.names.values())
 
 
 def _piped(rows: Iterable[Iterable[str]]) -> str:
@@ -39,12 +39,13 @@ def gold_csv(record: Record) -> str:
 
 def gold_extraction_table(record: Record) -> str:
     """Return what a perfect extraction looks like: the official mock model's answer, of every gold row."""
-    return _piped([EXTRACTION_HEADER, *((row.actor, row.belief, row.order) for row in record.rows)])
+    header = extraction_header(record.scheme)
+    return _piped([header, *((row.actor, row.belief, row.order)[: len(header)] for row in record.rows)])
 
 
 def gold_label_table(record: Record) -> str:
     """Return what a perfect labelling looks like: the official mock model's answer, of every gold row."""
-    return _piped([LABEL_HEADER, *((row.actor, row.belief, *row.labels) for row in record.rows)])
+    return _piped([label_header(record.scheme), *((row.actor, row.belief, *row.labels) for row in record.rows)])
 
 
 def mock_judgement(predictions: Sequence[tuple[str, str]], record: Record) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmark.suites.judged import MOST_CALLS
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
+from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
 from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
 
@@ -16,11 +17,12 @@ LEVELS = (
 )
 _TABLES_ALONE = "is a baseline that reads the two tables alone"
 
+PROMPT_SET = Setting(
+    "prompt_set", "Prompt set", NAMES[-1],
+    stored=COLUMN, prompt_set=True, flag="prompt-set", flag_help="the built-in set if not given",
+)  # fmt: skip
 SETTINGS = (
-    Setting(
-        "prompt_set", "Prompt set", "omnitom-1",
-        stored=COLUMN, prompt_set=True, flag="prompt-set", flag_help="the built-in set if not given",
-    ),
+    PROMPT_SET,
     Setting(
         "level", "Prompt level", 3, choices=LEVELS, refusal="The prompt level is {value}; expected 1 to 4.",
         stored=COLUMN, flag="level", flag_help="of extraction and labelling; 3 if not given",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from annotation.domain.schema import Schema
 from benchmark.suites.contract import Question, Sample, Sizes
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.suites.omnitom.prompting.templates import FORMS
@@ -30,18 +32,19 @@ def _of(question: Question) -> tuple[Extent, Extent]:
     """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was chosen and reads at all."""
     settings, kind = question.settings, (question.settings["form"], question.step)
     sample = question.sample
-    sizes = _measures([sample]) if sample.published else question.resources.derived("sizes", _measures)
+    measures = partial(_measures, question.resources.schema)
+    sizes = measures([sample]) if sample.published else question.resources.derived("sizes", measures)
     sample_sizes = sizes[sample.key]
     shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
     return sample_sizes.data[kind] + (sample_sizes.story if shows_story else Extent()), sample_sizes.answers[kind]
 
 
-def _measures(samples: Sequence[Sample]) -> dict[str, _Measure]:
+def _measures(schema: Schema, samples: Sequence[Sample]) -> dict[str, _Measure]:
     """Return the measure of each sample by its key."""
     kinds = [(answer_format, step) for answer_format in FORMS for step in CELL_CHARACTERS]
     sizes = {}
     for sample in samples:
-        record = record_of_sample(sample)
+        record = record_of_sample(sample, schema)
         tables = {kind: _tables(*kind, record) for kind in kinds}
         answers = {kind: _answer(*kind, record) for kind in kinds}
         sizes[sample.key] = _Measure(Extent.of(record.story.strip()), tables, answers)

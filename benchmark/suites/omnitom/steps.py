@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.suites.contract import Parsed, Question, Resources, Sample, Step
+from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.omnitom.item_parses import parse_follow_up, parse_stage1, parse_stage1_rows, parse_stage2
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
 from benchmark.suites.omnitom.prompting import (
@@ -21,7 +21,7 @@ from benchmark.suites.omnitom.prompting import (
 from benchmark.suites.omnitom.prompting.choosing import examples_of, level_of
 from benchmark.suites.omnitom.prompting.follow_up import Gaps, follow_up_request
 from benchmark.suites.omnitom.prompting.rendering import plain
-from benchmark.suites.omnitom.records import GoldRow, record_of_sample
+from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from workers.providers.contract import Request
@@ -41,8 +41,7 @@ def request(question: Question) -> Request | str:
     if question.step == EXTRACT:
         return extraction_request(**_how(question))
     if question.step == LABEL:
-        rows = record_of_sample(question.sample).rows
-        return labelling_request(rows=rows, counts=_label_counts(question), **_how(question))
+        return labelling_request(rows=_record(question).rows, counts=_label_counts(question), **_how(question))
     if EXTRACT not in question.answers:
         return "There is no extraction to be judged."
     if question.step == JUDGE:
@@ -54,7 +53,7 @@ def request(question: Question) -> Request | str:
 
 def parse(question: Question, answer: str) -> Parsed:
     """Both readings of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
-    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
+    record, structured = _record(question), question.settings["form"] == STRUCTURED
     extraction = question.answers.get(EXTRACT, "")
     if question.step == JUDGE:
         return parse_stage1(record, extraction, answer, question.answers.get(FOLLOW_UP, ""), structured=structured)
@@ -62,25 +61,25 @@ def parse(question: Question, answer: str) -> Parsed:
         return parse_follow_up(record, extraction, question.answers.get(JUDGE, ""), answer, structured=structured)
     if question.step == LABEL:
         return parse_stage2(record, answer, structured=structured)
-    return parse_stage1_rows(answer, structured=structured)
+    return parse_stage1_rows(answer, structured=structured, scheme=record.scheme)
 
 
 def expected(question: Question) -> str:
     """Return what a perfect model would answer, in the form that is asked for; the judge's two tables as the data has them."""
-    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
+    record, structured = _record(question), question.settings["form"] == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)
     if not structured:
         return gold_extraction_table(record)
-    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in record.shown]
+    ordered = record.scheme.ordered
+    rows = [
+        {"actor": row.actor, "belief": row.belief} | ({"order": row.order} if ordered else {}) for row in record.shown
+    ]
     return json.dumps({"rows": rows}, ensure_ascii=False)
 
 
-def unfit(resources: Resources) -> str:
-    """Gold of other dimensions cannot be asked about: what is asked and counted are OmniToM's."""
-    if resources.schema == SCHEMA:
-        return ""
-    return f"is labelled by {resources.schema.reference}; expected gold labelled by {SCHEMA.reference}, whose dimensions a run measures."
+def _record(question: Question) -> Record:
+    return record_of_sample(question.sample, question.resources.schema)
 
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:
@@ -91,21 +90,24 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
     return judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
 
 
-def predicted_rows(extraction: str, answer_format: str) -> list[tuple[str, str]]:
-    """Return what the judge is shown of an extraction: the rows of official parsing, of structured output those of its own reading."""
-    rows = parse_extraction(extraction, structured=True) if answer_format == STRUCTURED else extraction_rows(extraction)
-    return [(row.actor, row.belief) for row in rows]
+def predicted_rows(extraction: str, answer_format: str, scheme: Scheme) -> list[tuple[str, str]]:
+    """Return what the judge is shown of an extraction: the rows of official parsing, and of the repaired one where there is no official one."""
+    structured = answer_format == STRUCTURED
+    if structured or not scheme.official:
+        return [(row.actor, row.belief) for row in parse_extraction(extraction, structured=structured, scheme=scheme)]
+    return [(row.actor, row.belief) for row in extraction_rows(extraction)]
 
 
 def _judging(question: Question) -> Request:
-    predicted = predicted_rows(question.answers[EXTRACT], question.settings["form"])
-    return judge_request(question, predicted, record_of_sample(question.sample).rows)
+    record = _record(question)
+    predicted = predicted_rows(question.answers[EXTRACT], question.settings["form"], record.scheme)
+    return judge_request(question, predicted, record.rows)
 
 
 def _follow_up(question: Question) -> Request | None:
     """Return the follow-up request, None where the judgement leaves no row out."""
-    record, structured = record_of_sample(question.sample), question.settings["form"] == STRUCTURED
-    predicted = parse_extraction(question.answers[EXTRACT], structured=structured)
+    record, structured = _record(question), question.settings["form"] == STRUCTURED
+    predicted = parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme)
     judgement = question.answers[JUDGE]
     counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
     predictions, gold = ([at for at, count in enumerate(side) if count is None] for side in counts)

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
+from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
-from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite
+from benchmark.suites.contract import STRUCTURE, MetricGroup, Option, Suite, named_by
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.exchange import exchange
-from benchmark.suites.omnitom.item_filters import ROWS
+from benchmark.suites.omnitom.fitting import unfit
+from benchmark.suites.omnitom.item_filters import rows_by
 from benchmark.suites.omnitom.item_pages import item
 from benchmark.suites.omnitom.judging import JUDGED
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.keys import Keys
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.methods import judge_sees, methods
-from benchmark.suites.omnitom.metrics import STAGE1_SHARES, STAGE2_SHARES
+from benchmark.suites.omnitom.metrics import STAGE1_SHARES
 from benchmark.suites.omnitom.parsers import PARSERS
 from benchmark.suites.omnitom.people import people_measured
-from benchmark.suites.omnitom.prompting.offered import PROMPTING
+from benchmark.suites.omnitom.prompting.offered import prompting_of
 from benchmark.suites.omnitom.read_lines import lines
 from benchmark.suites.omnitom.scoring import score_answers
-from benchmark.suites.omnitom.settings import SETTINGS
+from benchmark.suites.omnitom.settings import PROMPT_SET, SETTINGS
 from benchmark.suites.omnitom.shown.main import PUBLISHED
 from benchmark.suites.omnitom.shown.pictures import pictures
-from benchmark.suites.omnitom.shown.sections import EXPLORER, SECTIONS
+from benchmark.suites.omnitom.shown.sections import SECTIONS, explorer_of, sections_of
 from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request, unfit
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
-from benchmark.suites.omnitom.tables import HEADERS, LABELS
 
 EXTRACTION = MetricGroup(
     key="stage1",
@@ -47,25 +52,29 @@ EXTRACTION = MetricGroup(
     ),
     tells=STRUCTURE,
 )
-LABELLING = MetricGroup(
-    key="stage2",
-    called=LABEL,
-    title="Stage 2: labelling",
-    noun="labelling",
-    shares=STAGE2_SHARES,
-    headers={
-        "overall_accuracy": "Overall",
-        **{f"acc_{COLUMNS[dimension]}": HEADERS[dimension] for dimension in DIMENSIONS},
-    },
-    labels={f"acc_{COLUMNS[dimension]}": LABELS[dimension] for dimension in DIMENSIONS},
-    score="overall_accuracy",
-    score_title="Accuracy of labelling",
-    prompt=LABEL,
-    rests_on=(LABEL,),
-    scored=LABEL,
-    measured_in={f"acc_{COLUMNS[dimension]}": {"dimension": dimension} for dimension in DIMENSIONS},
-    tells=STRUCTURE,
-)
+
+
+def _labelling(scheme: Scheme) -> MetricGroup:
+    shares = {key: scheme.share_of(key) for key in scheme.keys}
+    return MetricGroup(
+        key="stage2",
+        called=LABEL,
+        title="Stage 2: labelling",
+        noun="labelling",
+        shares=scheme.shares,
+        headers={ALL_DIMENSIONS: "Overall", **{share: scheme.heads[key] for key, share in shares.items()}},
+        labels={share: scheme.shorts[key] for key, share in shares.items()},
+        score=ALL_DIMENSIONS,
+        score_title="Accuracy of labelling",
+        prompt=LABEL,
+        rests_on=(LABEL,),
+        scored=LABEL,
+        measured_in={share: {"dimension": key} for key, share in shares.items()},
+        tells=STRUCTURE,
+    )
+
+
+LABELLING = _labelling(OMNITOM_SCHEME)
 
 _NO_STORY = "Without a story there is nothing to extract."
 CONTROLS = Controllable(
@@ -73,6 +82,49 @@ CONTROLS = Controllable(
     texts=("content.story", "gold.beliefs.*.actor", "gold.beliefs.*.belief"),
     senseless={"storyless": dict.fromkeys((EXTRACT, JUDGE), _NO_STORY)},
 )
+
+
+def labelled_by(schema: Schema) -> Suite:
+    """Return the suite for gold of a schema: OmniToM's own, or one that asks about, reads, counts and shows that schema's dimensions."""
+    scheme = scheme_of(schema)
+    return SUITE if scheme.official else _of_schema(scheme)
+
+
+def _of_schema(scheme: Scheme) -> Suite:
+    """Nothing of the released code is about these dimensions: there are no official readings, no folder, no files of answers to score."""
+    schema = scheme.schema
+    groups = tuple(replace(group, key=named_by(group.key, schema)) for group in (EXTRACTION, _labelling(scheme)))
+    keys = Keys({group.key: renamed.key for group, renamed in zip((EXTRACTION, LABELLING), groups, strict=True)})
+    explorer, prompting = explorer_of(scheme), prompting_of(schema)
+    return replace(
+        SUITE,
+        name=named_by(SUITE.name, schema),
+        family=SUITE.name,
+        title=f"{SUITE.title}, labelled by {schema.reference}",
+        groups=groups,
+        main=tuple(group.key for group in groups),
+        measure=keys.measured(measure),
+        summary=keys.summed(scores),
+        unfit=partial(unfit, schema),
+        schema=schema,
+        people=groups[1].key,
+        people_measured=keys.of_person(people_measured),
+        settings=tuple(
+            replace(setting, default=prompting.names[-1]) if setting is PROMPT_SET else setting for setting in SETTINGS
+        ),
+        prompting=prompting,
+        methods=keys.told(partial(methods, scheme)),
+        tables=keys.shown(partial(tables, scheme)),
+        pictures=keys.shown(partial(pictures, scheme)),
+        published=(),
+        sections=sections_of(scheme, keys.renamed),
+        explorer=replace(explorer, choices=keys.chosen(explorer.choices)),
+        rows=rows_by(scheme),
+        score=None,
+        parsers={},
+        exchange=None,
+        options=(),
+    )
 
 
 SUITE = Suite(
@@ -87,25 +139,27 @@ SUITE = Suite(
     summary=scores,
     expected=expected,
     story="story",
-    unfit=unfit,
+    unfit=partial(unfit, SCHEMA),
+    schema=SCHEMA,
+    labelled_by=labelled_by,
     noun=("story", "stories"),
     people=LABELLING.key,
     people_measured=people_measured,
     settings=SETTINGS,
     max_tokens=6000,
     temperature="0, as published",
-    prompting=PROMPTING,
+    prompting=prompting_of(SCHEMA),
     sizes=SIZES,
     judge=JUDGED,
     controls=CONTROLS,
-    methods=methods,
+    methods=partial(methods, OMNITOM_SCHEME),
     dependent="the propositions of one story",
     judge_sees=judge_sees,
-    tables=tables,
-    pictures=pictures,
+    tables=partial(tables, OMNITOM_SCHEME),
+    pictures=partial(pictures, OMNITOM_SCHEME),
     published=PUBLISHED,
     sections=SECTIONS,
-    explorer=EXPLORER,
+    explorer=explorer_of(OMNITOM_SCHEME),
     categories=CATEGORIES,
     category_noun="story category",
     item=item,
@@ -113,7 +167,7 @@ SUITE = Suite(
     item_below="omnitom/items/story.html",
     lines=lines,
     items_note="Scores: F1 of judging, mean accuracy of labelling; an extraction is scored by its judgement.",
-    rows=ROWS,
+    rows=rows_by(OMNITOM_SCHEME),
     score=score_answers,
     parsers=PARSERS,
     exchange=exchange,

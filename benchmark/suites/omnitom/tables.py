@@ -19,15 +19,7 @@ from benchmark.domain.tables.estimates import (
 )
 from benchmark.domain.tables.table import Column, Row, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
-from benchmark.suites.omnitom.metrics import STAGE2_SHARES
-
-HEADERS: Mapping[str, str] = dict(
-    zip(DIMENSIONS, ("Order", "Status", "Access", "Repr", "CType", "Source", "Context"), strict=True)
-)
-"""Dimensions as the paper's table 3 heads them, in files."""
-LABELS: Mapping[str, str] = {name: SCHEMA[name].short for name in DIMENSIONS}
-"""Dimensions as pages head columns with them, those of labelling and those of results."""
+from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
 
 _MODEL = Column(key="model", header="Model")
 COUNTED = "n: stories."
@@ -47,7 +39,7 @@ def _number(value: Any) -> Any:
     return None if value in (None, "") else value
 
 
-def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
+def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
 
     A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all of
@@ -61,13 +53,10 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
         *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
         _reported("f1", "By story", first),
-        *(
-            _reported(share, HEADERS[name], second, LABELS[name])
-            for name, share in zip(DIMENSIONS, STAGE2_SHARES[1:], strict=True)
-        ),
-        _reported(STAGE2_SHARES[0], "Overall", second),
+        *(_reported(scheme.share_of(name), head, second, scheme.shorts[name]) for name, head in scheme.heads.items()),
+        _reported(ALL_DIMENSIONS, "Overall", second),
     ]
-    rows = [_result(run, categories) for run in runs]
+    rows = [_result(run, categories, scheme) for run in runs]
     return Table(
         title=f"Main results, {reading} reading (%)",
         columns=with_what_is_known(columns, rows),
@@ -77,7 +66,7 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str) -> Table:
     )
 
 
-def _result(run: Mapping[str, Any], categories: Sequence[str]) -> Row:
+def _result(run: Mapping[str, Any], categories: Sequence[str], scheme: Scheme) -> Row:
     row: dict[str, Any] = {"model": run["model"], "section": run.get("section")}
     if report := run.get("stage1"):
         by_category = {row["story_category"]: row for row in report["by_category"]}
@@ -85,7 +74,7 @@ def _result(run: Mapping[str, Any], categories: Sequence[str]) -> Row:
             row |= _figure(f"f1 {name}", by_category.get(name, {}), "f1")
         row |= _figure("f1_category_mean", report["overall"]) | _figure("f1", report["overall"])
     if report := run.get("stage2"):
-        for share in STAGE2_SHARES:
+        for share in scheme.shares:
             row |= _figure(share, report["overall"])
     return row
 
@@ -109,7 +98,10 @@ def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def by_dimension_and_category(
-    accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]], *, reading: str
+    accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]],
+    *,
+    reading: str,
+    scheme: Scheme = OMNITOM_SCHEME,
 ) -> Table:
     """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension.
 
@@ -119,13 +111,13 @@ def by_dimension_and_category(
         (name for model in accuracies.values() for categories in model.values() for name in categories), CATEGORIES
     )
     rows = [
-        {"dimension": SCHEMA[dimension].name, "model": model}
+        {"dimension": title, "model": model}
         | {
             key: figure
             for name in categories
             for key, figure in estimate(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
         }
-        for dimension in DIMENSIONS
+        for dimension, title in scheme.titles.items()
         for model, accuracies_by_category in accuracies.items()
     ]
     cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]

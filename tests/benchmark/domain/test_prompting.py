@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotation.domain import baselines
 from benchmark.suites.omnitom import serialisers
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.judgement import parse_counts
@@ -73,7 +73,7 @@ def test_every_level_of_every_stage_in_both_forms(sample, stage, level, form):
     assert (request.schema is None) == (form == "text")
     assert ("False Belief Task: " in system) == (level == 4)
     assert [one.record.story in system for one in examples] == [True] * len(examples)
-    columns = {"extract": "Actor | Belief | Order", "label": " | ".join(serialisers.LABEL_HEADER)}
+    columns = {"extract": "Actor | Belief | Order", "label": " | ".join(serialisers.label_header(OMNITOM_SCHEME))}
     if form == "text":
         assert columns.get(stage, "Prediction Table:\nActor,Belief,MatchCount") in system
     if stage == "label":

@@ -16,9 +16,8 @@ from benchmark.domain.tables.estimates import figure_of, worst_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
 from benchmark.suites.omnitom.categories import CATEGORIES
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA
 from benchmark.suites.omnitom.tables import (
-    HEADERS,
     by_dimension_and_category,
     main_results,
     match_count_distribution,
@@ -179,7 +178,7 @@ def paper_run(row: dict) -> dict:
     first, second = row["stage1"], row["stage2"]
     keys = dict(
         zip(
-            HEADERS.values(),
+            OMNITOM_SCHEME.heads.values(),
             (
                 "acc_order",
                 "acc_truth-status",
@@ -251,7 +250,7 @@ def test_the_repaired_reading_has_its_intervals_where_there_are_some():
 
 def test_table_10_of_the_paper_compares_within_a_dimension(paper):
     full = {short: name for name, short in CATEGORIES.items()}
-    keys = {SCHEMA[name].name.lower(): name for name in HEADERS}
+    keys = {SCHEMA[name].name.lower(): name for name in OMNITOM_SCHEME.heads}
     printed = {name.lower(): models for name, models in paper["table_10"]["dimensions"].items()}
     held: dict = {}
     for dimension, models in printed.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Scheme
 from benchmark.suites.omnitom.parsing import pipes
 from benchmark.suites.omnitom.parsing.structured import json_in, rows_in, text_of
 from benchmark.suites.omnitom.parsing.values import is_blank, repaired
@@ -20,11 +21,11 @@ class PredictedRow(NamedTuple):
     officially: tuple[str, str] | None = None
 
 
-def parse_extraction(text: str, *, structured: bool = False) -> list[PredictedRow]:
+def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> list[PredictedRow]:
     """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured` ones.
 
     Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so
-    that prose with pipes stays out.
+    that prose with pipes stays out; by a scheme without orders none does.
     """
     value = json_in(text)
     if value is not None and (rows := rows_in(value, "rows")):
@@ -33,27 +34,28 @@ def parse_extraction(text: str, *, structured: bool = False) -> list[PredictedRo
     elif structured:
         predicted = []
     else:
-        predicted = [row for line in pipes.rows_of(text) if (row := _row(line))]
-    return [row for row in map(_tidy, predicted) if row.actor and row.belief]
+        predicted = [row for line in pipes.rows_of(text, pipes.names_of(scheme)) if (row := _row(line, scheme))]
+    return [row for one in predicted if (row := _tidy(one, scheme)).actor and row.belief]
 
 
-def _tidy(row: PredictedRow) -> PredictedRow:
+def _tidy(row: PredictedRow, scheme: Scheme) -> PredictedRow:
     belief = normalise_space(row.belief).rstrip(".").rstrip()
-    return row._replace(actor=normalise_space(row.actor), belief=belief, order=repaired("order", row.order))
+    order = repaired(ORDER, row.order, scheme) if scheme.ordered else ""
+    return row._replace(actor=normalise_space(row.actor), belief=belief, order=order)
 
 
-def _row(line: pipes.Row) -> PredictedRow | None:
+def _row(line: pipes.Row, scheme: Scheme) -> PredictedRow | None:
     if not line.columns:
-        return _headless(line.cells)
+        return _headless(line.cells, scheme) if scheme.ordered else None
     for read in (line.spread(), line.plain()):
-        if read and _is_order(read.get("order", "")):
-            return _predicted(line.cells, read["actor"], read["belief"], read.get("order", ""))
+        if read and (not scheme.ordered or _is_order(read.get(ORDER, ""), scheme)):
+            return _predicted(line.cells, read["actor"], read["belief"], read.get(ORDER, ""))
     return None
 
 
-def _headless(cells: tuple[str, ...]) -> PredictedRow | None:
+def _headless(cells: tuple[str, ...], scheme: Scheme) -> PredictedRow | None:
     """The last cell that is an order ends the proposition: pipes before it are the belief's, cells after it remarks."""
-    ends = [at for at, cell in enumerate(cells) if at > 1 and not is_blank(cell) and _is_order(cell)]
+    ends = [at for at, cell in enumerate(cells) if at > 1 and not is_blank(cell) and _is_order(cell, scheme)]
     if not ends or ends[-1] not in (2, len(cells) - 1):
         return None
     return _predicted(cells, cells[0], " | ".join(cells[1 : ends[-1]]), cells[ends[-1]])
@@ -67,5 +69,5 @@ def _predicted(cells: tuple[str, ...], actor: str, belief: str, order: str) -> P
 
 
 @lru_cache(maxsize=8192)
-def _is_order(text: str) -> bool:
-    return is_blank(text) or repaired("order", text) in {"0", "1", "2", "3"} or text.strip().isdecimal()
+def _is_order(text: str, scheme: Scheme) -> bool:
+    return is_blank(text) or repaired(ORDER, text, scheme) in scheme.legal[ORDER] or text.strip().isdecimal()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import DIMENSIONS, Scheme
 from benchmark.suites.omnitom.parsing.structured import answer_of, plain
 
 _UNESCAPED_PIPE = re.compile(r"(?<!\\)\|")
@@ -27,6 +28,18 @@ NAMES: Mapping[str, str] = {
     **dict.fromkeys(("matchcount", "matchcounts", "matches", "count"), "count"),
 }
 """Plain header names and the columns that they mean."""
+
+
+@lru_cache(64)
+def names_of(scheme: Scheme) -> Mapping[str, str]:
+    """Return `NAMES` for the dimensions of a scheme: those of another schema than OmniToM's go by key, name and short name."""
+    if scheme.official:
+        return NAMES
+    names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}
+    for titles in ({key: key for key in scheme.keys}, scheme.names, scheme.titles, scheme.shorts):
+        for key, title in titles.items():
+            names.setdefault(plain(title), key)
+    return {name: column for name, column in names.items() if name}
 
 
 _NUMBERING = frozenset({"", "#", "id", "no", "no.", "nr", "index", "row"})
@@ -58,7 +71,7 @@ class Row:
         return {name: self.cells[at] for name, at in self.columns.items()}
 
 
-def columns_of(cells: Iterable[str]) -> dict[str, int]:
+def columns_of(cells: Iterable[str], names: Mapping[str, str] = NAMES) -> dict[str, int]:
     """The columns that a header names; empty for a line that is no header.
 
     A header names an actor, a belief and either a third column or, besides row numbers, nothing else: the line
@@ -67,7 +80,7 @@ def columns_of(cells: Iterable[str]) -> dict[str, int]:
     columns: dict[str, int] = {}
     unknown = 0
     for at, cell in enumerate(cells):
-        name = NAMES.get(plain(cell))
+        name = names.get(plain(cell))
         unknown += name is None and cell.lower() not in _NUMBERING
         if name and name not in columns:
             columns[name] = at
@@ -75,7 +88,7 @@ def columns_of(cells: Iterable[str]) -> dict[str, int]:
     return columns if is_header else {}
 
 
-def rows_of(text: str) -> list[Row]:
+def rows_of(text: str, names: Mapping[str, str] = NAMES) -> list[Row]:
     """The rows of every table in a text; where there is a header, only rows below one."""
     rows: list[Row] = []
     columns: dict[str, int] = {}
@@ -84,7 +97,7 @@ def rows_of(text: str) -> list[Row]:
         cells = split_cells(line)
         if all(_RULE.fullmatch(cell) for cell in cells):
             continue
-        if "actor" in line.lower() and (named := columns_of(cells)):
+        if "actor" in line.lower() and (named := columns_of(cells, names)):
             if not columns:
                 rows.clear()
             columns, width = named, len(cells)
@@ -93,9 +106,9 @@ def rows_of(text: str) -> list[Row]:
     return rows
 
 
-def has_bare_header(text: str) -> bool:
+def has_bare_header(text: str, names: Mapping[str, str] = NAMES) -> bool:
     """Return whether a text has a table of no rows and nothing else between pipes."""
-    return not rows_of(text) and any(columns_of(split_cells(line)) for line in _lines(text))
+    return not rows_of(text, names) and any(columns_of(split_cells(line), names) for line in _lines(text))
 
 
 def _lines(text: str) -> Iterator[str]:

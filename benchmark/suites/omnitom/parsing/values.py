@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from benchmark.suites.omnitom.labels import SCHEMA, canonical
+from annotation.domain.schema import Dimension
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, SCHEMA, Scheme, canonical
 from judge.domain.text import normalise_space
 
 _PREFIX = re.compile(r"^([^:=]{1,40})[:=]\s*(?=\S)")
@@ -41,38 +42,69 @@ _CONTENT = _composites()
 
 
 @lru_cache(maxsize=8192)
-def repaired(dimension: str, text: str) -> str:
-    """The legal label that `text` says, otherwise the text itself (illegal), or "" (missing).
+def repaired(dimension: str, text: str, scheme: Scheme = OMNITOM_SCHEME) -> str:
+    """The legal label of a scheme's dimension that `text` says, otherwise the text itself (illegal), or "" (missing).
 
     Forgiven are a name before the label (`Truth: True`), a remark in brackets after it (`True (inferred)`), and another
     joint between the halves of a label (`Desire and Intention`). Two labels, or a negated one, are no label.
     """
     text = normalise_space(text)
+    if not scheme.official and (named := _spelled(scheme.schema[dimension], text)):
+        return named  # whatever it looks like: some schema has a label None
     if is_blank(text):
         return ""
     if len(text) > _LONGEST:
         return text
-    label = _order(text) if dimension == "order" else _label(dimension, text)
-    return label if label and SCHEMA.is_legal(dimension, label) else text
+    label = _order(text) if scheme.schema[dimension].counts else _label(dimension, text, scheme)
+    return label if label and label in scheme.legal[dimension] else text
 
 
-def _label(dimension: str, text: str) -> str | None:
-    if label := _said(dimension, text):
+def _label(dimension: str, text: str, scheme: Scheme) -> str | None:
+    if label := _said(dimension, text, scheme):
         return label
     for decoration in (_REMARK, _PREFIX):
         match = decoration.search(text)
-        if match and not _said(dimension, match[1]):
+        if match and not _said(dimension, match[1], scheme):
             text = text[: match.start()] + text[match.end() :]
-    return _said(dimension, text)
+    return _said(dimension, text, scheme)
 
 
-def _said(dimension: str, text: str) -> str | None:
+def _said(dimension: str, text: str, scheme: Scheme) -> str | None:
+    if not scheme.official:
+        return _spelled(scheme.schema[dimension], text)
     if SCHEMA.is_legal(dimension, label := canonical(dimension, text)):
         return label
     if dimension != "content_type":
         return None
     words = normalise_space(_JOINT.sub(" ", text.lower())).strip(" .*`\"'“”")
     return _CONTENT.get(words) or _CONTENT.get(words.removesuffix("s"))
+
+
+def _spelled(dimension: Dimension, text: str) -> str | None:
+    """Return the label that a text says but for its case, marks and joints; of a label with a slash one half does, where no other label has it."""
+    spellings = _spellings(dimension)
+    folded = _folded(text)
+    candidates = (folded, _characters(folded), normalise_space(_JOINT.sub(" ", folded)))
+    return next((label for spelling in candidates if (label := spellings.get(spelling))), None)
+
+
+@lru_cache(256)
+def _spellings(dimension: Dimension) -> dict[str, str]:
+    labels: dict[str, set[str]] = {}
+    for value in dimension.values:
+        folded = _folded(value)
+        halves = [half.strip() for half in folded.split("/")]
+        for spelling in {folded, _characters(folded), " ".join(halves), " ".join(reversed(halves)), *halves}:
+            labels.setdefault(spelling, set()).add(value)
+    return {spelling: values.pop() for spelling, values in labels.items() if spelling and len(values) == 1}
+
+
+def _folded(text: str) -> str:
+    return normalise_space(text).casefold().strip(" .*`\"'“”")
+
+
+def _characters(text: str) -> str:
+    return "".join(character for character in text if character.isalnum())
 
 
 def _order(text: str) -> str | None:

@@ -12,7 +12,7 @@ from benchmark.domain.plots.heat import heat_table
 from benchmark.domain.plots.names import labels, printable, shortened
 from benchmark.domain.plots.values import Percent, barred, ended
 from benchmark.suites.omnitom.cells import ILLEGAL, MISSING
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 
 Counts = Mapping[str, int]
 Side = Literal["gold", "predicted"]
@@ -34,11 +34,16 @@ class LabelCounts(TypedDict):
 Labels = Mapping[str, LabelCounts]
 
 
+TITLES = OMNITOM_SCHEME.titles
+
+
 @plot
-def label_distribution(dimensions: Mapping[str, Labels], *, model: str, reading: str, look: Look) -> Drawing:
+def label_distribution(
+    dimensions: Mapping[str, Labels], *, model: str, reading: str, titles: Mapping[str, str] = TITLES, look: Look
+) -> Drawing:
     """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
 
-    `dimensions` is {dimension: {label: its counts}}. Bars are shares: of the gold rows of all
+    `dimensions` is {dimension: {label: its counts}}, `titles` what they are called. Bars are shares: of the gold rows of all
     stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
     title = f"Labels in gold and as predicted by {model}, {reading} reading"
@@ -49,13 +54,13 @@ def label_distribution(dimensions: Mapping[str, Labels], *, model: str, reading:
     with_gold = {name: table for name, table in used.items() if totals[name]["gold"]}
     unit = f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(with_gold.values())}"
     canvas = bars_by_part(
-        {SCHEMA[name].name: _bars(table, totals[name]) for name, table in with_gold.items()},
+        {titles[name]: _bars(table, totals[name]) for name, table in with_gold.items()},
         [Series(key="gold", label="Gold", marker="s", colour="line_strong"), Series(key="predicted", label=labels([model])[0], marker="s")],
         unit=unit,
         look=look,
     )  # fmt: skip
     lines = [
-        f"{SCHEMA[name].name} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
+        f"{titles[name]} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(
             f"{label} gold {counts['gold']}, predicted {counts['predicted']}" for label, counts in table.items()
         )
@@ -120,12 +125,20 @@ def match_counts(rows: Mapping[str, Counts], *, reading: str, note: str = "", lo
 
 
 @plot
-def confusion(table: Mapping[str, Counts], *, dimension: str, model: str, reading: str, look: Look) -> Drawing:
+def confusion(
+    table: Mapping[str, Counts],
+    *,
+    dimension: str,
+    model: str,
+    reading: str,
+    titles: Mapping[str, str] = TITLES,
+    look: Look,
+) -> Drawing:
     """Gold labels × predicted labels with counts, coloured by the share of the gold label's rows.
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
-    title = f"{SCHEMA[dimension].name}: gold labels and those of {model}, {reading} reading"
+    title = f"{titles[dimension]}: gold labels and those of {model}, {reading} reading"
     said = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
     columns = [name for name, any_row in said.items() if any_row or name not in {MISSING, ILLEGAL}]
     if not any(sum(row.values()) for row in table.values()):

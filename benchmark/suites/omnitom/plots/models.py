@@ -14,7 +14,7 @@ from benchmark.domain.plots.values import ended, percent, told
 from benchmark.domain.tables.categories import in_order
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, reading: str, **how: Any) -> bytes:
@@ -69,19 +69,28 @@ def by_kind(
     return Drawing(title, canvas, lines)
 
 
+HEADS = OMNITOM_SCHEME.shorts
+
+
 @plot
 def accuracy_by_dimension(
-    rows: Sequence[ModelRow], *, reading: str, bold_best: bool = True, note: str = "", look: Look
+    rows: Sequence[ModelRow],
+    *,
+    reading: str,
+    heads: Mapping[str, str] = HEADS,
+    bold_best: bool = True,
+    note: str = "",
+    look: Look,
 ) -> Drawing:
-    """Labelling accuracy of models × dimensions as a table of coloured cells; with `bold_best` the best of a column is bold.
+    """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with `bold_best` the best of a column is bold.
 
     A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
     """
     title = f"Labelling accuracy by dimension, {reading} reading"
     if not rows:
         return Drawing(title, NO_MODEL)
-    columns = [SCHEMA[name].short for name in DIMENSIONS]
-    cells = [[percent(row["values"].get(name)) for name in DIMENSIONS] for row in rows]
+    columns = list(heads.values())
+    cells = [[percent(row["values"].get(name)) for name in heads] for row in rows]
     if any(row.get("overall") is not None for row in rows):
         columns.append("Overall")
         cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]

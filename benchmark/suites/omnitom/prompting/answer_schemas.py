@@ -12,10 +12,10 @@ MOST_IDS = 500
 
 
 def extraction_schema(schema: Schema) -> dict[str, Any]:
-    """Return {"rows": [{"actor", "belief", "order"}]}."""
+    """Return {"rows": [{"actor", "belief", "order"}]}, without an order for a schema that has none."""
     text = {"type": "string"}
-    row = {"actor": text, "belief": text, "order": _one_of(schema["order"].values)}
-    return _closed({"rows": _list(_closed(row))})
+    order = {"order": _one_of(schema["order"].values)} if "order" in schema else {}
+    return _closed({"rows": _list(_closed({"actor": text, "belief": text, **order}))})
 
 
 def labelling_schema(rows: int, schema: Schema) -> dict[str, Any]:

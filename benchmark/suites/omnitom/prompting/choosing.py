@@ -7,7 +7,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from annotation.domain.sample_corpus import sample_records
+from annotation.domain.schema import Schema
 from benchmark.suites.contract import Resources, Sample
+from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, examples_for
 from benchmark.suites.omnitom.records import Record, record_of, record_of_sample
 
@@ -52,10 +54,17 @@ def sourced_examples(
         pool = sample_corpus()
         if source == CALIBRATION:
             numbers = tuple(settings.get("example_stories", ()))
-            pool = resources.derived(("examples", numbers), partial(_pool, numbers))
+            pool = resources.derived(("examples", numbers), partial(_pool, numbers, resources.schema))
+        elif not sample_serves(step, resources.schema):
+            continue
         if examples := _found(sample.category, step, sample.content["story"], count, pool):
             return source, examples
     return "", ()
+
+
+def sample_serves(step: str, schema: Schema) -> bool:
+    """Return whether the sample corpus can show how a step is answered: it is labelled by OmniToM's own schema, and judges read no labels."""
+    return step == "judge" or scheme_of(schema).official
 
 
 @lru_cache(8192)
@@ -75,6 +84,6 @@ def sample_corpus() -> Pool:
     return Pool(map(record_of, sample_records()))
 
 
-def _pool(numbers: Sequence[int], samples: Sequence[Sample]) -> Pool:
+def _pool(numbers: Sequence[int], schema: Schema, samples: Sequence[Sample]) -> Pool:
     keys = set(map(str, numbers))
-    return Pool(record_of_sample(sample) for sample in samples if sample.key in keys)
+    return Pool(record_of_sample(sample, schema) for sample in samples if sample.key in keys)

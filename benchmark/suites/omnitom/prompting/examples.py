@@ -12,7 +12,9 @@ from rapidfuzz import fuzz
 from annotation.domain.schema import WORLD
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import OversizedField, parse_judgement
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import ORDER, Scheme
+from benchmark.suites.omnitom.parsing.extraction import parse_extraction
+from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.omnitom.prompting.imperfect import Prediction, imperfect
 from benchmark.suites.omnitom.records import GoldRow, Record
@@ -76,9 +78,10 @@ def is_alike(first: str, other: str) -> bool:
 def example_of(record: Record, stage: str) -> Example | None:
     """The record as an example of a stage; None where it cannot serve."""
     rows = record.shown
-    if not rows or not all(_is_whole(row, stage) for row in rows):
+    scheme = record.scheme
+    if not rows or not all(_is_whole(row, stage, scheme) for row in rows):
         return None
-    rows = [replace(row, order=row.labels[0]) for row in rows]
+    rows = [replace(row, order=scheme.order_of(row.labels)) for row in rows]
     if stage == "extract":
         rows = _by_actor(rows)
     example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if stage == "judge" else None)
@@ -87,10 +90,10 @@ def example_of(record: Record, stage: str) -> Example | None:
     return example if _reads_back(example, stage) else None
 
 
-def _is_whole(row: GoldRow, stage: str) -> bool:
+def _is_whole(row: GoldRow, stage: str, scheme: Scheme) -> bool:
     """Return whether the row says the same however it is written, and its labels are legal where they are shown."""
-    needed = {"extract": DIMENSIONS[:1], "label": DIMENSIONS}.get(stage, ())
-    legal = all(SCHEMA.is_legal(dimension, row.labels[DIMENSIONS.index(dimension)]) for dimension in needed)
+    needed = {"extract": {ORDER}, "label": set(scheme.keys)}.get(stage, set())
+    legal = all(label in scheme.legal[key] for key, label in zip(scheme.keys, row.labels, strict=True) if key in needed)
     return legal and row.as_told == (row.actor, row.belief)
 
 
@@ -106,6 +109,8 @@ def _prediction(rows: Sequence[GoldRow]) -> Prediction | None:
 
 def _reads_back(example: Example, stage: str) -> bool:
     rows, text = example.record.rows, ideal_answer(example, stage, "text")
+    if stage != "judge" and not example.record.scheme.official:
+        return _reads_back_repaired(example.record, text, stage)
     if stage == "extract":
         return [tuple(row) for row in extraction_rows(text)] == [(row.actor, row.belief, row.order) for row in rows]
     if stage == "label":
@@ -117,6 +122,13 @@ def _reads_back(example: Example, stage: str) -> bool:
     prediction = example.judged
     counts = align(prediction.rows, judged.predictions), align([row.as_told for row in rows], judged.gold)
     return counts == prediction.counts(len(rows))
+
+
+def _reads_back_repaired(record: Record, text: str, stage: str) -> bool:
+    if stage == "label":
+        return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
+    read = [row[:3] for row in parse_extraction(text, scheme=record.scheme)]
+    return read == [(row.actor, row.belief, row.order) for row in record.rows]
 
 
 def ideal_answer(example: Example, stage: str, answer_format: str) -> str:
@@ -134,13 +146,17 @@ def _judged_text(example: Example) -> str:
 
 
 def _extracted(example: Example) -> str:
-    rows = [{"actor": row.actor, "belief": row.belief, "order": row.order} for row in example.record.rows]
+    ordered = example.record.scheme.ordered
+    rows = [
+        {"actor": row.actor, "belief": row.belief} | ({"order": row.order} if ordered else {})
+        for row in example.record.rows
+    ]
     return _json({"rows": rows})
 
 
 def _labelled(example: Example) -> str:
-    rows = enumerate(example.record.rows, 1)
-    return _json({"rows": [{"id": at, **dict(zip(DIMENSIONS, row.labels, strict=True))} for at, row in rows]})
+    rows, keys = enumerate(example.record.rows, 1), example.record.scheme.keys
+    return _json({"rows": [{"id": at, **dict(zip(keys, row.labels, strict=True))} for at, row in rows]})
 
 
 def _judged(example: Example) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from annotation.domain.sample_corpus import sample_records
+from annotation.domain.schema import Schema
 from benchmark.suites.contract import Question
+from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.prompting.choosing import (
     CALIBRATION,
     CALIBRATION_SPLIT,
@@ -14,22 +17,23 @@ from benchmark.suites.omnitom.prompting.choosing import (
     WITH_EXAMPLES,
     level_of,
     sample_corpus,
+    sample_serves,
     sourced_examples,
     wanted_by,
 )
 from benchmark.suites.omnitom.prompting.examples import examples_for
 from benchmark.suites.omnitom.prompting.requests import REQUESTS
-from benchmark.suites.omnitom.prompting.sets import NAMES, PromptSet, built_in, load_prompt_set
+from benchmark.suites.omnitom.prompting.sets import NAMES, NAMES_OF_ANY, PromptSet, built_in, load_prompt_set
 from benchmark.suites.omnitom.records import record_of
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSets, Settings
 from workers.providers.contract import Request
 
 
-def _load(files: Mapping[str, str], name: str) -> PromptSet:
-    return load_prompt_set(files, name=name)
+def _load(base: str, files: Mapping[str, str], name: str) -> PromptSet:
+    return load_prompt_set(files, name=name, base=base)
 
 
-def _hashes(prompts: PromptSet, settings: Settings, steps: Sequence[str]) -> dict[str, str]:
+def _hashes(schema: Schema, prompts: PromptSet, settings: Settings, steps: Sequence[str]) -> dict[str, str]:
     """SHA-256 of the wording by step; none of judging where the judge reads no prompt."""
     hashes = {}
     for step in steps:
@@ -38,6 +42,7 @@ def _hashes(prompts: PromptSet, settings: Settings, steps: Sequence[str]) -> dic
         level = level_of(step, settings["level"], settings["judge_level"])
         hashes[step] = prompts.content_hash(step, level)
         _check_places(prompts, settings, step, level)
+        _check_dimensions(schema, prompts, step, level, settings["form"])
     return hashes
 
 
@@ -51,15 +56,27 @@ def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int)
         )
 
 
+def _check_dimensions(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> None:
+    """Refuse words about OmniToM's dimensions for gold of another schema, as far as they can be told from words about this one's."""
+    told = any(prompts.has_place(step, level, place, answer_format) for place in ("labels", "definitions"))
+    if step == "label" and not told and not scheme_of(schema).official:
+        raise BadPromptSet(
+            f"{prompts.name} has no place for {{labels}} or {{definitions}} in label-level{level}, so that it cannot name the labels of {schema.reference}."
+        )
+
+
 def _shown(question: Question, count: int) -> tuple[str, int]:
     source, examples = sourced_examples(question.sample, question.step, question.settings, question.resources, count)
     return source, len(examples)
 
 
-def _serving(settings: Settings, steps: Sequence[str], categories: Collection[str]) -> frozenset[str]:
+def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categories: Collection[str]) -> frozenset[str]:
     """The categories of which the sample corpus has nothing, and all of them where calibration stories are preferred."""
-    if not any(wanted_by(settings, step) for step in steps):
+    shown = [step for step in steps if wanted_by(settings, step)]
+    if not shown:
         return frozenset()
+    if not all(sample_serves(step, schema) for step in shown):
+        return frozenset(categories)
     served = {record.category for record in sample_corpus().records}
     return frozenset(categories) - (set() if settings["examples_from"] == CALIBRATION else served)
 
@@ -77,16 +94,21 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
     return description, condition
 
 
-def filled(prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:
-    """The prompt with a story of the shipped sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
+def filled(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:
+    """The prompt for gold of a schema with a story of the shipped sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
     records = [record_of(sample) for sample in sample_records()]
     record = records[0]
-    shows_examples = level == WITH_EXAMPLES and prompts.has_place(step, level, "examples", answer_format)
+    shows_examples = (
+        level == WITH_EXAMPLES
+        and sample_serves(step, schema)
+        and prompts.has_place(step, level, "examples", answer_format)
+    )
     how: dict[str, Any] = {
         "story": record.story,
         "category": record.category,
         "level": level,
         "answer_format": answer_format,
+        "schema": schema,
         "prompt_set": prompts,
         "examples": examples_for(record.category, step, record.story, records, 1) if shows_examples else (),
     }
@@ -98,18 +120,21 @@ def filled(prompts: PromptSet, step: str, level: int, answer_format: str) -> Req
     return REQUESTS[step](**how)
 
 
-PROMPTING = PromptSets(
-    names=NAMES,
-    built_in=built_in,
-    load=_load,
-    hashes=_hashes,
-    filled=filled,
-    wanted=wanted_by,
-    shown=_shown,
-    sources=SOURCES,
-    split=CALIBRATION_SPLIT,
-    serving=_serving,
-    condition=_condition,
-    example_file="extract-level3.txt",
-    guide="omnitom/prompt_files.html",
-)
+def prompting_of(schema: Schema) -> PromptSets[PromptSet]:
+    """Return the prompt sets for gold of a schema."""
+    names = NAMES if scheme_of(schema).official else NAMES_OF_ANY
+    return PromptSets(
+        names=names,
+        built_in=built_in,
+        load=partial(_load, names[-1]),
+        hashes=partial(_hashes, schema),
+        filled=partial(filled, schema),
+        wanted=wanted_by,
+        shown=_shown,
+        sources=SOURCES,
+        split=CALIBRATION_SPLIT,
+        serving=partial(_serving, schema),
+        condition=_condition,
+        example_file="extract-level3.txt",
+        guide="omnitom/prompt_files.html",
+    )

@@ -8,19 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from annotation.domain.schema import Dimension, Schema
 from benchmark.suites.omnitom.judge_tables import gold_csv, predictions_csv
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import ORDER, scheme_of
 from benchmark.suites.omnitom.prompting.examples import Example, ideal_answer
 from benchmark.suites.omnitom.prompting.templates import fill
 from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.serialisers import EXTRACTION_HEADER, LABEL_HEADER, belief_table
+from benchmark.suites.omnitom.serialisers import belief_table, extraction_header, label_header
 from judge.domain.text import normalise_space
 
 FENCE = "====="
-_TEXT_COLUMNS = {
-    "extract": " | ".join(EXTRACTION_HEADER),
-    "label": " | ".join(LABEL_HEADER),
-    "judge": "Actor,Belief,MatchCount",
-}
 
 
 def fence(data: Iterable[str]) -> str:
@@ -35,32 +30,45 @@ def fence(data: Iterable[str]) -> str:
 
 def columns(stage: str, answer_format: str, schema: Schema) -> str:
     """Return what the columns, or keys, of the answer are called."""
+    scheme = scheme_of(schema)
     if answer_format == "text":
-        return _TEXT_COLUMNS[stage]
-    names = {"extract": ("actor", "belief", "order"), "label": schema.keys, "judge": ("id", "matches")}
+        headers = {"extract": extraction_header(scheme), "label": label_header(scheme)}
+        return " | ".join(headers[stage]) if stage in headers else "Actor,Belief,MatchCount"
+    extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
+    names = {"extract": extracted, "label": schema.keys, "judge": ("id", "matches")}
     return ", ".join(names[stage])
 
 
 def label_lists(schema: Schema, answer_format: str) -> str:
     return "\n".join(
-        f"{_named(dimension, answer_format)}: {', '.join(dimension.values)}" for dimension in schema.dimensions
+        f"{_named(dimension, schema, answer_format)}: {', '.join(dimension.values)}" for dimension in schema.dimensions
     )
 
 
 def definitions(schema: Schema, answer_format: str) -> str:
     """A line for each dimension: its question, and what each label means."""
-    return "\n".join(
-        f"- {_named(dimension, answer_format)}: {dimension.question} "
-        + " ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
-        for dimension in schema.dimensions
-    )
+    return "\n".join(_defined(dimension, schema, answer_format) for dimension in schema.dimensions)
 
 
-def _named(dimension: Dimension, answer_format: str) -> str:
+def _defined(dimension: Dimension, schema: Schema, answer_format: str) -> str:
+    meanings = " ".join(f"{label.value}: {label.meaning}" for label in dimension.labels)
+    return f"- {_named(dimension, schema, answer_format)}: {dimension.question} {meanings}"
+
+
+def order_cell(schema: Schema, answer_format: str) -> str | None:
+    """Return what follows the statement in the description of an extracted row: the labels of its order; None by a schema without."""
+    if ORDER not in schema:
+        return None
+    return f", and {_named(schema[ORDER], schema, answer_format)}: {' or '.join(schema[ORDER].values)}"
+
+
+def order_definition(schema: Schema, answer_format: str) -> str | None:
+    return _defined(schema[ORDER], schema, answer_format) if ORDER in schema else None
+
+
+def _named(dimension: Dimension, schema: Schema, answer_format: str) -> str:
     """Dimensions are called as the answer's columns are."""
-    if answer_format == "structured" or dimension.key not in DIMENSIONS:
-        return dimension.key
-    return LABEL_HEADER[2 + DIMENSIONS.index(dimension.key)]
+    return dimension.key if answer_format == "structured" else scheme_of(schema).names[dimension.key]
 
 
 def numbered(rows: Iterable[Sequence[str]]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.domain.schema import Schema
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import SCHEMA, Scheme, scheme_of
 from benchmark.suites.omnitom.prompting.answer_schemas import extraction_schema, judging_schema, labelling_schema
 from benchmark.suites.omnitom.prompting.examples import Example, check_count
 from benchmark.suites.omnitom.prompting.rendering import (
@@ -22,12 +22,15 @@ from benchmark.suites.omnitom.prompting.rendering import (
     fence,
     gold_table,
     label_lists,
+    order_cell,
+    order_definition,
     plain,
     predictions_table,
     propositions,
 )
-from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in
+from benchmark.suites.omnitom.prompting.sets import PromptSet, built_in_for
 from benchmark.suites.omnitom.records import GoldRow
+from benchmark.suites.omnitom.serialisers import extraction_header, label_header
 from benchmark.suites.prompt_sets import BadPromptSet
 from judge.domain.text import normalise_space
 from workers.providers.contract import Message, Request
@@ -52,7 +55,7 @@ class _Asked:
     def messages(self, **data: str | None) -> tuple[Message, ...]:
         """The data by placeholder, None for what is not to be shown. Raises BadPromptSet, ValueError."""
         check_count(len(self.examples))
-        prompts = self.prompt_set or built_in()
+        prompts = self.prompt_set or built_in_for(self.schema)
         template = prompts.template(self.stage, self.level, self.answer_format)
         self._refuse_unplaced(prompts, with_story=data["story"] is not None)
         messages = template.filled(self._values(prompts, data))
@@ -78,6 +81,8 @@ class _Asked:
             "columns": columns(self.stage, self.answer_format, self.schema),
             "labels": label_lists(self.schema, self.answer_format),
             "definitions": definitions(self.schema, self.answer_format),
+            "order": order_cell(self.schema, self.answer_format),
+            "order_definition": order_definition(self.schema, self.answer_format),
             "category_block": prompts.category_block(self.stage, self.category),
             "examples": example_blocks(prompts.examples[self.stage], blocks, mark),
         }
@@ -103,7 +108,7 @@ def extraction_request(
         temperature=TEMPERATURE,
         seed=seed,
         schema=extraction_schema(schema) if answer_format == "structured" else None,
-        task={"kind": "extract", "form": answer_format, "story": story},
+        task={"kind": "extract", "form": answer_format, "story": story, **_headed(schema, extraction_header)},
     )
 
 
@@ -121,7 +126,7 @@ def labelling_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks for seven labels of each gold row; rows without an actor or a belief are not shown and have no id.
+    """Asks for a label in each dimension of each gold row; rows without an actor or a belief are not shown and have no id.
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """
@@ -140,6 +145,7 @@ def labelling_request(
             "dimensions": {dimension.key: list(dimension.values) for dimension in schema.dimensions},
             "columns": list(schema.keys),
             "counts": {key: dict(matches) for key, matches in (counts or {}).items()},
+            **_headed(schema, label_header),
         },
     )
 
@@ -179,6 +185,12 @@ def judging_request(
         schema=judging_schema(len(predicted), len(gold_rows)) if answer_format == "structured" else None,
         task={"kind": "judge", "form": answer_format, "predictions": predicted, "gold": gold_rows},
     )
+
+
+def _headed(schema: Schema, header: Callable[[Scheme], tuple[str, ...]]) -> dict[str, list[str]]:
+    """Return what baselines head their tables with, where that is not as OmniToM has it."""
+    scheme = scheme_of(schema)
+    return {} if scheme.official else {"header": list(header(scheme))}
 
 
 REQUESTS: Mapping[str, Callable[..., Request]] = {

@@ -12,7 +12,8 @@ Files of a set, by name (`<stage>` is extract, label or judge, `<n>` a TELeR lev
 
 Placeholders: `{story}`, `{belief_table}` (label), `{predictions}` and `{gold}` (judge), `{examples}`, `{category_block}`, `{format}`, `{columns}`
 (what the answer's columns are called), `{fence}` (a line that occurs nowhere in the data), `{labels}` and `{definitions}` (label: the
-closed sets by dimension, and what they mean).
+closed sets by dimension, and what they mean), `{order}` and `{order_definition}` (extract: the labels of a proposition's order, and what they mean; nothing
+where the schema has no order).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from annotation.domain.schema import Schema
+from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.official import STAGES
 from benchmark.suites.omnitom.prompting.templates import FORMS, Template, include, placeholders
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -31,10 +34,13 @@ from benchmark.suites.prompt_sets import BadPromptSet
 LEVELS = (1, 2, 3, 4)
 NAMES = ("omnitom-1",)
 """The built-in sets. A changed wording is a new set."""
+NAMES_OF_ANY = ("omnitom-any-1",)
+"""Those for gold of other schemas than OmniToM's: what they say of dimensions comes from the schema."""
 DATA = {"extract": ("story",), "label": ("story", "belief_table"), "judge": ("story", "predictions", "gold")}
 _MANDATORY = {**DATA, "judge": ("predictions", "gold")}
 _SHARED = frozenset({"examples", "category_block", "format", "columns", "fence"})
 _OF_LABELS = frozenset({"labels", "definitions"})
+_OF_EXTRACTION = frozenset({"order", "order_definition"})
 _OF_EXAMPLES = frozenset({"number", "answer", "fence"})
 _FOLDER = Path(__file__).parents[1] / "prompts"
 _DEEPEST = 5
@@ -92,25 +98,37 @@ class PromptSet:
 
 @cache
 def built_in(name: str = "omnitom-1") -> PromptSet:
-    """A set that comes with the project, see NAMES. Raises BadPromptSet for another name."""
-    if name not in NAMES:
-        raise BadPromptSet(f"There is no built-in prompt set {name}; there are {', '.join(NAMES)}.")
-    return load_prompt_set(_files(name), name=name, version=name.rpartition("-")[2])
+    """A set that comes with the project, see NAMES and NAMES_OF_ANY. Raises BadPromptSet for another name."""
+    if name not in (*NAMES, *NAMES_OF_ANY):
+        raise BadPromptSet(f"There is no built-in prompt set {name}; there are {', '.join((*NAMES, *NAMES_OF_ANY))}.")
+    return load_prompt_set(_files(name), name=name, version=name.rpartition("-")[2], base=name)
+
+
+def built_in_for(schema: Schema) -> PromptSet:
+    """The newest set that comes with the project for gold of a schema."""
+    return built_in((NAMES if scheme_of(schema).official else NAMES_OF_ANY)[-1])
 
 
 @cache
 def _files(name: str) -> dict[str, str]:
-    return {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / name).glob("*.txt"))}
+    """Return the texts of a built-in set. One for any schema has those of OmniToM's own that say nothing of dimensions."""
+    files = {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / name).glob("*.txt"))}
+    if name in NAMES:
+        return files
+    return {file: text for file, text in _files(NAMES[-1]).items() if file != "label-categories.txt"} | files
 
 
-def load_prompt_set(files: Mapping[str, str], *, name: str = "own", version: str = "") -> PromptSet:
-    """The set that these files (name: text) make up; without a `version` it is the beginning of their hash.
+def load_prompt_set(
+    files: Mapping[str, str], *, name: str = "own", version: str = "", base: str = NAMES[-1]
+) -> PromptSet:
+    """The set that these files (name: text) make up; without a `version` it is the beginning of their hash. What it lacks and must have is that of
+    the built-in set `base`.
 
     Raises BadPromptSet: for a placeholder that is not known or not allowed at its stage, data that a prompt has no place
     for, a file that nothing uses, a set without prompts.
     """
     texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
-    reader = _Reader(texts)
+    reader = _Reader(texts, base)
     templates = {}
     for stage in STAGES:
         for level in LEVELS:
@@ -138,8 +156,8 @@ def _digest(value: object) -> str:
 class _Reader:
     """Make templates of a set's files, and note which files they came from."""
 
-    def __init__(self, texts: Mapping[str, str]) -> None:
-        self.texts = texts
+    def __init__(self, texts: Mapping[str, str], base: str) -> None:
+        self.texts, self.base = texts, base
         self.used: set[str] = set()
 
     def template(self, stage: str, level: int, answer_format: str) -> Template | None:
@@ -170,7 +188,7 @@ class _Reader:
 
     def _text(self, name: str) -> str:
         if name.startswith("built-in "):
-            return _tidy(_files(NAMES[-1])[f"{name.removeprefix('built-in ')}.txt"])
+            return _tidy(_files(self.base)[f"{name.removeprefix('built-in ')}.txt"])
         self.used.add(name)
         return self.texts[name]
 
@@ -241,4 +259,5 @@ class _Reader:
 
 
 def _allowed(stage: str) -> frozenset[str]:
-    return _SHARED | set(DATA[stage]) | (_OF_LABELS if stage == "label" else frozenset())
+    own = {"label": _OF_LABELS, "extract": _OF_EXTRACTION}.get(stage, frozenset())
+    return _SHARED | set(DATA[stage]) | own

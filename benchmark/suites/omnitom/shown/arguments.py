@@ -8,9 +8,8 @@ from typing import Any
 from benchmark.domain.tables.estimates import figure_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import COLUMNS, DIMENSIONS
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.outputs import volume_of
-from benchmark.suites.omnitom.tables import LABELS
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.missing import complete, missing_told, unjudged_told
 from benchmark.suites.shown import EntrantResults
@@ -46,17 +45,18 @@ def by_category(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
     return {"positional": [rows], "reading": reading}
 
 
-def dimensions(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
+def dimensions(entrants: Sequence[EntrantResults], reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     rows = []
     for entrant in entrants:
         overall = entrant["readings"][reading]["overall"]
-        values = {name: overall[f"acc_{COLUMNS[name]}"] for name in DIMENSIONS}
+        values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
         rows.append({"model": entrant["model"], "values": values, "overall": overall["overall_accuracy"]})
     return {
         "positional": [rows],
         "reading": reading,
         "bold_best": complete(entrants, reading),
         "note": without_bounds(entrants, "stage2", reading),
+        "heads": scheme.shorts,
     }
 
 
@@ -64,8 +64,10 @@ def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str
     return _by_kind(entrants, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
 
 
-def labelling_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str) -> Arguments:
-    heads = {"Overall": "overall", **{LABELS[name]: name for name in DIMENSIONS}}
+def labelling_by_kind(
+    entrants: Sequence[EntrantResults], by: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+) -> Arguments:
+    heads = {"Overall": "overall", **{head: name for name, head in scheme.shorts.items()}}
     return _by_kind(entrants, by, reading, heads, "Labelling accuracy")
 
 
@@ -107,10 +109,10 @@ def match_counts(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
     }
 
 
-def labels(entrant: EntrantResults, reading: str) -> Arguments:
+def labels(entrant: EntrantResults, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     labels_by_dimension = analyses_of(entrant, reading)["labels"]
     tables = {}
-    for name in DIMENSIONS:
+    for name in scheme.keys:
         counts = labels_by_dimension[name]
         columns = zip(
             counts["labels"],
@@ -125,7 +127,7 @@ def labels(entrant: EntrantResults, reading: str) -> Arguments:
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
             for label, gold, gold_ends, predicted, ends, why in columns
         }
-    return {"positional": [tables], "model": entrant["model"], "reading": reading}
+    return {"positional": [tables], "model": entrant["model"], "reading": reading, "titles": scheme.titles}
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
@@ -135,10 +137,11 @@ def _reasons(counts: Mapping[str, Any]) -> list[str]:
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
-def confusion(entrant: EntrantResults, dimension: str, reading: str) -> Arguments:
+def confusion(entrant: EntrantResults, dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     confusion = analyses_of(entrant, reading)["confusion"][dimension]
     table = {
         gold: dict(zip(confusion["said"], rows, strict=True))
         for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
     }
-    return {"positional": [table], "dimension": dimension, "model": entrant["model"], "reading": reading}
+    chosen = {"dimension": dimension, "model": entrant["model"], "reading": reading}
+    return {"positional": [table], **chosen, "titles": scheme.titles}

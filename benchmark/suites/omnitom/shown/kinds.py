@@ -8,9 +8,8 @@ from typing import Any
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.omnitom.kinds import KINDS
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
-from benchmark.suites.omnitom.tables import HEADERS, LABELS
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import complete, unmarked
 from benchmark.suites.shown import EntrantResults
@@ -49,12 +48,14 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Tab
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
-def kind_dimension_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Table:
+def kind_dimension_table(
+    entrants: Sequence[EntrantResults], by: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
-    heads = {"overall": "Overall", **{dimension: HEADERS[dimension] for dimension in DIMENSIONS}}
+    heads, shorts = {"overall": "Overall", **scheme.heads}, scheme.shorts
     best = "high" if complete(entrants, reading) else ""
     columns = [Column(key="model", header="Model")]
-    columns += [estimated(name, head, digits=1, best=best, label=LABELS.get(name, "")) for name, head in heads.items()]
+    columns += [estimated(name, head, digits=1, best=best, label=shorts.get(name, "")) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
         for entrant in entrants:

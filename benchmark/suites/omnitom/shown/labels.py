@@ -9,7 +9,7 @@ from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
-from benchmark.suites.omnitom.labels import SCHEMA
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.pooled import pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults
@@ -18,7 +18,9 @@ DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the r
 CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
 
 
-def distribution_table(entrants: Sequence[EntrantResults], dimension: str, reading: str) -> Table:
+def distribution_table(
+    entrants: Sequence[EntrantResults], dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+) -> Table:
     """Tabulate how often each label stands in gold and was predicted (paper, figure 4)."""
     counts_by_entrant = {entrant["key"]: analyses_of(entrant, reading)["labels"][dimension] for entrant in entrants}
     labels = next(iter(counts_by_entrant.values()))["labels"]
@@ -42,7 +44,7 @@ def distribution_table(entrants: Sequence[EntrantResults], dimension: str, readi
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = f"{SCHEMA[dimension].name}: labels as predicted, {reading} reading"
+    title = f"{scheme.titles[dimension]}: labels as predicted, {reading} reading"
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
@@ -59,7 +61,7 @@ def _distributed(
     return row
 
 
-def confusion_table(entrant: EntrantResults, dimension: str, reading: str) -> Table:
+def confusion_table(entrant: EntrantResults, dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Gold labels in rows, predicted labels in columns."""
     confusion = analyses_of(entrant, reading)["confusion"][dimension]
     columns = [Column(key="gold", header="Gold")]
@@ -78,7 +80,7 @@ def confusion_table(entrant: EntrantResults, dimension: str, reading: str) -> Ta
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
         rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"{SCHEMA[dimension].name}: gold labels and those of {entrant['model']}, {reading} reading"
+    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant['model']}, {reading} reading"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from benchmark.domain.tables import Items, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
-from benchmark.suites.omnitom.labels import DIMENSIONS
-from benchmark.suites.omnitom.metrics import STAGE2_SHARES
-from benchmark.suites.omnitom.tables import LABELS, main_results
+from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
+from benchmark.suites.omnitom.tables import main_results
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
@@ -28,7 +27,7 @@ def _published() -> tuple[Published, ...]:
         "f1_category_mean": ("Overall, the mean of categories", {"stage1": "f1_category_mean"}),
         "f1": ("By story", {"stage1": "f1"}),
     }
-    labels = zip(STAGE2_SHARES, ("Overall", *(LABELS[name] for name in DIMENSIONS)), strict=True)
+    labels = zip(OMNITOM_SCHEME.shares, ("Overall", *OMNITOM_SCHEME.shorts.values()), strict=True)
     return (
         *(
             Published(f"stage1.{key}", title, first, {"main": key} | more)
@@ -41,7 +40,7 @@ def _published() -> tuple[Published, ...]:
 PUBLISHED = _published()
 
 
-def main_table(stages: EntrantsByGroup, reading: str) -> Table:
+def main_table(stages: EntrantsByGroup, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
     heads = [row.head for row in rows]
@@ -51,9 +50,9 @@ def main_table(stages: EntrantsByGroup, reading: str) -> Table:
         | {stage: entrant["readings"][reading] if entrant else None for stage, entrant in row.by_stage.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
-    table = main_results(runs, reading=reading)
+    table = main_results(runs, reading=reading, scheme=scheme)
     cells = [
-        row_of(head, "stage1", row, {key: main_row.where(key, reading) for key in row})
+        row_of(head, "stage1", row, {key: main_row.where(key, reading, scheme) for key in row})
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
@@ -97,9 +96,9 @@ class _Joined:
         present = [entrant for entrant in (self.first, self.second) if entrant]
         return {**present[0], "settings": present[-1]["settings"] | present[0]["settings"]}
 
-    def where(self, key: str, reading: str) -> Items:
+    def where(self, key: str, reading: str, scheme: Scheme) -> Items:
         """The items behind a column, which may be another run's than the row's."""
-        filters = _main_where(key, reading)
+        filters = _main_where(key, reading, scheme)
         entrant = self.first if filters["stage"] == "judge" else self.second
         return Items(filters, entrant["run"], entrant["entrant"]) if entrant else Items(filters)
 
@@ -131,8 +130,11 @@ def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
     return all(first["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
 
 
-def _main_where(key: str, reading: str) -> dict[str, str]:
+def _main_where(key: str, reading: str, scheme: Scheme) -> dict[str, str]:
     if key.startswith("f1"):
         category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
         return {"stage": "judge"} | category | measured("stage1", "f1", reading)
+    dimension = next((name for name in scheme.keys if scheme.share_of(name) == key), "")
+    if dimension:
+        return {"stage": "label", "dimension": dimension, "reading": reading}
     return {"stage": "label"} | measured("stage2", key, reading)

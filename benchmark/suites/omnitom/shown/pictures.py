@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from types import ModuleType
 
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.shown import arguments
 from benchmark.suites.omnitom.shown.kinds import KIND_HEADS
 from benchmark.suites.omnitom.shown.labels import slug_of
-from benchmark.suites.omnitom.shown.tables import BY_KIND
+from benchmark.suites.omnitom.shown.tables import shown_kinds
 from benchmark.suites.shown import ReadingResults, ShownPicture
 
 
@@ -21,12 +21,12 @@ def plots() -> ModuleType:
     return plots
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(scheme: Scheme, results: ReadingResults) -> dict[str, ShownPicture]:
     """Return the pictures of what has figures, and of what has analyses, in the reading."""
-    return dict([*_of_figures(results), *_of_analyses(results), *_of_labels(results)])
+    return dict([*_of_figures(scheme, results), *_of_analyses(scheme, results), *_of_labels(scheme, results)])
 
 
-def _of_figures(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+def _of_figures(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading = results.reading
     if extracted := results.read["stage1"]:
         arguments_of = partial(arguments.by_category, extracted, reading)
@@ -35,7 +35,7 @@ def _of_figures(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
             ShownPicture("F1 by story category", lambda: plots().f1_by_category, arguments_of, ("stage1",)),
         )
     if labelled := results.read["stage2"]:
-        arguments_of = partial(arguments.dimensions, labelled, reading)
+        arguments_of = partial(arguments.dimensions, labelled, reading, scheme)
         title, groups = "Accuracy by dimension", ("stage2",)
         yield (
             "dimensions",
@@ -43,15 +43,15 @@ def _of_figures(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
         )
 
 
-def _of_analyses(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+def _of_analyses(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
-    for by, name in BY_KIND.items():
+    for by, name in shown_kinds(scheme).items():
         head = KIND_HEADS[by]
         if first:
             arguments_of = partial(arguments.extraction_by_kind, first, by, reading)
             yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, arguments_of, ("stage1",))
         if second:
-            arguments_of = partial(arguments.labelling_by_kind, second, by, reading)
+            arguments_of = partial(arguments.labelling_by_kind, second, by, reading, scheme)
             title = f"Labelling accuracy by {head} and dimension"
             yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, arguments_of, ("stage2",))
     if first:
@@ -65,13 +65,13 @@ def _of_analyses(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
         )
 
 
-def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+def _of_labels(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
     reading = results.reading
     for at, entrant in enumerate(results.analysed["stage2"], 1):
-        arguments_of = partial(arguments.labels, entrant, reading)
+        arguments_of = partial(arguments.labels, entrant, reading, scheme)
         title = f"Labels in gold and by {entrant['model']}"
         yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
-        for dimension in DIMENSIONS:
-            arguments_of = partial(arguments.confusion, entrant, dimension, reading)
-            title = f"{SCHEMA[dimension].name}: gold labels and those of {entrant['model']}"
+        for dimension, name in scheme.titles.items():
+            arguments_of = partial(arguments.confusion, entrant, dimension, reading, scheme)
+            title = f"{name}: gold labels and those of {entrant['model']}"
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

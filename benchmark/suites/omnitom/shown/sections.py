@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
-from benchmark.suites.omnitom.labels import DIMENSIONS, SCHEMA
+from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.shown.labels import slug_of
 from benchmark.suites.shown import Choice, Explored, Explorer, ReadingResults, Section
 
@@ -25,12 +27,27 @@ SECTIONS = (
 )
 
 
-def _choices(results: ReadingResults) -> list[Choice]:
+def sections_of(scheme: Scheme, keys: Mapping[str, str]) -> tuple[Section, ...]:
+    """Return the parts for gold of a scheme, where metric groups have other `keys`; the paper's own table is OmniToM's."""
+    sections = []
+    for section in SECTIONS:
+        title = "Extraction and labelling" if section.paper else section.title
+        names = tuple(_renamed(name, keys) for name in section.tables)
+        sections.append(replace(section, title=title, tables=names, paper=False))
+    return tuple(sections)
+
+
+def _renamed(table: str, keys: Mapping[str, str]) -> str:
+    name, _, group = table.rpartition("-")
+    return f"{name}-{keys[group]}" if group in keys else table
+
+
+def _choices(scheme: Scheme, results: ReadingResults) -> list[Choice]:
     labelled = results.analysed["stage2"]
     if not labelled:
         return []
     models = [(str(at), str(entrant["model"])) for at, entrant in enumerate(labelled, 1)]
-    dimensions = [(slug_of(dimension), SCHEMA[dimension].name) for dimension in DIMENSIONS]
+    dimensions = [(slug_of(key), title) for key, title in scheme.titles.items()]
     return [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
 
 
@@ -39,4 +56,5 @@ def _shows(chosen: Mapping[str, str]) -> Explored:
     return Explored(f"confusion-{model}-{dimension}", f"labels-{model}", f"labels-{dimension}")
 
 
-EXPLORER = Explorer("labels", "Labels: distribution and confusion", _choices, _shows)
+def explorer_of(scheme: Scheme) -> Explorer:
+    return Explorer("labels", "Labels: distribution and confusion", partial(_choices, scheme), _shows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from benchmark.suites.omnitom.labels import DIMENSIONS
+from benchmark.suites.omnitom.labels import ORDER, Scheme
 from benchmark.suites.omnitom.shown.dimensions import dimension_table
 from benchmark.suites.omnitom.shown.kinds import kind_dimension_table, kind_table
 from benchmark.suites.omnitom.shown.labels import confusion_table, distribution_table, slug_of
@@ -17,23 +17,28 @@ BY_KIND = {"order": "orders", "role": "roles"}
 """What is shown by each of KINDS is called so."""
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
+def tables(scheme: Scheme, results: ReadingResults) -> dict[str, ShownTable]:
     """Return the tables of what has figures, and of what has analyses, in the reading."""
-    return dict(_tables(results))
+    return dict(_tables(scheme, results))
 
 
-def _tables(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
+def shown_kinds(scheme: Scheme) -> dict[str, str]:
+    """Return `BY_KIND`, without orders by a scheme that has none."""
+    return {by: name for by, name in BY_KIND.items() if by != ORDER or scheme.ordered}
+
+
+def _tables(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
     if any(results.read.values()):
-        main = partial(main_table, results.entrants, reading)
+        main = partial(main_table, results.entrants, reading, scheme)
         yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
     if labelled := results.read["stage2"]:
-        yield "dimensions", ShownTable(partial(dimension_table, labelled, reading), ("stage2",))
-    for by, name in BY_KIND.items():
+        yield "dimensions", ShownTable(partial(dimension_table, labelled, reading, scheme), ("stage2",))
+    for by, name in shown_kinds(scheme).items():
         if first:
             yield name, ShownTable(partial(kind_table, first, by, reading), ("stage1",))
         if second:
-            table = partial(kind_dimension_table, second, by, reading)
+            table = partial(kind_dimension_table, second, by, reading, scheme)
             yield f"{name}-dimensions", ShownTable(table, ("stage2",))
     if first:
         yield "match-counts", ShownTable(partial(match_count_table, first, reading), ("stage1",))
@@ -41,13 +46,13 @@ def _tables(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     if first or second:
         yield "unusable", ShownTable(partial(unusable_table, results.analysed, reading))
     if second:
-        yield from _of_labels(results)
+        yield from _of_labels(scheme, results)
 
 
-def _of_labels(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
+def _of_labels(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
     reading, labelled = results.reading, results.analysed["stage2"]
-    for dimension in DIMENSIONS:
+    for dimension in scheme.keys:
         slug = slug_of(dimension)
-        yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, reading))
+        yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, reading, scheme))
         for at, entrant in enumerate(labelled, 1):
-            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entrant, dimension, reading))
+            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entrant, dimension, reading, scheme))

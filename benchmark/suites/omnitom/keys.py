@@ -1,0 +1,77 @@
+"""The metric groups of the suite for another schema than OmniToM's, which have names of their own, and the rules that know them as stage1 and stage2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from benchmark.suites.asked import Entered, Measured
+from benchmark.suites.people import Person, PersonMeasured
+from benchmark.suites.reported import Reported, Sections
+from benchmark.suites.shown import Choice, EntrantsByGroup, ReadingResults, ShownPicture, ShownTable
+
+V = TypeVar("V")
+Shown = TypeVar("Shown", ShownTable, ShownPicture)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """`renamed` has the key of each metric group by the one that OmniToM's own has; what takes or returns groups is wrapped so that each side has its own."""
+
+    renamed: Mapping[str, str]
+
+    def measured(
+        self, measure: Callable[[Entered], Mapping[str, Measured | None]]
+    ) -> Callable[[Entered], Mapping[str, Measured | None]]:
+        return lambda entered: self._out(measure(entered))
+
+    def summed(self, summary: Callable[[Entered], dict[str, Any]]) -> Callable[[Entered], dict[str, Any]]:
+        def summed(entered: Entered) -> dict[str, Any]:
+            readings = summary(entered)
+            return {
+                name: {key: self._out(value) if key == "reason" else value for key, value in self._out(reading).items()}
+                for name, reading in readings.items()
+            }
+
+        return summed
+
+    def of_person(
+        self, measure: Callable[[Person], PersonMeasured | None]
+    ) -> Callable[[Person], PersonMeasured | None]:
+        def measured(person: Person) -> PersonMeasured | None:
+            found = measure(person)
+            return found and replace(found, measured=self._out(found.measured))
+
+        return measured
+
+    def told(self, methods: Callable[[Reported], Sections]) -> Callable[[Reported], Sections]:
+        own = {key: name for name, key in self.renamed.items()}
+        return lambda reported: methods(
+            replace(reported, groups=frozenset(own.get(key, key) for key in reported.groups))
+        )
+
+    def shown(
+        self, shown: Callable[[ReadingResults], Mapping[str, Shown]]
+    ) -> Callable[[ReadingResults], Mapping[str, Shown]]:
+        def renamed(results: ReadingResults) -> Mapping[str, Shown]:
+            return {
+                name: replace(one, groups=tuple(self.renamed[key] for key in one.groups))
+                for name, one in shown(self._in(results)).items()
+            }
+
+        return renamed
+
+    def chosen(
+        self, choices: Callable[[ReadingResults], Sequence[Choice]]
+    ) -> Callable[[ReadingResults], Sequence[Choice]]:
+        return lambda results: choices(self._in(results))
+
+    def _out(self, by_group: Mapping[str, V]) -> dict[str, V]:
+        return {self.renamed.get(key, key): value for key, value in by_group.items()}
+
+    def _in(self, results: ReadingResults) -> ReadingResults:
+        def own(entrants: EntrantsByGroup) -> EntrantsByGroup:
+            return {name: entrants[key] for name, key in self.renamed.items()}
+
+        return replace(results, entrants=own(results.entrants), read=own(results.read), analysed=own(results.analysed))

@@ -1,0 +1,276 @@
+"""Gold of an eight-dimension schema is asked about, read, counted, compared and shown by its own dimensions, with no official figure."""
+
+from __future__ import annotations
+
+import io
+import json
+from functools import partial
+
+import pytest
+from django.core.management import call_command
+
+from annotation.domain.schema_files import schema_of_document
+from annotation.models import Membership, Project
+from annotation.services.corpus_import import import_corpus
+from annotation.services.schemas import take_schema
+from benchmark.models import Run, RunItem
+from benchmark.services.datasets import freeze
+from benchmark.services.documents import document_of, tables_of
+from benchmark.services.plan_checks import check
+from benchmark.services.plans import RunRefused
+from benchmark.services.reports import report_of, scores_of
+from benchmark.suites import registry
+from benchmark.suites.omnitom.labels import SCHEMA, scheme_of
+from benchmark.suites.omnitom.parsing.labels import parse_labels
+from benchmark.suites.omnitom.parsing.values import repaired
+from tests.benchmark.planning import planned
+from tests.benchmark.settled import baselines, make_endpoint, started, work_off, written
+from tests.cast import Cast, new_cast
+from tests.copies import copied
+from tests.own_schema import LABELS, document
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SUITE, FIRST, SECOND = "omnitom__eight__1", "stage1__eight__1", "stage2__eight__1"
+ROWS = (("world", "The key is in the drawer"), ("Ines", "The key is in the bag"))
+STORIES = 6
+NAMES = ("Truth status", "Order", "Certainty", "Valence", "Speaker", "Tense", "Social norm", "Emotion")
+
+
+def labels_of(story: int, row: int) -> dict[str, str]:
+    return {key: values[(story + row) % len(values)] for key, values in LABELS.items()}
+
+
+ANSWER = "\n".join(
+    " | ".join(cells)
+    for cells in [("Actor", "Belief", *NAMES), *((*row, *labels_of(1, at).values()) for at, row in enumerate(ROWS))]
+).replace("Feeling 1", "**feeling 1** (mild)")
+"""Every story's rows with the labels of the first story, one of them decorated."""
+
+
+@pytest.fixture
+def cast() -> Cast:
+    return copied("own schema run", _made)
+
+
+@pytest.fixture
+def run(cast) -> Run:
+    return Run.objects.originals().select_related("job", "dataset", "project").get()
+
+
+def _made() -> Cast:
+    """A finished run of baselines and a scripted model over six stories, under a control too."""
+    cast = new_cast()
+    schema = schema_of_document(document(), "eight.json")
+    take_schema(by=cast.alice, schema=schema, file="eight.json")
+    records = [
+        {
+            "story_id": number, "story_category": ("False Belief Task", "Hinting Task Test")[number % 2],
+            "story": f"Story {number}. Ines puts the key in the bag.",
+            "beliefs": [{"actor": actor, "belief": belief, "labels": labels_of(number, at)} for at, (actor, belief) in enumerate(ROWS)],
+        }
+        for number in range(1, STORIES + 1)
+    ]  # fmt: skip
+    raw = "".join(f"{json.dumps(record)}\n" for record in records).encode()
+    source = ("stories.jsonl", partial(io.BytesIO, raw))
+    import_corpus(by=cast.alice, project_slug="own", format="omnitom", sources=[source], schema=schema)
+    cast.project = Project.objects.get(slug="own")
+    dataset, _ = freeze(by=cast.alice, project=cast.project)
+    held = baselines() | {"reader": make_endpoint("reader", options={"default": ANSWER})}
+    models = [held[name] for name in ("majority", "random", "omniscient", "reader")]
+    plan = {"stages": ["extract", "judge", "label"], "judge": held["lexical-judge"], "controls": ["distracted"]}
+    made = started(cast, dataset, models, **plan)
+    for one in Run.objects.order_by("pk"):
+        work_off(one)
+    report_of(made)
+    return cast
+
+
+@pytest.fixture
+def page(cast, client):
+    client.force_login(cast.alice)
+
+    def get(path: str, **asked) -> str:
+        response = client.get(f"/p/own/{path}", asked)
+        assert response.status_code == 200, path
+        return written(response)
+
+    return get
+
+
+def test_the_suite_is_that_of_the_schema(run):
+    assert run.suite == SUITE and registry.keys_of(SUITE) == [FIRST, SECOND]
+    group = registry.group_named(SECOND)
+    assert group.shares == ("overall_accuracy", *(f"acc_{key}" for key in LABELS))
+    assert registry.group_suite(SECOND) == SUITE and SUITE not in registry.suites()
+    assert registry.ordered_keys([SECOND, "tombench", FIRST]) == [FIRST, SECOND, "tombench"]
+    assert registry.suite_for("omnitom", SCHEMA) is registry.suite_named("omnitom")
+    for unknown in ("omnitom__nine__1", "tombench__eight__1", "omnitom__omnitom__1", "a__b__c"):
+        assert not registry.is_suite(unknown)
+
+
+def test_models_are_asked_for_its_labels(run):
+    text = json.dumps(RunItem.objects.filter(entrant__run=run, entrant__name="reader", stage="label").first().call.body)
+    assert f"Actor | Belief | {' | '.join(NAMES)}" in text and "Social norm: Kept, Broken, None" in text
+    assert "seven" not in text and "Mental-Source" not in text and run.prompt_set == "omnitom-any-1"
+
+
+def test_answers_are_read_and_scored_by_its_labels(run):
+    """Story 1 has all labels right. Of story 4 those are whose number of labels divides three: 3 of 8 dimensions have three labels."""
+    items = {
+        item.sample.number: item
+        for item in RunItem.objects.filter(entrant__run=run, entrant__name="reader", stage="label")
+    }
+    assert (items[1].repaired_score, items[4].repaired_score) == (1.0, 4 / 8)
+    assert {item.official for item in items.values()} == {None} == {item.score for item in items.values()}
+    assert items[1].repaired["predicted"][0] == list(labels_of(1, 0).values())
+
+
+def test_figures_are_of_its_dimensions_and_official_ones_say_why_there_are_none(run):
+    figures = scores_of(run)["reader"]
+    overall = figures["repaired"][SECOND]["overall"]
+    # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in story 1
+    expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
+    assert {name: overall[name] for name in expected} == pytest.approx(expected)
+    sentence = (
+        "Gold labelled by eight:1 has no official reading: the released code knows OmniToM's own dimensions alone."
+    )
+    assert figures["official"][SECOND] is None and figures["official"]["reason"][SECOND] == sentence
+    extracted = scores_of(run)["omniscient"]
+    assert (
+        extracted["official"]["reason"][FIRST] == sentence
+        and extracted["repaired"][FIRST]["overall"]["stories"] == STORIES
+    )
+    majority = scores_of(run)["majority"]["repaired"][SECOND]["overall"]
+    assert majority["acc_truth_status"] == 0.5 and majority["bounds"]["acc_emotion"][0] >= 1 / 6
+
+
+def test_tables_have_its_labels(run):
+    tables = tables_of(document_of(run))
+    confusion = tables[f"confusion-{_place(run)}-social-norm-repaired"]()
+    assert [row["gold"] for row in confusion.rows] == list(LABELS["social_norm"])
+    assert sum(row["total"] for row in confusion.rows) == 2 * STORIES
+    assert {name for name in tables if name.endswith("-official")} <= {"controls-left-official"}
+    dimensions = tables["dimensions-repaired"]()
+    assert list(dict.fromkeys(row["dimension"] for row in dimensions.rows)) == list(NAMES)
+    assert "acc_emotion" in {column.key for column in tables["main-repaired"]().columns}
+
+
+def _place(run: Run) -> int:
+    entrants = [entrant["model"] for entrant in document_of(run)["stages"][SECOND]]
+    return 1 + entrants.index("reader")
+
+
+def test_its_pages_are_drawn(run, page):
+    for path in (f"runs/{run.uid}/", f"runs/{run.uid}/results/", f"runs/{run.uid}/report/", "results/", "results/across/",
+                 "results/differences/", "results/structure/", "runs/new/", "datasets/", "runs/", "prompts/", "prompts/omnitom-any-1/"):  # fmt: skip
+        shown = page(path)
+        assert "Traceback" not in shown and "Mental-Source" not in shown, path
+    report = page(f"runs/{run.uid}/report/")
+    assert "Gold labelled by eight:1 has no official reading" in report and "Social norm" in report
+    assert "Each proposition has 8 labels of schema eight:1." in report
+    assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
+    board = page("results/")
+    assert "OmniToM, labelled by eight:1" in board or "Accuracy of labelling" in board
+    assert "social_n" in board and "has no official reading" in board
+
+
+def test_items_are_found_by_its_labels(run, page):
+    reader = run.entrants.get(name="reader").pk
+    found = page(f"runs/{run.uid}/items/", model=reader, stage="label", dimension="emotion")
+    assert 'value="emotion" selected' in found and "1 of 2" not in found
+    right = page(f"runs/{run.uid}/items/", model=reader, stage="label", dimension="valence", gold="Good", said="Bad")
+    assert 'aria-label="Story 3,' in right and 'aria-label="Story 4,' not in right
+    item = RunItem.objects.get(entrant=reader, stage="label", sample__number=4)
+    shown = page(f"runs/{run.uid}/items/{item.pk}/")
+    assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
+    assert "has no official reading" in shown and "it stands below" not in shown
+
+
+def test_two_models_are_compared(run, page, cast, client):
+    keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
+    shown = page("results/compare/", a=keys["reader"], b=keys["random"], stage=SECOND)
+    assert "social_n" in shown and "has no official reading" in shown
+
+
+def test_files_are_of_its_dimensions(run, cast, client):
+    client.force_login(cast.alice)
+    table = client.get(f"/p/own/runs/{run.uid}/tables/{SECOND}.csv")
+    assert table.status_code == 200 and "social_n" in b"".join(table).decode()
+    for name in ("dimensions-repaired", f"confusion-{_place(run)}-emotion-repaired", f"labels-{_place(run)}-repaired"):
+        assert client.get(f"/p/own/runs/{run.uid}/figures/{name}.svg").status_code == 200, name
+    assert client.get(f"/p/own/runs/{run.uid}/scores.csv").status_code == 200
+    entrant = run.entrants.get(name="reader").pk
+    assert client.get(f"/p/own/runs/{run.uid}/output/{entrant}.zip").status_code == 404
+    assert "OmniToM, labelled by eight:1 has no official folder." in written(
+        client.get(f"/p/own/runs/{run.uid}/results/")
+    )
+
+
+def test_commands_name_it_as_they_name_the_suite(run, cast):
+    told = io.StringIO()
+    call_command("leaderboard", project="own", suite="omnitom", json=True, stdout=told)
+    assert json.loads(told.getvalue())["suite"] == SUITE
+    told = io.StringIO()
+    call_command(
+        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--stage", "label", "--wait",
+        "--json", stdout=told,
+    )  # fmt: skip
+    assert Run.objects.latest("pk").suite == SUITE
+    assert json.loads(told.getvalue())["scores"]["repaired"][SECOND]["overall"]["acc_emotion"] is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"prompt_set": "omnitom-1"}, "There is no prompt set 'omnitom-1'; there are omnitom-any-1, ours."),
+        ({"prompt_set": "ours"}, "ours has no place for {labels} or {definitions} in label-level3, so that it cannot name the labels of eight:1."),
+    ],
+)  # fmt: skip
+def test_prompts_that_cannot_name_its_labels_are_refused(run, cast, tmp_path, options, sentence):
+    (tmp_path / "label-level3.txt").write_text("Label on seven dimensions.\n\n{story}\n\n{belief_table}\n\n{format}")
+    (tmp_path / "label-format-text.txt").write_text("One table: {columns}")
+    call_command("load_prompt_set", "ours", project="own", folder=tmp_path, stdout=io.StringIO())
+    with pytest.raises(RunRefused) as caught:
+        check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"], **options))
+    assert (str(caught.value), caught.value.field) == (sentence, "prompt_set")
+
+
+def test_structured_answers_too(run, cast):
+    rows = [{"id": at, **labels_of(1, at - 1)} for at in (1, 2)]
+    model = make_endpoint("structured", options={"default": json.dumps({"rows": rows})})
+    made = work_off(started(cast, run.dataset, [model], form="structured"))
+    assert scores_of(made)["repaired"][SECOND]["overall"]["acc_truth_status"] == 0.5
+    schema = json.loads(RunItem.objects.filter(entrant__run=made).first().call.body)["schema"]
+    assert set(schema["properties"]["rows"]["items"]["properties"]) == {"id", *LABELS}
+
+
+def test_people_stand_beside_models(run, cast):
+    assert registry.suite_named(SUITE).people == SECOND and Membership.objects.filter(project=cast.project).exists()
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"), ("kept (mostly)", "Kept"),
+        ("", ""), ("n/a", ""), ("Kept or Broken", "Kept or Broken"), ("Neutral", "Neutral"),
+    ],
+)  # fmt: skip
+def test_labels_are_read_as_a_person_reads_them(said, label):
+    scheme = scheme_of(schema_of_document(document(), "x"))
+    assert repaired("social_norm", said, scheme) == label
+
+
+def test_halves_and_other_scripts():
+    kinds = {"value": "Desire/Intention", "digit": 0, "meaning": "a"}, {"value": "知觉", "digit": 1, "meaning": "b"}
+    dimension = {"key": "kind", "name": "种类", "short": "K", "question": "?", "labels": list(kinds)}
+    schema = schema_of_document(document(name="own", dimensions=[dimension], checks=[]), "x")
+    scheme = scheme_of(schema)
+    assert scheme.names == {"kind": "kind"} and not scheme.ordered
+    assert [repaired("kind", said, scheme) for said in ("intention", "desire and intention", "“知觉”")] == [
+        "Desire/Intention", "Desire/Intention", "知觉",
+    ]  # fmt: skip
+    from benchmark.suites.omnitom.records import GoldRow
+
+    gold = [GoldRow(actor, belief, ("",), "", (actor, belief)) for actor, belief in ROWS]
+    text = "Actor | Belief | Kind\nworld | The key is in the drawer | 知觉\nInes | The key is in the bag | Desire"
+    assert parse_labels(text, gold, scheme=scheme) == [("知觉",), ("Desire/Intention",)]
