@@ -67,14 +67,18 @@ def difference_table(comparison: Comparison) -> Table:
 
 
 def story_table(comparison: Comparison) -> Table:
+    noun = nouns_of_group(comparison["stage"])[0]
     columns = [
-        Column(key="number", header="Story"),
-        Column(key="category", header="Category"),
+        Column(
+            key="number",
+            header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison['stage']).unit)}",
+        ),
+        *([Column(key="category", header="Category")] if any(row["category"] for row in comparison["stories"]) else ()),
         Column(key="first", header=comparison["first"], unit="%", kind="share"),
         Column(key="second", header=comparison["second"], unit="%", kind="share"),
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
-    title = f"{group_named(comparison['stage']).score_title} by story, {comparison['reading']} reading"
+    title = f"{group_named(comparison['stage']).score_title} by {noun}, {comparison['reading']} reading"
     return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from django.core.cache import cache
@@ -14,7 +14,7 @@ from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
-from benchmark.suites.registry import group_named, keys_of, nouns_of_group, units_of_group
+from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
@@ -145,7 +145,13 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "lead": [
-            *_not_asked(entrants, repaired, selection.stories if selection else set(categories), set(asked_both)),
+            *_not_asked(
+                entrants,
+                repaired,
+                selection.stories if selection else set(categories),
+                set(asked_both),
+                suite_named(group_suite(stage)).noun[1],
+            ),
             *_unlike_missing(entrants, repaired, stage, set(asked_both)),
         ],
         "rows": rows,
@@ -169,14 +175,14 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
 
 
 def _not_asked(
-    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stories: Set[int], both: Set[int]
+    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stories: Set[int], both: Set[int], nouns: str
 ) -> list[str]:
     """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where both have all."""
     sentences = []
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns["stories"])):
             how = "has not labelled" if entrant["kind"] == "person" else "was not asked about"
-            sentences.append(f"{entrant['model']} {how} {lacks:,} of the {len(stories):,} stories")
+            sentences.append(f"{entrant['model']} {how} {lacks:,} of the {len(stories):,} {nouns}")
     return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
 
 
@@ -199,20 +205,17 @@ def _unlike_missing(
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
-    """Return all measures over all stories, then the score by category."""
+    """Return all measures over all stories, then the score by category of those that count for it: a category that all of them are of would be all again, and its test the
+    same one."""
+    score = group_named(stage).score
     measures = [
         name for name in group_named(stage).headers if name in sides[0]["values"]
     ]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
-    names = sorted(set(categories.values()))
-    for name in names if len(names) > 1 else []:  # one alone would be all stories again
-        parts.append(
-            (
-                [group_named(stage).score],
-                name,
-                sorted(story for story, category in categories.items() if category == name),
-            )
-        )
+    counted = _counted(sides, score, all)
+    names = sorted({category for story, category in categories.items() if story in counted})
+    for name in names if len(names) > 1 else []:
+        parts.append(([score], name, sorted(story for story, category in categories.items() if category == name)))
     tests = sum(len(names) for names, _, _ in parts)
     clusters = clusters_of(sides[0]) | clusters_of(sides[1])
     cases = {name: _cases(sides, name) for names, _, _ in parts for name in names}
@@ -224,6 +227,12 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
 
 def _cases(sides: Sequence[Mapping], name: str) -> dict[str, dict[int, Case | None]]:
     return {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
+
+
+def _counted(sides: Sequence[Mapping], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
+    """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what is no first question of a set."""
+    cases = [cases_by_story(columns, name) for columns in sides]
+    return {story for story in cases[0].keys() | cases[1].keys() if of_sides(of.get(story) is not None for of in cases)}
 
 
 def _part(
@@ -249,7 +258,10 @@ def _part(
 def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
     stories = []
+    counted = _counted(sides, group_named(stage).score, any)
     for number, category in categories.items():
+        if number not in counted:
+            continue
         first_score, second_score = first.get(number), second.get(number)
         gap = None if first_score is None or second_score is None else first_score - second_score
         stories.append(

@@ -14,7 +14,7 @@ from benchmark.controls.marking import Changed, changes_of
 from benchmark.models import Run, RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_asked, settings_of
 from benchmark.services.evaluating import answers_of
-from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question
+from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, Sample
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
@@ -149,6 +149,11 @@ def lines_shown(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
         return list(suite_named(item.entrant.run.suite).lines(_view_of(item))), ""
     except SuiteFailed as error:
         return [], str(error)
+
+
+def sample_of(item: RunItem | SharedItem) -> Sample:
+    """Return the sample of an item as its run asked about it."""
+    return sample_asked(item.entrant.run, item.sample)
 
 
 def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> ItemView:

@@ -8,7 +8,7 @@ from typing import Any
 from benchmark.models import RunItem
 from benchmark.services import evidence
 from benchmark.services import items as items_service
-from benchmark.suites.contract import Step
+from benchmark.suites.contract import MetricGroup, Step
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.side_by_side import ReadLine
@@ -106,6 +106,38 @@ def _cell(line: ReadLine | None) -> Mapping[str, Any]:
         "note": line.note,
         "apart": line.official is not None and official != (line.repaired, line.right),
     }
+
+
+def set_beside(
+    pair: Sequence[EntrantResults], items: Sequence[Item], group: MetricGroup, closed: Set[int]
+) -> list[dict[str, Any]]:
+    """Return the questions of the set that an item is of, where the metric group counts sets: {"number", "here", "counts" for the set, "line", what `paired` returns of their
+    answers}. Nothing where the suite has more than one line of an answer."""
+    here = next((item for item in items if item), None)
+    if group.unit is None or here is None or not here.sample.group:
+        return []
+    ids = [int(entrant["entrant"]) for entrant in pair if entrant["entrant"]]
+    beside = RunItem.objects.filter(
+        entrant__in=ids,
+        stage=here.stage,
+        repetition=0,
+        sample__group=here.sample.group,
+        sample__dataset=here.sample.dataset_id,
+    ).exclude(sample__number__in=closed)
+    by_number: dict[int, dict[int, RunItem]] = {}
+    for item in beside.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
+        by_number.setdefault(item.sample.number, {})[item.entrant_id] = item
+    rows = [_of_set(number, [of.get(pk) for pk in ids], here.sample.number, group) for number, of in by_number.items()]
+    return [row for row in rows if row] if all(rows) and len(rows) > 1 else []
+
+
+def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -> dict[str, Any]:
+    sides = [evidence.lines_shown(item)[0] if item else [] for item in items]
+    if not any(sides) or any(len(lines) > 1 for lines in sides):
+        return {}
+    sample = evidence.sample_of(next(item for item in items if item))
+    counts = group.counts is None or group.counts(sample)
+    return {"number": number, "here": number == here, "counts": counts, **paired(sides)[0]}
 
 
 def step_shown(asked: str, steps: Mapping[str, Any], scored: str) -> str:

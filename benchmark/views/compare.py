@@ -146,6 +146,7 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         },
         "score": group_named(comparison["stage"]).score_title,
         "noun": nouns_of_group(comparison["stage"]),
+        "of_sets": bool(group_named(comparison["stage"]).unit),
         "overall": _overall(comparison),
     }
 
@@ -211,7 +212,9 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
         gap = row["difference"] or 0
         cells = [
             {
-                "text": _without_score(entrant, row["number"]) if value is None else f"{100 * value:.1f}",
+                "text": _without_score(entrant, row["number"], chosen["stage"])
+                if value is None
+                else f"{100 * value:.1f}",
                 "href": _item_url(access, entrant, items.get((entrant["key"], row["number"]))),
                 "ahead": gap * sign > 0,
                 "model": entrant["model"],
@@ -224,11 +227,13 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
     return rows
 
 
-def _without_score(entrant: Mapping[str, Any], number: int) -> str:
+def _without_score(entrant: Mapping[str, Any], number: int, stage: str) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
     if entrant["kind"] == "person":
         return "not labelled"
-    return "unusable" if number in entrant["numbers"] else "not asked"
+    if number not in entrant["numbers"]:
+        return "not asked"
+    return "not known" if group_named(stage).unit else "unusable"
 
 
 def _item_url(access: ProjectAccess, entrant: dict[str, Any], pk: int | None) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
+from benchmark.services import comparisons
 from benchmark.services.side_by_side import numbers_around, paired, step_shown
 from benchmark.suites.asked import ItemView, Question, Sample
 from benchmark.suites.registry import suites
@@ -151,6 +152,20 @@ def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():
     )
     pair = [{"numbers": [1, 2, 3, 5]}, {"numbers": [1, 3, 4, 5]}]
     assert numbers_around(pair, 3, {5}) == {"before": 1, "after": None}
+
+
+def test_a_category_that_is_all_that_counts_is_not_tested_twice():
+    def side(values: list[float | None]) -> dict:
+        categories = ["Fact", "List", "List", "List"]
+        return {"stories": [1, 2, 3, 4], "categories": categories, "values": {"accuracy": values}}
+
+    sides = [side([None, 1.0, 0.0, 1.0]), side([None, 0.0, 0.0, None])]
+    categories = dict(zip(sides[0]["stories"], sides[0]["categories"], strict=True))
+    rows = comparisons._rows(sides, categories, "fantom-questions")
+    assert [(row["what"], row["n"], row["category"]) for row in rows] == [("Accuracy", 2, "")]
+    # what counts for neither is not listed, what counts for one has no difference
+    listed = comparisons._stories(sides, categories, "fantom-questions")
+    assert [(row["number"], row["difference"]) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
 
 
 # --- the page -----------------------------------------------------------------------------------------------------------------

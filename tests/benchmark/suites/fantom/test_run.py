@@ -157,6 +157,27 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
     assert "cosine with the right text" in shown and "The pears in my garden are ripe." in shown and "wrong" in shown
 
 
+def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, client, cast):
+    client.force_login(cast.alice)
+    keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
+    query = {"a": keys["oracle"], "b": keys["knows-all"], "stage": "fantom"}
+    page = client.get(reverse("benchmark:compare", args=[cast.project.slug]), query)
+    numbers = {sample.key: sample.number for sample in run.dataset.samples.all()}
+    sets = page.context["stories"]
+    # the sets with a false belief, under the first question that counts for ALL; the facts and the control are of no set here
+    assert {row["number"] for row in sets} == {numbers["1-0-0/belief0/choice"], numbers["1-1-0/belief0/choice"]}
+    assert page.context["comparison"]["tests"] == len(page.context["comparison"]["rows"]) == 1
+    text = written(page)
+    assert "unusable" not in text and "Set, by its first question" in text and "over the 1 test of" in text
+    asked = client.get(reverse("benchmark:compare_story", args=[cast.project.slug, numbers["1-0-0/fact"]]), query)
+    beside = {row["number"]: row for row in asked.context["questions"]}
+    assert asked.context["counting"] == 1 and len(beside) == 11
+    belief, free = beside[numbers["1-0-0/belief0/choice"]], beside[numbers["1-0-0/belief0/dist"]]
+    assert [cell["right"] for cell in belief["cells"]] == [True, False] and belief["differs"] and belief["counts"]
+    assert free["differs"] and not free["counts"]
+    assert f"compare/{belief['number']}/?a=" in written(asked)
+
+
 def test_an_embedder_that_is_not_installed_is_refused_at_the_launch(cast, dataset, monkeypatch):
     monkeypatch.setattr("benchmark.suites.fantom.embedding.find_spec", lambda name: None)
     model = Endpoint.objects.get(name="random")
