@@ -129,9 +129,13 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
 
 
 def score_of(entrant: EntrantResults, reading: str, stage: str) -> dict[str, Any] | None:
-    """Return {value, interval[, reason]} of the figure that the stage is ranked by."""
+    """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many samples it is, and how many the reading
+    leaves out."""
     overall = (entrant["readings"][reading] or {}).get("overall")
-    return figure_of(overall, group_named(stage).score) if overall else None
+    if not overall:
+        return None
+    counts = {"n": int(overall.get("n", overall["stories"])), "unusable": overall.get("unusable", 0)}
+    return figure_of(overall, group_named(stage).score) | counts
 
 
 MATRIX_FROM = 3

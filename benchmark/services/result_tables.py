@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.entrants import by_category, measured, readings_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
@@ -25,10 +25,12 @@ GROUP_NOTE = (
     "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's correction over all pairs and "
     "categories. People are neither ranked nor tested."
 )
-READING_NOTE = (
-    "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; official counts what cannot be read as 0. "
-    "Brackets: 95 % intervals over {units}."
-)
+READING_NOTE = "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. Brackets: 95 % intervals over {units}."
+OFFICIALLY = {
+    WRONG: "official takes what it cannot read for wrong",
+    LEFT_OUT: "official leaves out what it cannot read, and n says how many it is of; rank and marks take the others at their worst there too",
+    GUESSED: "official reads an answer in any text, so that one of its right answers can be luck",
+}
 UNJUDGED_NOTE = (
     "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and interval take them as "
     "unmatched, and as matched."
@@ -56,7 +58,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
     columns = [Column(key="model", header="Model"), *_ranking_columns("repaired", RANKING), *_missing_columns(group)]
     for reading in reversed(readings_in(entrants)):  # the repaired one, which the ranking goes by, first
         if reading == "official":
-            columns += _ranking_columns(reading, GROUPS[reading])
+            columns += [*_ranking_columns(reading, GROUPS[reading]), *_count_columns(entrants, group)]
         columns += [_figure_column(reading, name, group) for name in group.headers]
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
@@ -75,12 +77,27 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
     ]
 
 
+def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
+    """How many the official figures are of and how many they leave out, where they leave out any or their suite says that they do."""
+    if group.unread != LEFT_OUT and not any(_official(entrant).get("unusable") for entrant in entrants):
+        return []
+    heads = {"n": "n", "unusable": "Not read"}
+    return [
+        Column(key=f"official_{name}", header=head, kind="count", group=GROUPS["official"])
+        for name, head in heads.items()
+    ]
+
+
+def _official(entrant: EntrantResults) -> Mapping[str, Any]:
+    overall: Mapping[str, Any] = (entrant["readings"]["official"] or {}).get("overall", {})
+    return overall
+
+
 def _figure_column(reading: str, name: str, group: MetricGroup) -> Column:
     key, label = f"{reading}_{name}", group.labels.get(name, "")
-    worst = f"{key}_worst" if reading == "repaired" else ""
     named = {"header": group.headers[name], "label": label, "group": GROUPS[reading]}
     named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
-    return share_column(key, unit="", interval=f"{key}_interval", worst=worst, **named)
+    return share_column(key, unit="", interval=f"{key}_interval", worst=f"{key}_worst", **named)
 
 
 def _ranking_columns(reading: str, group: str) -> list[Column]:
@@ -105,6 +122,7 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     row |= own_values(entrant, stage)
     row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
     row |= {name: missing[name] for name in ("low", "high", "stories")}
+    row |= {f"official_{name}": _official(entrant).get(name) for name in ("n", "unusable")}
     return row_of(entrant, stage, row, _where(stage))
 
 
@@ -114,11 +132,16 @@ def _of_reading(entrant: EntrantResults, stage: str, reading: str) -> dict[str, 
     for name in group_named(stage).headers:
         key = f"{reading}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
-        row[f"{key}_worst"] = worst_of(overall, name)
-        row[f"{key}_n"] = int(overall["stories"]) if group_named(stage).unit and overall else None
+        row[f"{key}_worst"] = _at_worst(overall, name, reading)
+        row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(stage).unit and overall else None
     ranking = (entrant.get("ranking") or {}).get(reading) or {}
     row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
     return row | {f"{reading}_group": entrant["group"][reading]}
+
+
+def _at_worst(figures: Mapping[str, Any], name: str, reading: str) -> Any:
+    """What marks compare; official figures that were kept before they had bounds stand for themselves."""
+    return figures.get(name) if reading == "official" and "bounds" not in figures else worst_of(figures, name)
 
 
 def _where(stage: str) -> dict[str, Items]:
@@ -130,8 +153,9 @@ def _where(stage: str) -> dict[str, Items]:
 
 
 def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    notes = [RANK_NOTE, GROUP_NOTE, READING_NOTE.format(units=units_of_group(stage))]
     group = group_named(stage)
+    reading = READING_NOTE.format(officially=OFFICIALLY[group.unread], units=units_of_group(stage))
+    notes = [RANK_NOTE, GROUP_NOTE, reading]
     notes += group.notes
     if group.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
@@ -186,10 +210,8 @@ HEADS = {"official": "Official", "repaired": "Repaired"}
 
 def _category_column(reading: str, category: str, group: str) -> Column:
     key = f"{reading} {category}"
-    worst = f"{key} worst" if reading == "repaired" else ""
-    return share_column(
-        key, HEADS[reading], unit="", group=group, interval=f"{key} interval", n=f"{key} n", worst=worst
-    )
+    beside = {"interval": f"{key} interval", "n": f"{key} n", "worst": f"{key} worst"}
+    return share_column(key, HEADS[reading], unit="", group=group, **beside)
 
 
 def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
@@ -200,6 +222,9 @@ def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
         for category, figures in by_category(entrant, reading).items():
             key = f"{reading} {category}"
             row |= {key: figures[score], **interval_of(f"{key} interval", figures, score)}
-            row |= {f"{key} n": int(figures["stories"]), f"{key} worst": worst_of(figures, score)}
+            row |= {
+                f"{key} n": int(figures.get("n", figures["stories"])),
+                f"{key} worst": _at_worst(figures, score, reading),
+            }
             where[key] = Items({"category": category} | measured(stage, score, reading))
     return row_of(entrant, stage, row, where)

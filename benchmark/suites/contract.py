@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
@@ -42,7 +42,10 @@ from workers.providers.contract import Request
 
 __all__ = [
     "ANSWERS",
+    "GUESSED",
+    "LEFT_OUT",
     "STRUCTURE",
+    "WRONG",
     "AnswerIds",
     "Answered",
     "BadImport",
@@ -63,8 +66,15 @@ __all__ = [
     "Sizes",
     "Step",
     "Suite",
+    "Unread",
 ]
 
+Unread = Literal["wrong", "left out", "guessed"]
+WRONG: Unread = "wrong"
+LEFT_OUT: Unread = "left out"
+GUESSED: Unread = "guessed"
+"""What the official reading of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it reads an answer in any text, one
+by chance."""
 STRUCTURE, ANSWERS = "structure", "answers"
 """What a metric group may tell of a story."""
 
@@ -124,6 +134,7 @@ class MetricGroup:
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
     score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
+    `unread` is what its official reading makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`.
     `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are then no figures by category.
     `unit` is what figures count once, one and many, where that is not a sample but a set of them; `counts`, a function of a module, says which samples of a set count.
     `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS` where its score says whether a question
@@ -151,6 +162,7 @@ class MetricGroup:
     by_category: bool = True
     unit: tuple[str, str] | None = None
     counts: Callable[[Sample], bool] | None = None
+    unread: Unread = WRONG
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Figures and figures by sample are those of `benchmark.suites.asked`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
 from typing import Any
@@ -17,6 +17,7 @@ from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, S
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import (
+    LEFT_OUT,
     READINGS,
     mean_columns,
     official_columns,
@@ -39,6 +40,14 @@ class SampleResult:
     repaired: StoryScore
     reason: str = ""
 
+    def left_out(self, share: str) -> bool:
+        """Return whether official scoring leaves the sample out, of which there could be a figure."""
+        return (
+            self.official is not None
+            and self.official.get(share) is None
+            and self.repaired.worst.get(share) is not None
+        )
+
 
 def undefined(sample: Sample, shares: Sequence[str]) -> SampleResult:
     """Return the result of a sample that has no figure by definition: no mean, bound or ranking takes it for one that is missing."""
@@ -52,9 +61,10 @@ def with_columns(
     repaired: StoryReport,
     group: str,
     clusters: Mapping[int, str] | None = None,
+    left_out: Collection[int] = (),
 ) -> Measured:
     """Return (figures, figures by sample) of both readings, whose rows of single samples are under `stories`; `clusters` names the cluster of each by
-    its number, where some share one."""
+    its number, where some share one, and `left_out` are the numbers of samples that official scoring leaves out."""
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
     figures: Figures = {
         "official": None,
@@ -69,7 +79,7 @@ def with_columns(
         "asked": len(repaired["stories"]),
     }
     if official:
-        by_sample["official"] = official_columns(official["stories"], categories, group)
+        by_sample["official"] = official_columns(official["stories"], categories, group, left_out)
     for scores_by_reading in (by_sample["official"], by_sample["repaired"]):
         if scores_by_reading and clusters:
             scores_by_reading["clusters"] = [clusters[number] for number in scores_by_reading["stories"]]
@@ -189,9 +199,9 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     )
     official = None if reason else _official(group, measured)
     categories = [_category(group, sample) for sample, _ in measured] if official else []
-    figures, by_sample = with_columns(
-        official, categories, repaired, group.key, _clusters([sample for sample, _ in measured])
-    )
+    clusters = _clusters([sample for sample, _ in measured])
+    left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
+    figures, by_sample = with_columns(official, categories, repaired, group.key, clusters, left_out)
     figures["analyses"] = _analyses(group, entered, measured, official is not None, score)
     if reason:
         figures["reason"] = reason
@@ -230,7 +240,10 @@ def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScor
     if reading == "repaired":
         return replace(result.repaired, cluster=sample.cluster)
     shares = dict(result.official or {})
-    return StoryScore(sample.category, shares, shares, shares, cluster=sample.cluster)
+    out = [name for name in shares if result.left_out(name)]
+    worst, best = shares | dict.fromkeys(out, 0.0), shares | dict.fromkeys(out, 1.0)
+    known, why = (None, LEFT_OUT) if len(out) == len(shares) else (shares, "")
+    return StoryScore(sample.category, worst, best, known, why, cluster=sample.cluster)
 
 
 def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Reading, Sample
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
 
 ACCURACY = "accuracy"
@@ -26,8 +26,10 @@ def accuracy_group(
     noun: str = "answering",
     score_title: str = "Accuracy",
     mean_of: str = "types",
+    unread: Unread = WRONG,
 ) -> MetricGroup:
-    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural."""
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread` as
+    `MetricGroup` has it."""
     return MetricGroup(
         key=key,
         title=title,
@@ -42,6 +44,7 @@ def accuracy_group(
         scored=step,
         facets=facets,
         notes=notes,
+        unread=unread,
     )
 
 

@@ -1,11 +1,11 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and reading they are `Columns`. Official values are the six decimals of official output.
+Of one stage and reading they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story that official scoring leaves out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
 from benchmark.domain.averaging import Averages, averages
@@ -18,19 +18,35 @@ from benchmark.suites.registry import group_named, units_of_group
 READINGS: tuple[Reading, ...] = ("official", "repaired")
 
 
+LEFT_OUT = "official scoring leaves it out"
+"""Why a story that was asked has no official figure."""
+
+
 def official_columns(
-    rows: Sequence[Mapping[str, str | float | None]], categories: Sequence[str], stage: str
+    rows: Sequence[Mapping[str, str | float | None]],
+    categories: Sequence[str],
+    stage: str,
+    left_out: Collection[int] = (),
 ) -> Columns:
-    """Return the columns of the story rows of official figures; `categories` verbatim."""
+    """Return the columns of the story rows of official figures; `categories` verbatim. Stories of `left_out` could have any figure; others without one have
+    none by definition."""
+    stories = [int(row["story_id"] or 0) for row in rows]
+    out = set(left_out)
+    columns = {
+        name: [_number(row[name], story in out) for story, row in zip(stories, rows, strict=True)]
+        for name in group_named(stage).shares
+    }
     return {
-        "stories": [int(row["story_id"] or 0) for row in rows],
+        "stories": stories,
         "categories": list(categories),
-        "values": {name: [_number(row[name]) for row in rows] for name in group_named(stage).shares},
+        "values": columns,
+        "unusable": {str(story): LEFT_OUT for story in stories if story in out},
+        "unjudged": {},
     }
 
 
-def _number(printed: str | float | None) -> float | None:
-    return None if printed is None else float(printed)
+def _number(printed: str | float | None, left_out: bool) -> Value:
+    return ([0.0, 1.0] if left_out else None) if printed is None else float(printed)
 
 
 def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> Columns:
@@ -105,17 +121,19 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> Average
         return None
     kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
     values = {name: columns["values"][name] for name in group_named(stage).shares}
-    rows = [(columns["categories"][at], {name: column[at] for name, column in values.items()}) for at in kept]
+    rows = [
+        (columns["categories"][at], {name: _cases(column[at])[1] for name, column in values.items()}) for at in kept
+    ]
     return averages(rows, group_named(stage).shares, group_named(stage).category_mean)
 
 
 def with_intervals(
     figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
 ) -> Official:
-    """Official figures with `interval` in each row, from the bootstrap that the repaired reading has."""
-    repaired = repaired_figures(
-        {**columns, "unusable": {}, "unjudged": {}}, stories, stage, seed=seed, resamples=resamples
-    )
+    """Official figures with `interval` in each row, from the bootstrap that the repaired reading has, `n`, how many they are of, how many are `unusable`, as
+    official scoring leaves them out, and `bounds` with these at 0 and at 1."""
+    complete: Columns = {"unusable": {}, "unjudged": {}, **columns}
+    repaired = repaired_figures(complete, stories, stage, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
     by_category = [
         {**row, **_intervals(of_category)}
@@ -125,7 +143,8 @@ def with_intervals(
 
 
 def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in ("interval", "reasons") if name in row}
+    kept = {name: row[name] for name in ("interval", "reasons", "unusable", "bounds") if name in row}
+    return kept | {"n": row["stories"]}
 
 
 def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> Report:
@@ -150,9 +169,8 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
     story = str(columns["stories"][at])
     unusable, (predicted, left) = columns["unusable"].get(story, ""), columns["unjudged"].get(story, COMPLETE)
     cluster = columns["clusters"][at] if "clusters" in columns else ""
-    return StoryScore(
-        columns["categories"][at], worst, best, None if unusable else estimate, unusable, (predicted, left), cluster
-    )
+    known = None if unusable or all(value is None for value in estimate.values()) else estimate
+    return StoryScore(columns["categories"][at], worst, best, known, unusable, (predicted, left), cluster)
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:

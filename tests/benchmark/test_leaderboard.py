@@ -41,8 +41,9 @@ def test_the_figures_are_those_of_score_outputs(world):
             for reading in ("official", "repaired"):
                 theirs = expected[name][reading][stage]
                 ours = shown[name]["readings"][reading]
-                assert {key: value for key, value in ours["overall"].items() if key != "interval"} == {
-                    key: value for key, value in theirs["overall"].items() if key != "interval"
+                beside = {"interval", "n", "unusable", "bounds"}
+                assert {key: value for key, value in ours["overall"].items() if key not in beside} == {
+                    key: value for key, value in theirs["overall"].items() if key not in beside
                 }
             assert shown[name]["readings"]["repaired"]["overall"] == expected[name]["repaired"][stage]["overall"]
 
@@ -69,6 +70,8 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
         assert one["readings"]["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
         official = dict(one["readings"]["official"]["overall"])
         assert official.pop("interval")["overall_accuracy"]
+        counts = [official.pop(name) for name in ("n", "unusable")]
+        assert counts == [5, 0] and official.pop("bounds")
         assert official == expected["official"]["stage2"]["overall"]
 
 

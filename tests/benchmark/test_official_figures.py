@@ -58,7 +58,8 @@ def everywhere(run: Run, stage: str) -> dict:
 
 
 def _without_interval(overall: dict) -> dict:
-    return {name: value for name, value in overall.items() if name not in ("interval", "reasons")}
+    beside = ("interval", "reasons", "n", "unusable", "bounds")
+    return {name: value for name, value in overall.items() if name not in beside}
 
 
 def metrics_in(run: Run) -> set[str]:

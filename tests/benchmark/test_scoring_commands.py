@@ -117,8 +117,8 @@ def test_people_are_told_the_figures_in_words(write):
     )
     answers = write("a.json", {"7": {"label": text}})
     told = run("score_outputs", "omnitom", "--data", data, "--answers", answers)
-    assert "official  stage2  acc_order" in told
-    assert "stage1" not in told
+    assert "official  Stage 2: labelling  Order" in told
+    assert "stage2" not in told and "Stage 1" not in told
 
 
 @pytest.mark.parametrize(

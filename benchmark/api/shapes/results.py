@@ -16,6 +16,8 @@ class FigureOut(serializers.Serializer):
     interval = Ends()
     reason = serializers.CharField(required=False, help_text="Why there is no interval.")
     bounds = Ends(required=False, help_text="With what is missing at its worst and at its best.")
+    n = serializers.IntegerField(required=False, help_text="How many samples it is of.")
+    unusable = serializers.IntegerField(required=False, help_text="How many samples the reading leaves out.")
 
 
 class RankedOut(serializers.Serializer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from benchmark.suites.registry import nouns_of_group
+from benchmark.suites.registry import group_named, nouns_of_group
 from core.management.json_command import JsonCommand
 from workers.management.ending import printed_of
 
@@ -31,12 +31,20 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
     for reading, stages in scores.items():
         for stage, why in (stages.get("reason") or {}).items():
             if scores["repaired"][stage]:  # else nobody asked for the stage
-                command.note(f"{model}{', ' if model else ''}{reading}, {stage}: {why}")
-        for stage in (name for name, metrics in stages.items() if name != "reason" and metrics):
-            for name, value in stages[stage]["overall"].items():
+                command.note(f"{model}{', ' if model else ''}{reading}, {group_named(stage).title}: {why}")
+        groups = {name: metrics for name, metrics in stages.items() if name != "reason" and metrics}
+        wide = max((len(group_named(stage).title) for stage in groups), default=0)
+        for stage, metrics in groups.items():
+            for name, value in metrics["overall"].items():
                 if isinstance(value, str | int | float):
-                    what = nouns_of_group(stage)[1] if name == "stories" else name
-                    command.stdout.write(f"{reading:10}{stage:<7} {what:24}{_short(value):>12}")
+                    said = f"{group_named(stage).title:<{wide}}  {_called(stage, name):24}"
+                    command.stdout.write(f"{reading:10}{said}{_short(value):>12}")
+
+
+def _called(stage: str, name: str) -> str:
+    """What a number of a metric group is called: its samples by the suite's noun, a metric by its heading."""
+    counts = {"stories": nouns_of_group(stage)[1], "n": "n", "unusable": "not read", "undefined": "without a figure"}
+    return counts.get(name) or group_named(stage).headers.get(name, name)
 
 
 def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmark.suites.contract import MetricGroup
+from benchmark.suites.contract import LEFT_OUT, MetricGroup
 from benchmark.suites.perceiving.asking import PERCEPTIONS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 
@@ -28,4 +28,5 @@ def perceiving_group(
         scored=PERCEPTIONS,
         facets=facets or {},
         notes=notes,
+        unread=LEFT_OUT,
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
-from benchmark.suites.contract import ANSWERS, Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
 from benchmark.suites.story_scores import READINGS
 from benchmark.suites.tombench.metrics import VotedItem as Voted
@@ -31,6 +31,7 @@ GROUP = MetricGroup(
         "A question counts as right where the majority of its tries choose the right option; a tie goes to the option chosen first.",
     ),
     tells=ANSWERS,
+    unread=GUESSED,
 )
 
 

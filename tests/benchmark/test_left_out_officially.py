@@ -1,0 +1,125 @@
+"""What an official reading cannot read: counted as its suite says, with the number of answers that its figures are of."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from benchmark.domain.inference import Cases, leaderboard
+from benchmark.services.plot_data import score_of
+from benchmark.services.result_tables import OFFICIALLY, stage_table
+from benchmark.suites.asked import Entered, Outcome, Sample
+from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG
+from benchmark.suites.measuring import SampleResult, measured_samples, undefined
+from benchmark.suites.opentom.measure import GROUP
+from benchmark.suites.registry import suite_named
+from benchmark.suites.right_or_wrong import ACCURACY, scored_by
+from benchmark.suites.story_scores import cases_by_story, mean_columns, official_figures, with_intervals
+
+UNREAD: dict[str, Any] = {"label": -1}
+
+
+def verdict(sample: Sample, outcome: Outcome, reading: str) -> bool | None:
+    return outcome.official["label"] == 1 if outcome.official["label"] != -1 else None
+
+
+def scored(sample: Sample, outcomes) -> SampleResult:
+    return undefined(sample, GROUP.shares) if sample.content["nothing"] else scored_by(verdict)(sample, outcomes)
+
+
+def measured(labels: list[int]):
+    """What answers with these labels come to, of which 1 is right and -1 cannot be read, and a question that has no figure by definition."""
+    each = [*labels, 1]
+    samples = [
+        Sample(
+            f"q{at}", f"n{at}", {"nothing": at == len(labels), "perspective": "", "kind": ""}, {}, "a", number=at + 1
+        )
+        for at in range(len(each))
+    ]
+    outcomes = {
+        sample.key: [Outcome("answer", {"label": label}, {}, "says nothing" if label == -1 else "")]
+        for sample, label in zip(samples, each, strict=True)
+    }
+    return measured_samples(Entered("m", "model", samples, outcomes, ["answer"], {}, SimpleNamespace()), GROUP, scored)
+
+
+def entrant(name: str, labels: list[int]) -> dict[str, Any]:
+    figures, _ = measured(labels)
+    more = {
+        "ranking": {"official": None, "repaired": None},
+        "group": {"official": None, "repaired": None},
+        "settings": {},
+        "own": "",
+    }
+    return {
+        "key": name,
+        "model": name,
+        "kind": "model",
+        "run": "r",
+        "run_title": "R",
+        "entrant": 1,
+        "readings": figures,
+        "figures": figures,
+        **more,
+    }
+
+
+FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
+
+
+def test_official_figures_say_of_how_many_they_are():
+    figures, columns = measured(SHY)
+    official = figures["official"]["overall"]
+    assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
+    assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
+    assert figures["analyses"]["official"]["facets"]["kind"][""]["bounds"] == pytest.approx([1 / 6, 1])
+    # of a selection, and over repetitions of which each reads another part
+    kept = columns["official"]
+    some = with_intervals(official_figures(kept, {1, 2, 7}, GROUP.key), kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9)
+    assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unusable"]) == (1, 1)
+    both = mean_columns([kept, measured(HOSTILE)[1]["official"], measured(FAIR)[1]["official"]])
+    assert both["values"][ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both["unusable"] == {}
+    complete = measured(FAIR)[0]["official"]["overall"]
+    assert (complete["n"], complete["unusable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
+        pytest.approx(4 / 6)
+    ] * 2
+
+
+def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
+    names = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
+    cases = {name: cases_by_story(measured(labels)[1]["official"], ACCURACY) for name, labels in names.items()}
+    ranking = leaderboard(Cases.of(cases, set(range(1, 8))), seed=1, resamples=99)["models"]
+    assert [(row["model"], row["rank"], row["n"]) for row in ranking] == [
+        ("fair", 1, 6),
+        ("shy", 2, 6),
+        ("hostile", 3, 6),
+    ]
+    assert ranking[1]["value"] == pytest.approx(1 / 6) and ranking[2]["lost"] == 0
+
+
+def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
+    entrants: Any = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
+    table = stage_table(entrants, GROUP.key)
+    assert [(row["official_n"], row["official_unusable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
+    marks = {
+        table.rows[at]["model"]: mark for (at, key), mark in table.marks().items() if key == f"official_{ACCURACY}"
+    }
+    assert marks == {"fair": "best", "shy": "second"}
+    assert any(OFFICIALLY[LEFT_OUT] in note for note in table.notes) and not any("as 0" in note for note in table.notes)
+    score = score_of(entrants[1], "official", GROUP.key)
+    assert (score["n"], score["unusable"]) == (1, 5) and score_of(entrants[1], "repaired", GROUP.key)["n"] == 1
+
+
+def test_each_suite_says_what_becomes_officially_of_what_cannot_be_read():
+    declared = {
+        group.key: group.unread
+        for name in ("omnitom", "tombench", "fantom", "opentom", "percept-tomi", "percept-fantom")
+        for group in suite_named(name).groups
+    }
+    out = {"opentom", "percept-tomi-perception", "percept-fantom-perception"}
+    assert {key for key, unread in declared.items() if unread == LEFT_OUT} == out
+    assert {key for key, unread in declared.items() if unread == GUESSED} == {"tombench"} and set(
+        declared.values()
+    ) <= {WRONG, LEFT_OUT, GUESSED}
