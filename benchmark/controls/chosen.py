@@ -18,7 +18,7 @@ CONTROL, NONE = "control", ""
 """The name of the setting of a run, and its value for samples as they are."""
 LISTS = "control_lists"
 """The name of the setting that has the version of the name lists, and of the rules that draw from them."""
-LISTS_VERSION = 1
+LISTS_VERSION = 2
 """Raise it with every change of what a seed gives: an answer is read with the sample that was asked about. A test holds a digest of what it gives."""
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from benchmark.suites.asked import Sample
 
+Spellings = tuple[str, ...]
+"""The name of one person, in all spellings that texts have of it."""
 PEOPLE, OBJECTS, PLACES = "people", "objects", "places"
 """The kinds of names that may be replaced."""
 ENGLISH, CHINESE = "en", "zh"
@@ -28,9 +30,10 @@ class Controllable:
 
     `story` is the text of `Sample.content` that a question is about. `texts` are the places in content and gold, such as `content.question` or
     `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the story first; `*` stands for every entry of a list.
-    `language` is that of a sample, `en` or `zh`; `kinds` are the kinds of names on which none of its answers depends. `named` are people that the data
-    name, beside those that are found in the texts. `reordered(sample, order)` shows the options under `content.options` in another order, of
-    places from 0, with gold to match; None where a suite has none. Where the story is a list of sentences, `relined(sample, sentences, origins)` tells it in
+    `language` is that of a sample, `en` or `zh`; `kinds` are the kinds of names on which none of its answers depends. `named` are the people of the
+    data, each in all spellings that the texts have: nobody else is renamed. Without it people are found in the texts; `actors` are then phrases of the
+    data that say who acts. `reordered(sample, order)` shows the options under `content.options` in another order, of places from 0, with gold to match;
+    None where a suite has none. Where the story is a list of sentences, `relined(sample, sentences, origins)` tells it in
     others, of which each has the place that it had before, None of a new one. `senseless` says by control at which steps of the suite it makes no sense, and
     why, as a whole sentence; under an empty step for all of them.
     """
@@ -39,7 +42,8 @@ class Controllable:
     texts: tuple[str, ...]
     language: Callable[[Sample], str] = in_english
     kinds: Callable[[Sample], Collection[str]] = all_kinds
-    named: Callable[[Sample], Sequence[str]] | None = None
+    named: Callable[[Sample], Sequence[Spellings]] | None = None
+    actors: Callable[[Sample], Sequence[str]] | None = None
     reordered: Callable[[Sample, Sequence[int]], Sample] | None = None
     relined: Callable[[Sample, Sequence[str], Sequence[int | None]], Sample] | None = None
     senseless: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -45,6 +45,7 @@ _TRIES = {
     "controls.language": "say in which language {place} is",
     "controls.kinds": "say which names of {place} may be replaced",
     "controls.named": "name the people of {place}",
+    "controls.actors": "say who acts in {place}",
     "controls.reordered": "shuffle the options of {place}",
     "controls.relined": "tell {place} under a control",
     "judge.instrument": "say what its judge is",

@@ -39,9 +39,9 @@ NOT_PEOPLE = frozenset(
         "Grass", "Greece", "Greek", "Green", "Guangdong", "Hall", "Halloween", "Health", "Hello", "Henan", "Hey", "House", "Huaxia", "Hunan",
         "Hundred", "Iceland", "India", "Indian", "Internet", "Island", "Italian", "Italy", "Janeiro", "January", "Japan", "Japanese", "Jesus", "July",
         "King", "Kingdom", "Kingdoms", "Korea", "Korean", "Lady", "Lake", "Landscape", "Light", "Little", "London", "Lord", "Lunar", "Madame",
-        "Manager", "March", "Mars", "Mexico", "Mid", "Minister", "Miss", "Mister", "Mom", "Monday", "Monk", "Moon", "Mother", "Mount", "Mountain",
+        "Majesty", "Mama", "Manager", "March", "Mars", "Mexico", "Mid", "Minister", "Miss", "Mister", "Mom", "Monday", "Monk", "Moon", "Mother", "Mount", "Mountain",
         "Mr", "Mrs", "Ms", "Mum", "Museum", "National", "Neighbor", "New", "North", "Northeastern", "November", "Nurse", "October", "Officer", "Old",
-        "Opera", "Organization", "Pacific", "Paris", "Park", "Pavilion", "Peking", "People", "Photography", "Pole", "Police", "President", "Prince",
+        "Opera", "Organization", "Pacific", "Papa", "Paris", "Park", "Pavilion", "Peking", "People", "Photography", "Pole", "Police", "President", "Prince",
         "Princess", "Principal", "Product", "Professor", "Public", "Queen", "Relations", "Republic", "Restaurant", "Retrievers", "Right", "Rio",
         "Road", "Rome", "Royal", "Russia", "Russian", "Santa", "Saturday", "Scenic", "School", "Sea", "Security", "September", "Shandong", "Shanghai",
         "Shop", "Shopping", "Show", "Sichuan", "Sir", "Sister", "South", "Spain", "Spanish", "Spring", "Square", "Squirrels", "Star", "States",
@@ -62,6 +62,7 @@ GIVEN_IN_CHINESE = frozenset(
 NOT_NAMED_IN_CHINESE = frozenset(
     (
         "小花",
+        "小任",
         "小雨",
         "小雪",
         "小高",
@@ -76,7 +77,6 @@ NOT_NAMED_IN_CHINESE = frozenset(
         "小东",
         "小西",
         "小美",
-        "小巧",
         "小雅",
         "小勇",
         "小超",
@@ -84,3 +84,23 @@ NOT_NAMED_IN_CHINESE = frozenset(
     )
 )
 """Of these, what is a word as well: only where it occurs again in the texts does it name somebody."""
+BEHIND_WORDS = "园务的朵盆店瓣玲"
+"""What stands behind them where they are words."""
+
+CALLED_BEHIND = (
+    "先生", "女士", "小姐", "太太", "夫人", "经理", "主管", "老师", "教授", "博士", "医生", "护士", "律师", "警官", "助理", "老板", "店长", "校长", "主任", "局长", "师傅", "同学", "阿姨", "叔叔", "伯伯",
+    "大爷", "大妈", "大伯", "大叔", "大哥", "大姐", "大婶", "爷爷", "奶奶", "妈妈", "爸爸", "总", "工", "哥", "姐", "婶", "叔", "姨", "爷", "伯", "导", "氏", "家", "某",
+)  # fmt: skip
+"""What stands behind a family name in Chinese that somebody is called by: with it that is no full name."""
+NOT_GIVEN = frozenset(
+    "小可这那的查想将微要是在我你他她它则现借感决忙不没有也就都很会能和与对向给把说问答看听去来到了着过从因当正又再才却便所为被让跟笑分翻仔轻"
+)
+"""Characters that are not in given names, but behind a name in sentences."""
+CHINESE_WORDS = frozenset(
+    (
+        "高兴", "高兴地", "高价", "高价购", "高度", "高级", "高声", "周末", "周围", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "顾客", "任务", "任何", "任意", "于是", "方法", "方便", "方案", "方式", "方面", "方向",
+        "孙子", "孙女", "谢谢", "马上", "马车", "马路", "钱包", "石头", "江边", "夏天", "夏日", "田野", "何时", "何况", "何必", "余下", "程度", "常常", "黄色", "黄金", "黄瓜", "林中", "段落", "康复", "张开", "张贴", "许多", "许久",
+        "段时间", "孔雀", "金鱼", "陈列", "陈旧", "陈述", "梁上", "夏令营", "温柔", "尹人", "汪汪", "贺卡", "范围", "易于", "罗列", "唐突", "唐诗", "宋代", "宋朝", "唐代", "唐朝", "汤圆", "苏打", "彭湃", "董事", "董事长", "曾经", "丁香", "雷声", "姜汤", "石榴", "熊猫", "老钟", "小巧",
+    )
+)  # fmt: skip
+"""Words that look like a name."""

@@ -6,15 +6,26 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from benchmark.controls.contract import Controllable
+from benchmark.controls.contract import Controllable, Spellings
+from benchmark.controls.places import texts_at
+from benchmark.controls.spellings import single_names, spelled
 from benchmark.suites.asked import Sample
 
-_SPEAKER = re.compile(r"^(\w[\w’' -]*):", re.MULTILINE)
+_SPEAKER = re.compile(r"^(\w[\w’',& -]*):", re.MULTILINE)
+TEXTS = (
+    "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer", "content.character", "content.people",
+    "content.names", "gold.right", "gold.wrong",
+)  # fmt: skip
 
 
 def named_in(sample: Sample) -> list[str]:
-    """Those who speak, and those whom the questions are about."""
-    return list(dict.fromkeys([*_SPEAKER.findall(sample.content["conversation"]), *sample.content["names"]]))
+    """Return those who speak, and those whom the questions are about."""
+    return single_names([*_SPEAKER.findall(sample.content["conversation"]), *sample.content["names"]])
+
+
+def people_of(sample: Sample) -> list[Spellings]:
+    """Return those who speak and those whom the questions are about, with the spellings that conversation and questions have of their names."""
+    return spelled(named_in(sample), sample.content["names"], texts_at(sample, TEXTS))
 
 
 def _reordered(sample: Sample, order: Sequence[int]) -> Sample:
@@ -29,10 +40,7 @@ def _reordered(sample: Sample, order: Sequence[int]) -> Sample:
 
 CONTROLS = Controllable(
     story="conversation",
-    texts=(
-        "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer", "content.character",
-        "content.people", "content.names", "gold.right", "gold.wrong",
-    ),
-    named=named_in,
+    texts=TEXTS,
+    named=people_of,
     reordered=_reordered,
 )  # fmt: skip

@@ -80,6 +80,7 @@ _NO_STORY = "Without a story there is nothing to extract."
 CONTROLS = Controllable(
     story="story",
     texts=("content.story", "gold.beliefs.*.actor", "gold.beliefs.*.belief"),
+    actors=lambda sample: [belief["actor"] for belief in sample.gold["beliefs"]],
     senseless={"storyless": dict.fromkeys((EXTRACT, JUDGE), _NO_STORY)},
 )
 

@@ -111,7 +111,7 @@ CONTROLS = Controllable(
     texts=(
         "content.story", "content.question", "content.people", "gold.answer", "gold.places", "gold.object", "gold.mover", "gold.observer",
     ),
-    named=lambda sample: [sample.gold["mover"], sample.gold["observer"]],
+    named=lambda sample: [(sample.gold["mover"],), (sample.gold["observer"],)],
 )  # fmt: skip
 SUITE = Suite(
     name="opentom",

@@ -122,7 +122,7 @@ CONTROLS = Controllable(
         "content.sentences", "content.question", "content.thing", "content.people", "content.containers", "gold.answer", "gold.perceivers",
         "gold.candidates",
     ),
-    named=lambda sample: [name for name in dict.fromkeys(chain(*sample.gold["perceivers"])) if name],
+    named=lambda sample: [(name,) for name in dict.fromkeys(chain(*sample.gold["perceivers"], sample.content["people"])) if name],
     relined=_relined,
     senseless={
         "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without its sentences there is nothing to be perceived."),

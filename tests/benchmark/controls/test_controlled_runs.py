@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.controls.chosen import LISTS_VERSION
 from benchmark.controls.storyless import INSTEAD
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services import asking
@@ -74,7 +75,11 @@ def test_a_launch_asks_everything_once_more_under_each_control(client, tmp_path)
         ("renamed", "Two readers: other names"), ("storyless", "Two readers: question without its story"),
     ]  # fmt: skip
     renamed = run.controls.get(control="renamed")
-    assert renamed.params["seed"] == 4 and renamed.params["control_lists"] == 1 and "control_lists" not in run.params
+    assert (
+        renamed.params["seed"] == 4
+        and renamed.params["control_lists"] == LISTS_VERSION
+        and "control_lists" not in run.params
+    )
     assert [RunItem.objects.filter(entrant__run=one).count() for one in (run, renamed)] == [2 * 2 * 23] * 2
 
 
