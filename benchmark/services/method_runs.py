@@ -17,6 +17,12 @@ def method_of_run(run: Run) -> str:
     return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
 
 
+def method_told(run: Run) -> str:
+    """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title ends in it."""
+    title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
+    return "" if run.title.lower().endswith(title.lower()) else title
+
+
 def answering_step(run: Run) -> str:
     """Return the step to which the methods of a suite lead, the last one of its runs."""
     return run.stages[-1]

@@ -71,13 +71,27 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
-    """List the endpoints that a form offers: {endpoint, ticked, stages}, the labels of the steps that each can be asked for."""
+    """List the endpoints that a form offers: {endpoint, ticked, stages, partly, told}: the labels of the steps that each can be asked for, whether these are not
+    all, and what it can do in a word or two."""
     ticked: Collection[str] = form["endpoints"].value() or ()
-    return [
-        {
-            "endpoint": endpoint,
-            "ticked": endpoint.name in ticked,
-            "stages": [suite.step(stage).label for stage in stages_of(endpoint, suite.name)],
-        }
-        for endpoint in form.fields["endpoints"].queryset
-    ]
+    rows = []
+    for endpoint in form.fields["endpoints"].queryset:
+        able = stages_of(endpoint, suite.name)
+        stages = [suite.step(stage).label for stage in able]
+        unable = [step.label for step in suite.launched if step.key not in able]
+        row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "stages": stages, "partly": bool(unable)}
+        ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else ["free text only"]
+        ways += ["batch"] if endpoint.batches else []
+        rows.append(row | {"told": ", ".join([able_told(stages, unable), *ways]).replace("every step, free", "free")})
+    return rows
+
+
+def able_told(able: Sequence[str], unable: Sequence[str]) -> str:
+    """Say in one short line which of all steps a model can be asked for: what it cannot where that is less."""
+    if not unable:
+        return "every step"
+    if not able:
+        return "no step"
+    if len(able) == 1:
+        return f"only {able[0].lower()}"
+    return f"not {unable[0].lower()}" if len(unable) == 1 else f"{len(able)} of {len(able) + len(unable)} steps"

@@ -24,7 +24,7 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
-from benchmark.services.method_runs import beside_by_method
+from benchmark.services.method_runs import beside_by_method, method_told
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.steering import DONE, goes_along, steer
 from benchmark.services.taken_over import can_be_judged
@@ -81,6 +81,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
         "controls": [
             (other, CONTROLS[other.control].title) for other in sorted(run.controls.all(), key=lambda other: other.pk)
         ],
+        "method": method_told(run),
         "progress": progress,
         "total": progress.total + coming,
         "stages": stages,

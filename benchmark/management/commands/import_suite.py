@@ -35,8 +35,10 @@ class Command(JsonCommand):
     def say(self, result: dict) -> None:
         problems = result["problems"]
         for name, value in result.items():
-            if name not in ("problems", "unchecked"):
+            if name not in ("files", "problems", "unchecked"):
                 self.say_of(name, value)
+        for name, digest in result["files"].items():
+            self.stdout.write(f"{name}: {digest}")
         self.stdout.write(f"problems: {len(problems) or 'none'}")
         for problem in problems[:MOST_SAID]:
             self.stdout.write(f"  {_sentence(problem)}")

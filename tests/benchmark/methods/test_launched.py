@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from decimal import Decimal
 
 import pytest
@@ -71,6 +72,14 @@ def test_the_page_launches_a_run_by_each_method_that_is_ticked(admin, cast, worl
     assert {one.job.budget for one in (plain, s2a, *plain.controls.all(), *s2a.controls.all())} == {Decimal("0.25")}
     shown = written(admin.get(reverse("benchmark:run", args=[slug, plain.uid])))
     assert "The same by other methods" in shown and s2a.uid in shown
+
+
+def test_runs_of_one_name_are_told_apart_by_their_method_in_the_list(admin, cast, world):
+    for method, title in (("plain", "One name"), ("cot", "One name"), ("s2a", "Another: System 2 Attention")):
+        start_run(by=cast.alice, plan=plan(*world, options={"method": method}, title=title), now=timezone.now())
+    shown = written(admin.get(reverse("benchmark:runs", args=[cast.project.slug])))
+    badges = re.findall(r'<span class="badge" dir="ltr">([^<]+)</span>', shown)
+    assert badges == ["chain of thought", "plain"]  # the newest first; a title that says it needs none
 
 
 def test_no_method_is_a_sentence_and_makes_nothing(admin, cast, world):
