@@ -6,11 +6,13 @@ import dataclasses
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, TypeVar
+
+from django.db.models import QuerySet
 
 from annotation.domain.schema import Schema
 from annotation.models import Project
@@ -24,6 +26,8 @@ from workers.models import Endpoint
 from workers.providers.contract import Request
 
 T = TypeVar("T")
+LONG = 200
+"""Characters from which on a text that samples have in common is held once."""
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -168,6 +172,17 @@ def sample_of(story: DatasetSample) -> Sample:
     )
 
 
+def all_at_once(samples: QuerySet[DatasetSample]) -> Iterator[DatasetSample]:
+    """Yield samples to be held together, in the order of the dataset: the same long text, such as the story of many questions, is in memory once."""
+    texts: dict[str, str] = {}
+    rows = samples.defer("votes", "methods", "adjudications").order_by("position")
+    for row in rows.iterator(chunk_size=500):
+        for name, value in row.content.items():
+            if isinstance(value, str) and len(value) > LONG:
+                row.content[name] = texts.setdefault(value, value)
+        yield row
+
+
 @dataclass(frozen=True, slots=True)
 class DatasetResources:
     """`contract.Resources` of a dataset, with the prompt set of a run where there is one."""
@@ -191,12 +206,9 @@ def _derived(dataset: int, digest: str, name: Hashable, compute: Callable[[Seque
     """Return what is kept of a dataset, known by id and digest: another database's dataset may have the same id."""
     key = (dataset, digest, name)
     if key not in _kept:
-        samples = (
-            DatasetSample.objects.filter(dataset=dataset)
-            .defer("votes", "methods", "adjudications")
-            .order_by("position")
+        _kept[key] = compute(
+            [sample_of(sample) for sample in all_at_once(DatasetSample.objects.filter(dataset=dataset))]
         )
-        _kept[key] = compute([sample_of(sample) for sample in samples])
         while len(_kept) > _MOST_KEPT:
             _kept.popitem(last=False)
     return _kept[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
-from benchmark.services.asking import DatasetResources, sample_asked, settings_of
+from benchmark.services.asking import DatasetResources, all_at_once, sample_asked, settings_of
 from benchmark.suites.contract import Entered, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
 from workers.models import ItemState
@@ -17,9 +17,7 @@ WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
 def samples_of(run: Run) -> dict[int, Sample]:
     """The samples that a run has items of, as it asks about them, by id, in the order of the dataset."""
     sample_ids = RunItem.objects.filter(entrant__run=run).order_by().values("sample").distinct()
-    rows = (
-        DatasetSample.objects.filter(pk__in=sample_ids).defer("votes", "methods", "adjudications").order_by("position")
-    )
+    rows = all_at_once(DatasetSample.objects.filter(pk__in=sample_ids))
     return {row.pk: sample_asked(run, row) for row in rows}
 
 

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import DatasetSample, dataset
-from benchmark.services import detectable, estimates, evaluating, question_sizes
+from benchmark.services import asking, detectable, estimates, evaluating, question_sizes
 from benchmark.services.plan_checks import check
 from benchmark.services.runs import start_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
@@ -135,3 +135,11 @@ def test_a_run_is_read_once_for_all_questions_that_are_asked_together(planned, d
         assert len({id(run_item.entrant) for run_item in run_items}) == 2
         assert {run_item.entrant.run.dataset.pk for run_item in run_items} == {run.dataset_id}
     assert len(run_items) == 2 * QUESTIONS
+
+
+def test_questions_on_one_story_hold_its_text_once(planned, monkeypatch):
+    monkeypatch.setattr(asking, "LONG", 50)
+    samples = [asking.sample_of(row) for row in asking.all_at_once(planned.dataset.samples.all())]
+    assert [sample.key for sample in samples] == [row.key for row in planned.dataset.samples.order_by("position")]
+    long = [sample.content["story"] for sample in samples if len(sample.content["story"]) > asking.LONG]
+    assert long and len({id(text) for text in long}) == len({*long})
