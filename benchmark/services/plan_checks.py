@@ -18,6 +18,7 @@ from benchmark.services.plans import (
     stages_of,
 )
 from benchmark.services.taken_over import ended_extractions, judged_answers, nothing_to_judge
+from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from workers.domain.pricing import unknown_price_sentence
@@ -45,7 +46,12 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
         prompt_hashes(plan)
     except (BadPromptSet, SuiteFailed) as error:
         raise RunRefused(str(error), "prompt_set") from error
-    return _stories(plan, lean=lean and plan.definition.load is not None and not plan.definition.prompting)
+    return _stories(plan, lean=lean and can_be_lean(plan.definition))
+
+
+def can_be_lean(suite: Suite) -> bool:
+    """Whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among gold."""
+    return suite.load is not None and suite.prompting is None
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:

@@ -20,12 +20,13 @@ from benchmark.services.controlled_plans import budget_of_each, under_controls
 from benchmark.services.entering import enter
 from benchmark.services.in_context import examples_used
 from benchmark.services.judge_tests import ensure_test
-from benchmark.services.plan_checks import check
+from benchmark.services.plan_checks import can_be_lean, check
 from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes, title_of
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.guarding import SuiteFailed
+from benchmark.suites.registry import suite_named
 from workers.services.jobs import JobRefused, open_job
 
 PURPOSE = "evaluation"
@@ -92,7 +93,7 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
     budget = run.params.get("budget")
     total = Decimal(budget) * (1 + len(controls)) if budget else None
     asked = replace(plan, controls=controls, budget=total)
-    check(asked)
+    check(asked, lean=True)
     return asked, stories_of(run)
 
 
@@ -181,10 +182,11 @@ def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
     plan = plan_of(run)
-    check(plan)
+    check(plan, lean=True)
     return plan, stories_of(run)
 
 
 def stories_of(run: Run) -> list[DatasetSample]:
-    """Return the samples that a run asks about."""
-    return list(DatasetSample.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample")))
+    """Return the samples that a run asks about, lean where they can be."""
+    samples = DatasetSample.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))
+    return list(samples.lean() if can_be_lean(suite_named(run.suite)) else samples)

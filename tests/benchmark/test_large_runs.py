@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.models import DatasetSample, dataset
+from benchmark.models import DatasetSample, Run, dataset
 from benchmark.services import asking, detectable, estimates, evaluating, question_sizes
 from benchmark.services.plan_checks import check
-from benchmark.services.runs import start_run
+from benchmark.services.runs import again_of, controls_of_run, start_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
 from tests.benchmark.settled import written
 from tests.cast import new_cast
@@ -75,6 +75,11 @@ def test_a_launch_reads_no_sample_by_itself(planned, monkeypatch):
     with CaptureQueriesContext(connection) as of_few:
         start_run(by=None, plan=few, now=timezone.now())
     assert len(of_all) < len(of_few) + 10
+    for again in (again_of, lambda run: controls_of_run(run, ["storyless"])):
+        with CaptureQueriesContext(connection) as statements:
+            askings = estimates.askings_of(*again(Run.objects.originals().earliest("pk")))
+            estimates.estimate_all(askings)
+        assert len(statements) < 60
     monkeypatch.setattr(dataset, "IN_FULL_AT_ONCE", 7)
     lean = check(planned, lean=True)
     assert [(one.pk, one.content["question"]) for one in DatasetSample.in_full(lean)] == [
