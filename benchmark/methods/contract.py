@@ -24,7 +24,7 @@ class Put:
     `story` and `question` are texts, `how` says how to answer where nothing but the answer is wanted, and `how_after` where reasoning comes
     before it. `people` are those through whose eyes the question looks: none for the facts, one for what somebody thinks, two for what the
     first thinks that the second thinks. `scenes` are the parts of the story that one can perceive, `joined` is what stands between them, and
-    `kind` what one of them is called. `system` is a system prompt, if any.
+    `kind` what one of them is called. `system` is a system prompt, if any. `before` is a question on the same story that can be asked before it in one session, if any.
     """
 
     story: str
@@ -36,6 +36,7 @@ class Put:
     joined: str = " "
     kind: str = "sentence"
     system: str = ""
+    before: Put | None = None
 
     def messages(self, *texts: str) -> tuple[Message, ...]:
         """Return the prompt: turns of user and model that take turns, after the system prompt."""

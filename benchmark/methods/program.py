@@ -76,7 +76,10 @@ def request_by(
 
 def wording_digest(methods: Sequence[Method]) -> str:
     """Return the SHA-256 of what methods make of a question of their own, in hexadecimal digits: it changes with any wording."""
-    put = Put("{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}")
+    before = Put("{story}", "{question before}", "{how before}", system="{system}")
+    put = Put(
+        "{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}", before=before
+    )
     texts = []
     for method in methods:
         earlier = {step.key: '[{"{scene}": ["{first}", "{second}"]}]' for step in method.steps}

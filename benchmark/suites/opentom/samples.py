@@ -10,7 +10,7 @@ from typing import Any
 from benchmark.suites.contract import Answered, BadImport, Imported, Sample
 from benchmark.suites.opentom.data import Narrative, OpenQuestion, OpenToM, read_opentom
 from benchmark.suites.opentom.genres import genre_of
-from benchmark.suites.opentom.kinds import ATTITUDE, FILES, PARTS
+from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FILES, FINE, PARTS
 from benchmark.suites.opentom.official import gold_label
 from benchmark.suites.opentom.records import BadOpenToM
 from benchmark.suites.opentom.sampling import id_of, sampled
@@ -37,9 +37,15 @@ def _samples(copy: OpenToM, *, long: bool) -> Iterator[Sample]:
     batches = {} if long else _batches(copy)
     for key, narrative in copy.narratives.items():
         if narrative.long_text or not long:
-            for file in FILES:
-                for question in copy.questions[file.name][key]:
-                    yield sample_of(question, batches.get(question.key, {}), long=long)
+            questions = [question for file in FILES for question in copy.questions[file.name][key]]
+            coarse = {_view(question): question for question in questions if question.kind == COARSE}
+            for question in questions:
+                first = coarse.get(_view(question)) if question.kind == FINE else None
+                yield sample_of(question, batches.get(question.key, {}), long=long, first=first)
+
+
+def _view(question: OpenQuestion) -> tuple[str, tuple[str, ...]]:
+    return question.type, people_of(question)
 
 
 def _batches(copy: OpenToM) -> Batches:
@@ -50,16 +56,25 @@ def _batches(copy: OpenToM) -> Batches:
     return batches
 
 
-def sample_of(question: OpenQuestion, batches: Mapping[str, int] | None = None, *, long: bool = False) -> Sample:
-    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch that it is in, by part."""
+def sample_of(
+    question: OpenQuestion,
+    batches: Mapping[str, int] | None = None,
+    *,
+    long: bool = False,
+    first: OpenQuestion | None = None,
+) -> Sample:
+    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch that it is in, by part, `first` is the
+    question that goes before it in one session."""
     narrative = question.narrative
-    content = {
+    content: dict[str, Any] = {
         "story": narrative.long_text if long else narrative.text,
         "question": question.text,
         "kind": question.kind,
         "people": list(people_of(question)),
         "perspective": perspective_of(question),
     }
+    if first:
+        content["first"] = {"key": first.key, "question": first.text}
     gold = {
         "answer": question.answer,
         "label": gold_label(question.kind, question.answer, narrative.places),

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from benchmark.methods.contract import Put
 from benchmark.methods.cot import COT
+from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptom import PERCEIVE, PERCEPTOM, all_perceived
 from benchmark.methods.plain import PLAIN
-from benchmark.methods.program import method_named, program_of, request_by, steps_with
+from benchmark.methods.program import method_named, program_of, request_by, steps_with, wording_digest
 from benchmark.methods.s2a import S2A
 from benchmark.methods.self_ask import SELF_ASK
 from benchmark.methods.simtom import SIMTOM
-from benchmark.suites.contract import Parsed, Question, Sample, Step
+from benchmark.suites.contract import BadQuestion, Parsed, Question, Sample, Step
+from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, UNREAD
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
@@ -22,7 +26,10 @@ from workers.providers.contract import Request
 ANSWER = "answer"
 TELL = "answer OpenToM"
 """The kind of task: {"key", "kind", "choices" (what may be answered), "majority" (the answer that is right most often of its genre)}."""
-METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
+ALONE = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
+"""Methods by which each question is asked by itself."""
+JOINT = in_session(TELL)
+METHODS = (*ALONE, JOINT)
 STEPS = steps_with(METHODS, Step(ANSWER, "Answering", task=TELL))
 PROGRAM = program_of(METHODS, ANSWER)
 NOTHING_READ = "says none of the answers"
@@ -35,8 +42,29 @@ _HOW = {
 }
 
 
-def put_of(sample: Sample) -> Put:
-    """Return the question as methods put it."""
+def wording() -> dict[str, str]:
+    """Return the digest of the wording of each step."""
+    alone = wording_digest(ALONE)
+    return {step.key: wording_digest((JOINT,)) if step.key == FIRST else alone for step in STEPS}
+
+
+def first_of(sample: Sample) -> Sample | None:
+    """Return the yes-or-no question on the same view, which goes before the question where exactly; None of other questions. Raises BadQuestion."""
+    content = sample.content
+    if content["kind"] != FINE or not content["people"]:
+        return None
+    if "first" not in content:
+        raise BadQuestion(
+            "This copy of OpenToM was imported without the question that goes before the one where exactly; import it again to ask both in one session."
+        )
+    key, text = content["first"]["key"], content["first"]["question"]
+    category = genre_of(sample.gold["type"], COARSE)
+    asked = {name: value for name, value in content.items() if name != "first"} | {"kind": COARSE, "question": text}
+    return replace(sample, key=key, content=asked, category=category)
+
+
+def put_of(sample: Sample, *, joint: bool = False) -> Put:
+    """Return the question as methods put it, with the one that goes before it where they are asked in one session."""
     content = sample.content
     question = content["question"]
     if content["kind"] == ATTITUDE:
@@ -49,24 +77,26 @@ def put_of(sample: Sample) -> Put:
         how_after=f"{how} there.",
         people=tuple(content["people"]),
         system="You understand well what goes on in other people’s minds.",
+        before=put_of(first) if joint and (first := first_of(sample)) else None,
     )
 
 
 def request(question: Question) -> Request | str:
     """Return the request of one step of the method."""
-    sample = question.sample
-    task = {
-        "kind": TELL,
-        "key": sample.key,
-        "choices": choices_of(sample),
-        "majority": _majority_answer(question),
-    }
     method = method_named(METHODS, question.settings)
-    return request_by(method, question, put_of(sample), task if question.step == ANSWER else {"kind": question.step})
+    put = put_of(question.sample, joint=method is JOINT)
+    if question.step == FIRST:
+        return request_by(method, question, put, _task(question, first_of(question.sample) or question.sample))
+    task = _task(question, question.sample) if question.step == ANSWER else {"kind": question.step}
+    return request_by(method, question, put, task)
 
 
-def _majority_answer(question: Question) -> str:
-    sample = question.sample
+def _task(question: Question, sample: Sample) -> dict[str, Any]:
+    answer = _majority_answer(question, sample)
+    return {"kind": TELL, "key": sample.key, "choices": choices_of(sample), "majority": answer}
+
+
+def _majority_answer(question: Question, sample: Sample) -> str:
     labels = question.resources.derived("opentom majority", majority_labels)
     label = labels[majority_key(sample)]
     if sample.content["kind"] == FINE:
@@ -126,6 +156,15 @@ def expected(question: Question) -> str:
     """Return what a perfect model would answer."""
     if question.step == PERCEIVE:
         return all_perceived(put_of(question.sample), [question.sample.gold[who] for who in ("mover", "observer")])
+    if question.step == FIRST:
+        return str(_first_answer(question.sample))
     if question.step != ANSWER:
         return str(question.sample.content["story"])
     return str(question.sample.gold["answer"])
+
+
+def _first_answer(sample: Sample) -> str:
+    """Yes where the thing is thought to be where it was."""
+    if first_of(sample) is None:
+        return str(sample.gold["answer"])
+    return "Yes" if right_label(sample) == 1 else "No"

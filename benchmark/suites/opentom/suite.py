@@ -6,14 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.controls.contract import Controllable
-from benchmark.methods.program import method_setting, wording_digest
+from benchmark.methods.program import method_setting
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, PARTS, UNREAD
 from benchmark.suites.opentom.measure import GROUP, measure
 from benchmark.suites.opentom.samples import ALL, LONG, ids_of, load
 from benchmark.suites.opentom.scoring import score_answers
-from benchmark.suites.opentom.steps import ANSWER, METHODS, PROGRAM, STEPS, TELL, expected, parse, request, right_label
+from benchmark.suites.opentom.steps import (
+    ANSWER,
+    METHODS,
+    PROGRAM,
+    STEPS,
+    TELL,
+    expected,
+    parse,
+    request,
+    right_label,
+    wording,
+)
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
@@ -109,7 +120,7 @@ SETTING = method_setting(METHODS)
 CONTROLS = Controllable(
     story="story",
     texts=(
-        "content.story", "content.question", "content.people", "gold.answer", "gold.places", "gold.object", "gold.mover", "gold.observer",
+        "content.story", "content.question", "content.first.question", "content.people", "gold.answer", "gold.places", "gold.object", "gold.mover", "gold.observer",
     ),
     named=lambda sample: [(sample.gold["mover"],), (sample.gold["observer"],)],
 )  # fmt: skip
@@ -132,7 +143,7 @@ SUITE = Suite(
     cluster=("narrative", "narratives"),
     settings=(SETTING,),
     max_tokens=1024,
-    prompts={step.key: wording_digest(METHODS) for step in STEPS},
+    prompts=wording(),
     prompts_version=PROMPT_SET,
     controls=CONTROLS,
     item=_item,

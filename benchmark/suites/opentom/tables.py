@@ -39,7 +39,8 @@ _UNREAD = "Share of answers that the reading could not take for any label; F1 le
 _UNFAITHFUL = (
     "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the original one. Pairs with an "
     "answer that cannot be read are unread; they stay in the denominator of the first rate. Brackets: 95 % intervals over narratives; marks take "
-    "unread and missing pairs for unfaithful."
+    "unread and missing pairs for unfaithful. The paper’s separate rate is of questions that are asked each by itself, its joint one of the method joint, which asks "
+    "the fine question after the coarse one and its answer."
 )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.cot import COT
+from benchmark.methods.in_session import FIRST, in_session
 from benchmark.methods.perceptions import array_in, perceived_by, perceptions_of
 from benchmark.methods.perceptom import ORACLE_PERCEPTION, PERCEIVE, PERCEPTOM
 from benchmark.methods.plain import PLAIN
@@ -150,3 +152,18 @@ def test_perceivers_may_be_a_text_and_only_the_first_key_counts():
 def test_the_digest_changes_with_any_wording():
     digests = {wording_digest([method]) for method in METHODS}
     assert len(digests) == len(METHODS) and wording_digest(METHODS) == wording_digest(list(METHODS))
+
+
+def test_a_question_is_asked_after_the_first_one_and_its_answer():
+    joint = in_session("place")
+    before = replace(PUT, question="Is it where it was?", how="Yes or no.")
+    both = replace(PUT, before=before)
+    question = Question(Sample("1", "1", {}, {}), FIRST, SETTINGS, None, {})
+    first = request_by(joint, question, both, {"kind": "place"})
+    # the first question is the call that it is by itself, and so is a question before which none goes
+    assert first.messages == request_by(PLAIN, replace(question, step="answer"), before, {"kind": "place"}).messages
+    assert request_by(joint, question, PUT, {"kind": "place"}) == asked(joint, **{"asked_first": "Yes."})
+    then = request_by(joint, replace(question, step="answer", answers={FIRST: "Yes."}), both, {"kind": "place"})
+    assert [message.role for message in then.messages] == ["system", "user", "assistant", "user"]
+    assert then.messages[:2] == first.messages and then.messages[2].content == "Yes."
+    assert then.messages[3].content == f"Question: {PUT.question}\n{PUT.how}"

@@ -17,7 +17,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import report_of
 from tests.benchmark.settled import make_endpoint, work_off, written
-from tests.benchmark.suites.opentom.small import small, truths
+from tests.benchmark.suites.opentom.small import PLACES, small, truths
 from workers.providers.scripted.backend import FUNCTIONS
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -188,3 +188,38 @@ def test_a_copy_that_is_not_the_released_one_is_refused_on_the_page(cast, client
     told = written(client.post(address, {"file": zipped(folder), "set_narratives": "all"}))
     assert "attitude.json, line 1, column 2" in told and not Dataset.objects.exists()
     assert Client().post(address, {"file": zipped(folder)}).status_code == 302  # to the log-in
+
+
+def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer_the_first_ones_too(
+    cast, copy_of, monkeypatch
+):
+    options = ("--option", "narratives=long")
+    call_command("import_suite", "opentom", copy_of(), *options, project=cast.project.slug, stdout=io.StringIO())
+
+    def contrary(body) -> str:
+        """No to every first question; asked in one session it says what goes with that, asked alone the original place."""
+        key = body["task"]["key"]
+        if "location_cg" in key:
+            return "No"
+        if "location_fg" not in key:
+            return GOLD[key]
+        old, new = PLACES[int(key[:8]) % 5]
+        return new if [message["role"] for message in body["messages"]][-2] == "assistant" else old
+
+    monkeypatch.setitem(FUNCTIONS, "contrary", contrary)
+    make_endpoint("contrary", model="contrary", options={"function": "contrary"})
+    rates = {}
+    for method in ("joint", "plain"):
+        out = io.StringIO()
+        call_command(
+            "run_benchmark", "--project", cast.project.slug, "--suite", "opentom", "--endpoint", "contrary", "--method", method, "--wait", "--json",
+            stdout=out,
+        )  # fmt: skip
+        run = Run.objects.latest("pk")
+        assert json.loads(out.getvalue())["calls"] == (
+            {"made": 46, "reused": 46} if method == "joint" else {"made": 8, "reused": 38}
+        )
+        [figures] = report_of(run)["entrants"]
+        found = figures["opentom"]["analyses"]["repaired"]["opentom"]["unfaithful"]
+        rates[method] = [found[order]["of_all"]["value"] for order in ("first", "second")]
+    assert rates == {"joint": [0, 0], "plain": [1, 1]}
