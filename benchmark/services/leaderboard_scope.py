@@ -15,7 +15,7 @@ from benchmark.services.conditions import FIELDS, named, ranked_together
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
-from benchmark.suites.registry import group_suite, keys_of, ordered_suites, suite_named, suites, suites_of
+from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
@@ -29,12 +29,7 @@ def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list
 
 def finished_runs_of(project: Project) -> list[Run]:
     """Return the listed finished runs of a project, newest first, with their entrants: of the suites that there are."""
-    return list(_of_suites(_finished().filter(project=project)))
-
-
-def _of_suites(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Return those of the runs whose suite is here."""
-    return runs.filter(suite__in=ordered_suites(runs.order_by().values_list("suite", flat=True).distinct()))
+    return [run for run in _finished().filter(project=project) if is_suite(run.suite)]
 
 
 def _finished() -> QuerySet[Run]:
@@ -174,9 +169,10 @@ def version_to_show(project: Project, suite: str = "") -> Dataset | None:
     """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on, and
     by its runs alone."""
     datasets, runs = datasets_of(project, suite), Run.objects.listed().filter(project=project)
-    runs = runs.filter(suite=suite) if suite else _of_suites(runs)
-    used = datasets.filter(pk__in=runs.values("dataset"))
-    return used.order_by("-version").first() or datasets.order_by("-version").first()
+    runs = runs.filter(suite=suite, dataset__in=datasets) if suite else runs
+    newest = runs.select_related("dataset").only("suite", "dataset").order_by("-dataset__version")
+    used = next((run.dataset for run in newest if is_suite(run.suite)), None)
+    return used or datasets.order_by("-version").first()
 
 
 def datasets_of(project: Project, suite: str = "") -> QuerySet[Dataset]:
@@ -193,8 +189,8 @@ def answer_format_to_show(dataset: Dataset, suite: str) -> Form:
 
 def suites_with_runs(dataset: Dataset) -> list[str]:
     """Return the suites of the runs on the version, that of the newest run first."""
-    newest = _of_suites(Run.objects.listed().filter(dataset=dataset)).order_by("-id")
-    return list(dict.fromkeys(newest.values_list("suite", flat=True)))
+    newest = Run.objects.listed().filter(dataset=dataset).order_by("-id").values_list("suite", flat=True)
+    return [name for name in dict.fromkeys(newest) if is_suite(name)]
 
 
 def suite_to_show(dataset: Dataset) -> str:
