@@ -5,28 +5,70 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from annotation.models import Project
+from benchmark.models import Dataset, Run
 from benchmark.services.structure import QUESTIONS, STORIES, Choice
 from benchmark.services.structure_sides import Sides
-from benchmark.suites.contract import ANSWERS, STRUCTURE
+from benchmark.suites.contract import ANSWERS, STRUCTURE, Suite
+from benchmark.suites.registry import suites
+from workers.models import JobState
 
 NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
 """Names of choices: `structure` and `run` are the runs of structures and of answers."""
 
 
-def lacking(sides: Sides) -> str:
+def lacking(sides: Sides, project: Project) -> str:
     """Say what a project still needs; empty where some model has both."""
     structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
     if any(sides.models(one.key, other.key) for one in structures for other in answers):
         return ""
     if structures and answers:
-        return (
+        lacks = (
             "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
         )
+        return _going(project, STRUCTURE, ANSWERS) or lacks
     if structures:
-        return "There is a run of belief tables. Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
+        there = "There is a run of belief tables."
+        return f"{there} {_going(project, ANSWERS) or _next(project, ANSWERS)}"
     if answers:
-        return "There is a run of questions. Now freeze gold belief tables of the same stories, and run the same models on them."
-    return "It needs two finished runs of the same models: one on gold belief tables, one on questions about the same stories, such as those of ToMBench."
+        there = "There is a run of questions."
+        return f"{there} {_going(project, STRUCTURE) or _next(project, STRUCTURE)}"
+    needs = "It needs two finished runs of the same models: one on gold belief tables, one on questions about the same stories, such as those of ToMBench."
+    return " ".join(filter(None, [needs, _going(project, STRUCTURE, ANSWERS)]))
+
+
+def _going(project: Project, *told: str) -> str:
+    """Say which run that tells of structure, or of answers, has not ended yet; empty where none is under way."""
+    names = [suite.name for side in told for suite in _suites_telling(side)]
+    under_way = Run.objects.listed().filter(
+        project=project, suite__in=names, job__state__in=(JobState.RUNNING, JobState.PAUSED)
+    )
+    run = under_way.select_related("job").order_by("-pk").first()
+    if run is None:
+        return ""
+    what = "belief tables" if run.suite in {suite.name for suite in _suites_telling(STRUCTURE)} else "questions"
+    return f"The run “{run.title}”, of {what}, is {run.job.standing}: its figures count here once it has ended."
+
+
+def _next(project: Project, told: str) -> str:
+    """Say what has to be done for a run of structures, or of answers: the first step that was not taken."""
+    names = [suite.name for suite in _suites_telling(told) if suite.load]
+    if told == STRUCTURE:
+        frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
+        if frozen:
+            return f"Gold is frozen as version {frozen.version}: now run the same models on its belief tables."
+        return "Now freeze gold belief tables of the same stories, and run the same models on them."
+    imported = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
+    if imported:
+        return f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
+    return (
+        "Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
+    )
+
+
+def _suites_telling(told: str) -> list[Suite]:
+    """The suites whose figures tell of structure, or of answers, of stories that others can have too."""
+    return [suite for suite in suites().values() if suite.story and any(group.tells == told for group in suite.groups)]
 
 
 def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) -> tuple[Choice, list[str]]:

@@ -111,7 +111,7 @@ def association_table(association: Association) -> Table:
     reasons = {
         of["reason"]
         for _, table in _rows(association)
-        for of in (table.difference, table.given_wrong)
+        for of in (table.difference, table.given_wrong, table.odds, table.phi)
         if of["value"] is None
     }
     notes = [
@@ -127,8 +127,15 @@ def association_table(association: Association) -> Table:
 def _bounds_told(model: str, table: Crossing) -> str | None:
     if table.bounds is None:
         return None
-    low, high = (f"{100 * end:.1f}".replace("-", "−") for end in table.bounds)
-    return "nothing is missing" if low == high else f"{low} to {high}"
+    if not table.no_answer + table.no_structure + table.no_score:
+        return "nothing is missing"
+    low, high = (_signed(100 * end, "") for end in table.bounds)
+    return f"{low} to {high}"
+
+
+def _signed(value: float, sign: str = "+") -> str:
+    """A number to one decimal with a real minus; what rounds to nought has none."""
+    return f"{round(value, 1) + 0.0:{sign}.1f}".replace("-", "−")
 
 
 def _column(key: str, header: str, **more: Any) -> Column:
@@ -251,7 +258,7 @@ def answer_rows(association: Association) -> list[dict[str, Any]]:
 
 
 def _points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}".replace("-", "−")
+    return "–" if value is None else _signed(100 * value)
 
 
 def verdict_of(association: Association) -> dict[str, str]:
@@ -262,7 +269,7 @@ def verdict_of(association: Association) -> dict[str, str]:
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
     if slope["value"] is None:
-        finding = f"Beyond category, nothing can be said: {slope.get('reason')}."
+        finding = f"Beyond category, it cannot be told whether structure predicts answers: {slope.get('reason')}."
     else:
         ends = slope["interval"]
         interval = (
@@ -280,7 +287,7 @@ def _within_a_sentence(label: str) -> str:
 
 def _tenth(value: float) -> str:
     """A slope as points for ten points."""
-    return f"{10 * value:+.1f}".replace("-", "−")
+    return _signed(10 * value)
 
 
 def _fit_told(association: Association) -> str:

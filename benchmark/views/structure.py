@@ -47,7 +47,7 @@ COUNTED = {QUESTIONS: "Questions", STORIES: "Whole stories"}
 def structure(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
     sides = sides_of(access.project)
-    if why := lacking(sides):
+    if why := lacking(sides, access.project):
         return render(request, "benchmark/results/structure.html", access.context | {"lacking": why})
     choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)
@@ -187,7 +187,7 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
     """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says. Raises PermissionDenied where its reader
     has open work on one of its stories."""
     sides = sides_of(access.project)
-    if lacking(sides):
+    if lacking(sides, access.project):
         return None
     choice, problems = choice_of(sides, request.GET.dict(), request.GET.getlist("model"))
     association = association_of(sides, choice)

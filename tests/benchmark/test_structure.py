@@ -16,9 +16,11 @@ from benchmark.services import structure
 from benchmark.services.structure import ALL, STORIES, Choice, association_of
 from benchmark.services.structure_sides import sides_of
 from benchmark.services.structure_stories import ANSWER, STRUCTURE, apart_of
+from benchmark.services.structure_tables import _signed
 from tests.benchmark.results_world import HOSTILE, results_world
 from tests.benchmark.results_world import STORIES as NINE
 from tests.benchmark.structure_world import structure_world
+from workers.models import Job, JobState
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
@@ -140,7 +142,23 @@ def test_files_have_every_model_and_question(page):
 def test_an_archived_run_has_no_part_in_it(world, page):
     assert "majority" in page().content.decode()
     Run.objects.filter(pk=world.answers.pk).update(archived_at=world.answers.created_at)
-    assert "Now import a benchmark with questions" in page().content.decode()
+    text = page().content.decode()
+    assert "There is a run of belief tables. Questions is imported as version 2: now run the same models on it" in text
+
+
+def test_a_run_of_questions_that_is_under_way_is_what_is_waited_for(world, page):
+    Job.objects.filter(run=world.answers).update(state=JobState.RUNNING, finished_at=None, outcome="")
+    text = page().content.decode()
+    assert (
+        "There is a run of belief tables. The run “" in text
+        and "of questions, is running: its figures count here once it" in text
+    )
+    assert "import" not in text.split("<main", 1)[1].split("</main", 1)[0].lower()
+
+
+def test_bounds_have_no_minus_before_nought():
+    assert [_signed(100 * value, "") for value in (-0.0, -0.0004, 0.0, -0.5)] == ["0.0", "0.0", "0.0", "−50.0"]
+    assert _signed(-0.04) == "+0.0"
 
 
 def test_open_work_on_a_story_makes_all_of_it_wait(world, client):

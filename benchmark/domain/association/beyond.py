@@ -21,6 +21,12 @@ from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats,
 from core.statistics.bootstrap import by_cluster, replicated_sums
 
 NOT_CONVERGED = "the mixed model did not converge"
+LEAST_SPREAD = 0.01
+"""Standard deviation of the structure's score within models and categories, below which it hardly varies."""
+MOST_OF_ONE = 0.5
+"""Share of that variation which one story may have: above, the slope is that story's."""
+WIDEST = 2.0
+"""How wide the interval may be of what ten points more of score come with: from all answers wrong to all right is 1, up or down."""
 SLOPE = 0
 """The column of the structure's score."""
 
@@ -53,17 +59,29 @@ def beyond_category(observations: Sequence[Observation], *, seed: int, resamples
     scores = np.array([seen.structure.answered for seen in known], dtype=float)
     right = np.array([float((seen.answer.answered or 0.0) >= RIGHT) for seen in known])
     design = np.column_stack([_centred(scores, models), np.eye(counts[2])[categories]])
-    ratio, spread, why = _between(design, right, models, counts)
+    ratio, spread, why = _between(design, right, stories, models, counts)
     if why:
         slope: Estimate = {"value": None, "n": len(known), "interval": None, "reason": why}
         return Beyond(slope, None, len(known), *counts)
     rows = _without_models(np.column_stack([design, right]), models, ratio)
-    return Beyond(_slope(rows, stories, counts[0], seed, resamples), spread, len(known), *counts)
+    slope = _if_it_tells(_slope(rows, stories, counts[0], seed, resamples))
+    return Beyond(slope, spread if slope["value"] is not None else None, len(known), *counts)
 
 
-def _between(design: Floats, right: Floats, models: Clusters, counts: Sequence[int]) -> tuple[float, float | None, str]:
+def _if_it_tells(slope: Estimate) -> Estimate:
+    """The slope, or why it cannot be told where its interval holds more than right answers can change by."""
+    low, high = slope["interval"] or (slope["value"] or 0.0,) * 2
+    if (high - low) / 10 <= WIDEST and max(abs(low), abs(high)) / 10 <= WIDEST:
+        return slope
+    why = "its interval is wider than the scale of right answers, as the structure's scores vary too little for so few stories"
+    return slope | {"value": None, "interval": None, "reason": why}
+
+
+def _between(
+    design: Floats, right: Floats, stories: Clusters, models: Clusters, counts: Sequence[int]
+) -> tuple[float, float | None, str]:
     """Return (variance between models for each of that within them, standard deviation between models, why there is no fit)."""
-    if why := _unfit(design, right, counts[0]):
+    if why := _unfit(design, right, counts[0]) or _level(design, stories):
         return 0.0, None, why
     if counts[1] == 1:
         return 0.0, None, ""
@@ -93,6 +111,21 @@ def _unfit(design: Floats, right: Floats, stories: int) -> str:
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return "the structure's score is the same throughout each category"
     return "every answer is right" if right.all() else "every answer is wrong" if not right.any() else ""
+
+
+def _level(design: Floats, stories: Clusters) -> str:
+    """Say that the structure's score hardly varies within categories, or in one story alone; empty where it does."""
+    score, categories = design[:, SLOPE], design[:, SLOPE + 1 :]
+    squares = (score - categories @ ((categories.T @ score) / categories.sum(axis=0))) ** 2
+    spread = float(squares.mean() ** 0.5)
+    if spread < LEAST_SPREAD:
+        return (
+            f"the structure's score hardly varies within categories (a standard deviation of {100 * spread:.1f} points)"
+        )
+    share = float(np.bincount(stories, squares).max() / squares.sum())
+    if share > MOST_OF_ONE:
+        return f"one story has {100 * share:.0f} % of what the structure's score varies within categories"
+    return ""
 
 
 def _without_models(rows: Floats, models: Clusters, ratio: float) -> Floats:

@@ -31,12 +31,13 @@ def correlation(
     """
     pairs = [(at, a, b) for at, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not pairs:
-        return {"value": None, "n": 0, "interval": None, "reason": "no story has both scores"}
+        return {"value": None, "n": 0, "interval": None, "clusters": 0, "reason": "no story has both scores"}
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
     value, count = float(_r(sums.sum(axis=0)[None])[0]), int(clusters.max()) + 1
     if np.isnan(value):
-        return {"value": None, "n": len(pairs), "interval": None, "reason": "one of the two is the same everywhere"}
+        why = "one of the two is the same everywhere"
+        return {"value": None, "n": len(pairs), "interval": None, "clusters": count, "reason": why}
     estimate: Estimate = {"value": value, "n": len(pairs), "interval": None, "clusters": count}
     if count < FEWEST:
         return estimate | {"reason": few(UNIT)}

@@ -66,7 +66,7 @@ def crossed(observations: Sequence[Observation], cut: float, *, seed: int, resam
         given_wrong=table.share(ANSWER_ALONE, NEITHER),
         difference=table.estimate(by_model, _difference, DIFFERENCE),
         within=table.estimate(by_category, _difference, DIFFERENCE),
-        odds=table.estimate(by_model, _odds, POSITIVE),
+        odds=table.odds(by_model),
         phi=table.estimate(by_model, _phi, DIFFERENCE),
         bounds=_bounds(observations, cut) if len({seen.model for seen in observations}) == 1 else None,
     )
@@ -108,9 +108,22 @@ class _Table:
             return {"value": value, "n": len(self.known), "interval": None, "reason": few}
         return self._with_interval(value, counts, measure, scale, len(self.known), self.stories)
 
+    def odds(self, counts: Floats) -> Estimate:
+        """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make a number of them."""
+        if self.known and self._alike():
+            return {"value": None, "n": len(self.known), "interval": None, "reason": self._nothing()}
+        return self.estimate(counts, _odds, POSITIVE)
+
+    def _alike(self) -> str:
+        """Say that every answer is right, or wrong; empty where there are both."""
+        right, wrong = self.cells[BOTH] + self.cells[ANSWER_ALONE], self.cells[STRUCTURE_ALONE] + self.cells[NEITHER]
+        return "every answer is right" if not wrong else "every answer is wrong" if not right else ""
+
     def _nothing(self) -> str:
         if not self.known:
             return "no story has both scores"
+        if all(self.sides) and (alike := self._alike()):
+            return alike
         if not all(self.sides):
             return f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut"
         return "structures or answers are alike within each part that is compared"

@@ -44,7 +44,7 @@ class Command(JsonCommand):
         project = Project.objects.filter(slug=options["project"]).first()
         if project is None:
             raise ValueError(f"There is no project {options['project']!r}.")
-        association = _association(sides_of(project), options)
+        association = _association(project, sides_of(project), options)
         result = {
             "measure": association.choice.measure.key,
             "right": cut_told(association),
@@ -81,9 +81,9 @@ class Command(JsonCommand):
             self.stdout.write(f"path: {result['path']}")
 
 
-def _association(sides: Sides, options: dict[str, Any]) -> Association:
+def _association(project: Project, sides: Sides, options: dict[str, Any]) -> Association:
     """Return what the options ask for. Raises ValueError."""
-    if why := lacking(sides):
+    if why := lacking(sides, project):
         raise ValueError(why)
     params = {"structure": options["structures"], "run": options["answers"]}
     params |= {name: options[name] for name in ("measure", "cut", "counted", "reading")}

@@ -17,7 +17,7 @@ from benchmark.domain.association import (
     median_structure,
     of_whole_stories,
 )
-from benchmark.domain.association.beyond import NOT_CONVERGED
+from benchmark.domain.association.beyond import NOT_CONVERGED, _if_it_tells
 from benchmark.domain.inference import Case
 from benchmark.domain.inference.cases import NEVER_ASKED
 
@@ -235,3 +235,48 @@ def test_an_association_that_was_built_in_is_held(world, seed):
 def test_none_is_found_where_there_is_none():
     for name, result in found(World(40, 2, 1, 0.0, 0.0), repetitions=100, seed=5, resamples=300).items():
         assert result.apart <= 6 and result.known == 100, (name, result)
+
+
+def spread(widths, answers) -> list[Observation]:
+    """One question about each story, whose structure's score is half of all and so much more."""
+    return [seen(story, 0.5 + more, answer) for story, (more, answer) in enumerate(zip(widths, answers, strict=True))]
+
+
+def test_scores_that_hardly_vary_tell_nothing():
+    """Half of the scores lie a tenth of a point above the others: a standard deviation of 0.05 points."""
+    slope = beyond_category(spread([0.0, 0.001] * 10, [1.0, 0.0, 0.0] * 6 + [1.0, 0.0]), seed=1).slope
+    assert slope["value"] is slope["interval"] is None
+    assert (
+        slope["reason"] == "the structure's score hardly varies within categories (a standard deviation of 0.1 points)"
+    )
+
+
+def test_scores_that_vary_in_one_story_alone_tell_nothing():
+    """19 stories within a thousandth, one 40 points above."""
+    slope = beyond_category(spread([*[0.0, 0.001] * 9, 0.0, 0.4], [1.0, 0.0] * 10), seed=1).slope
+    assert slope["value"] is None and slope["reason"].startswith("one story has 9") and "% of what" in slope["reason"]
+
+
+def test_an_interval_beyond_the_scale_of_answers_is_no_finding():
+    told = {"value": -70.0, "n": 50, "interval": (-39642.0, 39502.0), "clusters": 10}
+    slope = _if_it_tells(told)
+    assert slope["value"] is slope["interval"] is None and "wider than the scale" in slope["reason"]
+    wide = told | {
+        "value": 1.0,
+        "interval": (-9.0, 11.0),
+    }  # ten points more come with -90 to +110 points: just as wide as that
+    assert _if_it_tells(wide) == wide
+
+
+def test_answers_that_are_all_alike_have_no_odds_ratio():
+    """(10.5 * .5) / (.5 * .5) = 21 would be the halves' alone."""
+    for cells, why in (((10, 0, 10, 0), "every answer is right"), ((0, 10, 0, 10), "every answer is wrong")):
+        result = crossed(table(*cells), 0.5, seed=1)
+        for of in (result.odds, result.phi):
+            assert (of["value"], of["interval"], of["reason"]) == (None, None, why)
+    assert crossed(table(10, 0, 9, 1), 0.5, seed=1).odds["value"] > 1
+
+
+def test_a_correlation_of_nothing_counts_its_stories():
+    result = correlation([0.5] * 10, [1.0, 0.0] * 5, [1, 2] * 5, ["m"] * 10, seed=1)
+    assert (result["value"], result["n"], result["clusters"]) == (None, 10, 2)
