@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.domain.inference import Case, Cases, paired_differences
+from benchmark.domain.inference import Case, Cases, caution_told, fewest_units, paired_differences
 from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
@@ -21,7 +21,7 @@ from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import cases_by_story, categories_of, clusters_of, lacking, scores_by_story
 from core.made_by import made_by
-from core.statistics import caution, holm, mean_of, method
+from core.statistics import holm, mean_of, method
 
 Comparison = dict[str, Any]
 
@@ -161,15 +161,7 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "method": (
             f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over "
             f"the {tests} tests of this table alone, not over all pairs of models as on the leaderboard"
-            + (
-                f"; {why}"
-                if (
-                    why := caution(
-                        min((row.get("clusters", row["n"]) for row in rows if row["p"] is not None), default=0), unit
-                    )
-                )
-                else ""
-            )
+            + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
     }
 

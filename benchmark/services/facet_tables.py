@@ -36,7 +36,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, read
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
     rows = []
     for value in values:
-        row: dict[str, Any] = {"value": value}
+        row: dict[str, Any] = {"value": group.facet_values.get(value, value)}
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)

@@ -19,6 +19,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.reported import ASKING, PROMPTS, UNCERTAINTY, Reported
 from benchmark.suites.showing.judges import notes_of
+from benchmark.suites.showing.missing import fewest_ranked
 from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
 from workers.models import Call
@@ -273,10 +274,13 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
     suite, method = suite_named(run.suite), shown_entrants[0]["figures"]["repaired"]["method"]
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
-    why = caution(min(entrant["figures"]["repaired"]["overall"]["stories"] for entrant in shown_entrants), many)
+    ranked = {group_named(stage).title: entrants for stage, entrants in stages.items() if entrants}
+    few = [title for title, entrants in ranked.items() if caution(fewest_ranked(entrants), clusters)]
+    why = caution(0, clusters) if few else ""
+    told = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"
     return (
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked by the mean over all {many} "
         f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip test of the mean difference by "
         f"{cluster}, with Holm's correction over all pairs of a stage and reading, over all {many} and in each category; models without a common "
         "letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
-    ) + (f" {why[:1].upper()}{why[1:]}." if why else "")
+    ) + (f" {told}." if few else "")

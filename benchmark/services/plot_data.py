@@ -14,7 +14,7 @@ from benchmark.services.absences import unread
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.method_tables import method_pictures
-from benchmark.suites.contract import Suite
+from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
@@ -204,7 +204,7 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
             )
         for name, title in group.facets.items():
             rows = [
-                {"model": entrant["model"], "values": analyses_of(entrant, reading)["facets"][name]}
+                {"model": entrant["model"], "values": _named(analyses_of(entrant, reading)["facets"][name], group)}
                 for entrant in analysed
             ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
@@ -220,6 +220,11 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
                         f"{group.score_title} by {part}", lambda: plots().scores_by_part, partial(dict, arguments)
                     ),
                 )
+
+
+def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Any]:
+    """Return the figures of a facet by what its values are called."""
+    return {group.facet_values.get(value, value): figure for value, figure in values.items()}
 
 
 def _category_values(entrant: EntrantResults, stage: str, reading: str) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class MetricGroup:
     `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
     `score_title` its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
     one whose items carry the figures. `facets` are names of `Sample.content` by which the
-    score is told too, with their headings. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
+    score is told too, with their headings, `facet_values` what pages and files call values that are codes. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
     that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
     `unread` is what its official reading makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`.
     `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are then no figures by category.
@@ -155,6 +155,7 @@ class MetricGroup:
     category_mean: str = ""
     notes: tuple[str, ...] = ()
     facets: Mapping[str, str] = field(default_factory=dict)
+    facet_values: Mapping[str, str] = field(default_factory=dict)
     called: str = ""
     measured_in: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)

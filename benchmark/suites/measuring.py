@@ -250,6 +250,8 @@ def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: Metric
     """Return {value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
     parts: dict[str, list[StoryScore]] = {}
     for sample, story_score in scores:
+        if not story_score.defined:  # what counts for nothing has no row of its own
+            continue
         parts.setdefault(str(sample.content.get(name, "")), []).append(story_score)
     return {value: _estimate(part, group, seed) for value, part in parts.items()}
 

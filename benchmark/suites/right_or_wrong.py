@@ -22,14 +22,15 @@ def accuracy_group(
     step: str,
     rests_on: Sequence[str],
     facets: Mapping[str, str],
+    facet_values: Mapping[str, str] | None = None,
     notes: tuple[str, ...],
     noun: str = "answering",
     score_title: str = "Accuracy",
     mean_of: str = "types",
     unread: Unread = WRONG,
 ) -> MetricGroup:
-    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread` as
-    `MetricGroup` has it."""
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread` and
+    `facet_values` as `MetricGroup` has them."""
     return MetricGroup(
         key=key,
         title=title,
@@ -43,6 +44,7 @@ def accuracy_group(
         rests_on=tuple(rests_on),
         scored=step,
         facets=facets,
+        facet_values=facet_values or {},
         notes=notes,
         unread=unread,
     )

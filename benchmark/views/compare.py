@@ -200,7 +200,7 @@ def _interval(row: Mapping[str, Any]) -> str:
 
 
 def points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}".replace("-", "−")
+    return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
 def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dict]) -> list[dict]:

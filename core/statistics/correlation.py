@@ -8,6 +8,14 @@ from dataclasses import dataclass
 
 from core.statistics.intervals import FEWEST, LEVEL, few
 
+FEWEST_POINTS = 3
+"""Two points always lie on a line."""
+
+
+def too_few_points(unit: str) -> str:
+    """Return why there is no correlation over so few units."""
+    return f"a correlation needs at least {FEWEST_POINTS} {unit}"
+
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
@@ -22,11 +30,13 @@ class Correlation:
 
 
 def pearson(first: Sequence[float], second: Sequence[float], *, unit: str) -> Correlation:
-    """Return the correlation of two figures of the same units, whose name in the plural is `unit`: none where one of them does not vary, and without
+    """Return the correlation of two figures of the same units, whose name in the plural is `unit`: none over fewer than three or where one of them does not vary, and without
     interval and p value where the units are fewer than five or all lie on a line."""
     n = len(first)
-    if n < 2 or len({*first}) < 2 or len({*second}) < 2:
-        return Correlation(n, reason=few(unit) if n < FEWEST else "one of the two is the same everywhere")
+    if n < FEWEST_POINTS:
+        return Correlation(n, reason=too_few_points(unit))
+    if len({*first}) < 2 or len({*second}) < 2:
+        return Correlation(n, reason="one of the two is the same everywhere")
     from scipy import stats  # takes a second to load, and every process loads this module
 
     result = stats.pearsonr(first, second)

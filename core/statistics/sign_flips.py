@@ -35,11 +35,11 @@ def out_of_reach(n: int, tests: int, alpha: float = ALPHA) -> bool:
     return tests * 2.0 ** (1 - n) > alpha
 
 
-def caution(n: int, unit: str) -> str:
-    """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM` clusters on."""
+def caution(n: int, unit: str, where: str = "with") -> str:
+    """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM` clusters on. `where` begins the sentence."""
     if n >= SYMMETRY_FROM:
         return ""
-    return f"with fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically around their mean"
+    return f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically around their mean"
 
 
 def sign_flip_p(differences: Floats, *, seed: int, flips: int = FLIPS) -> list[float | None]:

@@ -27,7 +27,7 @@ class Notation:
     unit: str = ""
 
     def text(self, value: float) -> str:
-        return f"{self.times * float(value):{self.sign}.{self.places}f}{self.unit}".replace("-", "−")
+        return f"{self.times * float(value):{self.sign}z.{self.places}f}{self.unit}".replace("-", "−")
 
     def tick(self, value: float) -> str:
         return f"{round(self.times * value, 6) + 0.0:g}{self.unit}".replace("-", "−")
@@ -173,7 +173,7 @@ def _told(row: Mapping[str, Any], texts: Mapping[str, str], columns: Mapping[str
     if "out" in texts:
         parts.append(f"left out {texts['out']}")
     if ends := row.get("bounds"):
-        parts.append("worst to best case {:.1f} to {:.1f}".format(*(100 * end for end in ends)))
+        parts.append("worst to best case {:z.1f} to {:z.1f}".format(*(100 * end for end in ends)))
     if texts.get("aside"):
         parts.append(f"{columns['aside']} {texts['aside']}".strip())
     return f"{row['label']}: {', '.join([*parts, *filter(None, [row.get('n')])])}"

@@ -12,6 +12,11 @@ def figure(value: float | None, *ends: float, reason: str = "") -> dict:
     return {"value": value, "interval": list(ends) or None, "reason": reason}
 
 
+def test_nought_has_no_sign():
+    for notation in (PERCENT, SIGNED_POINTS, PLAIN):
+        assert notation.text(-0.0001) == notation.text(0.0)
+
+
 def test_an_axis_ends_on_twentieths_around_what_it_holds():
     # 0.42 and 0.58 → 0.40 and 0.60; 0.5 stands half way, 0.45 a quarter
     axis = Axis.of([0.42, 0.58])

@@ -24,4 +24,6 @@ def test_what_has_no_correlation_or_interval_says_why():
     line = pearson([1, 2, 3, 4, 5], [2, 4, 6, 8, 10], unit="models")
     assert (line.r, line.interval, line.reason) == (pytest.approx(1.0), None, "all models lie on one line")
     assert pearson([1, 2, 3, 4, 5], [7] * 5, unit="models").reason == "one of the two is the same everywhere"
-    assert pearson([], [], unit="models").r is None
+    for two in ([], [1, 2]):
+        few = pearson(two, two, unit="models")
+        assert (few.r, few.n, few.reason) == (None, len(two), "a correlation needs at least 3 models")

@@ -115,7 +115,7 @@ def _share(value: float | None) -> str:
 
 
 def _points(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}"
+    return "–" if value is None else f"{100 * value:+z.1f}"
 
 
 def _interval(estimate: dict, *, points: bool = False) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from benchmark.domain.association.observations import UNIT, numbers_of
 from core.statistics import DIFFERENCE, FEWEST, RESAMPLES, Clusters, Estimate, Floats, few, intervals, ratios
 from core.statistics.bootstrap import replicated_sums
+from core.statistics.correlation import FEWEST_POINTS, too_few_points
 
 Scores = Sequence[float | None]
 _NOISE = 1e-9
@@ -32,6 +33,9 @@ def correlation(
     pairs = [(at, a, b) for at, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not pairs:
         return {"value": None, "n": 0, "interval": None, "clusters": 0, "reason": "no story has both scores"}
+    if len(pairs) < FEWEST_POINTS:
+        told = len({stories[at] for at, _, _ in pairs})
+        return {"value": None, "n": len(pairs), "interval": None, "clusters": told, "reason": too_few_points("answers")}
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
     value, count = float(_r(sums.sum(axis=0)[None])[0]), int(clusters.max()) + 1

@@ -7,7 +7,7 @@ random step takes a seed, which is part of what is returned.
 from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.groups import letters
-from benchmark.domain.inference.leaderboard import differs, leaderboard
+from benchmark.domain.inference.leaderboard import caution_told, differs, fewest_units, leaderboard
 from benchmark.domain.inference.paired import paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
 
@@ -16,8 +16,10 @@ __all__ = [
     "Aligned",
     "Case",
     "Cases",
+    "caution_told",
     "difference_sd",
     "differs",
+    "fewest_units",
     "leaderboard",
     "letters",
     "paired_differences",

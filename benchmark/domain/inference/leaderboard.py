@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 import numpy as np
@@ -31,7 +31,7 @@ RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
 NO_STORY = "no story has a score"
 LOST = "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; ask for it again"
-TOO_FEW = "{stories} stories can show no difference in {tests} tests at once, however large it is"
+TOO_FEW = "{units} {unit} can show no difference in {tests} tests at once, however large it is"
 ALONE = "nobody to be compared with"
 
 
@@ -95,13 +95,13 @@ def leaderboard(
     tests = sum(pair["p"] is not None for pair in pairs)
     no_letters = ALONE if len(ranked.models) < 2 else ""
     if not no_letters and out_of_reach(ranked.units, tests, alpha):
-        no_letters = TOO_FEW.format(stories=ranked.units, tests=f"{tests:,}")
+        no_letters = TOO_FEW.format(units=ranked.units, unit=unit, tests=f"{tests:,}")
     apart = [(pair["first"], pair["second"]) for pair in pairs if not pair["category"] and differs(pair, alpha)]
     group = {} if no_letters else letters(ranked.models, apart)
     rules = {"seed": seed, "resamples": resamples}
     models = [*_ranked(ranked, group, unit, **rules), *_unranked(unranked, samples, unit, **rules)]
     flips = flips_for(len(pairs))
-    fewest = min((pair.get("clusters", pair["n"]) for pair in pairs if pair["p"] is not None), default=ranked.units)
+    fewest = fewest_units(pairs, ranked.units)
     by_category = any(pair["category"] for pair in pairs)
     return {
         "models": models,
@@ -114,6 +114,20 @@ def leaderboard(
         "tests": tests,
         "no_letters": no_letters,
     }
+
+
+def fewest_units(tested: Sequence[Mapping[str, Any]], default: int = 0) -> tuple[int, int]:
+    """Return the smallest numbers of clusters that a test rests on, over everything and within a category; `default` without a test over everything. Rows are pairs or such of a
+    table of differences."""
+    units = [(row["category"], row.get("clusters", row["n"])) for row in tested if row["p"] is not None]
+    overall = min((count for category, count in units if not category), default=default)
+    return overall, min((count for category, count in units if category), default=overall)
+
+
+def caution_told(fewest: tuple[int, int], unit: str) -> str:
+    """Return what `caution` says of the tests over everything or, where only categories have so few, of theirs."""
+    overall, of_category = fewest
+    return caution(overall, unit) or caution(of_category, unit, "in categories with")
 
 
 def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
@@ -202,11 +216,19 @@ def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
 
 
 def _method(
-    unit: str, *, seed: int, resamples: int, flips: int, alpha: float, tests: int, fewest: int, by_category: bool
+    unit: str,
+    *,
+    seed: int,
+    resamples: int,
+    flips: int,
+    alpha: float,
+    tests: int,
+    fewest: tuple[int, int],
+    by_category: bool,
 ) -> str:
     family = f"all pairs, over all {unit} and in each category" if by_category else "all pairs"
     return (
         f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, two-sided sign-flip test over {unit} "
         f"({flips:,} patterns, all of them for few {unit}), Holm's correction over {family} ({tests:,} tests), level {alpha:g}"
-        + (f"; {why}" if (why := caution(fewest, unit)) else "")
+        + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
     )

@@ -45,7 +45,7 @@ def pair_matrix(
     if not models:
         return Drawing(title, NO_MODEL)
     lines = [
-        f"{first} minus {models[at]}: {100 * cell['value']:.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
+        f"{first} minus {models[at]}: {100 * cell['value']:z.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
         if cell
@@ -92,7 +92,7 @@ def _texts(cells: Sequence[Sequence[Cell]], each: float) -> list[list[str]]:
     """Return the text of each cell: with a decimal, without one, or empty, as the cells have room."""
     for places in (1, 0):
         texts = [
-            [f"{100 * cell['value']:.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells
+            [f"{100 * cell['value']:z.{places}f}".replace("-", "−") if cell else "" for cell in row] for row in cells
         ]
         if text_width([text for row in texts for text in row], SMALL, "bold") <= each - 2.5:
             return texts

@@ -20,8 +20,8 @@ class Percent(NamedTuple):
     reason: str = ""
 
     def text(self) -> str:
-        ends = f" ({self.interval[0]:.1f} to {self.interval[1]:.1f})" if self.interval else ""
-        return f"{self.value:.1f}{ends}"
+        ends = f" ({self.interval[0]:z.1f} to {self.interval[1]:z.1f})" if self.interval else ""
+        return f"{self.value:z.1f}{ends}"
 
 
 def percent(figure: Metric) -> Percent | None:

@@ -60,7 +60,7 @@ class Column:
     def rounded(self, value: Any) -> Decimal | None:
         """Return the number as printed: halves away from nought, on the decimal digits."""
         number = self.exact(value)
-        return None if number is None else number.quantize(Decimal(1).scaleb(-self.places), ROUND_HALF_UP)
+        return None if number is None else _printed(number, self.places)
 
     @property
     def places(self) -> int:
@@ -77,9 +77,8 @@ class Column:
         """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none; without what the row has
         none of."""
         ends = row.get(self.interval) if self.interval else None
-        step = Decimal(1).scaleb(-max(0, self.places - 1))
         numbers = [self.exact(end) for end in ends or ()]
-        texts = [f"{number.quantize(step, ROUND_HALF_UP):,}" for number in numbers if number is not None]
+        texts = [f"{_printed(number, max(0, self.places - 1)):,}" for number in numbers if number is not None]
         texts = texts or ([MISSING] if self.no_interval(row) else [])
         n = row.get(self.n) if self.n else None
         return " ".join(
@@ -91,6 +90,12 @@ class Column:
         if not self.interval or row.get(self.interval) or row.get(self.key) in (None, ""):
             return ""
         return row.get(f"{self.interval}_reason") or ""
+
+
+def _printed(number: Decimal, places: int) -> Decimal:
+    """Return a number as printed with so many places: halves away from nought, and no nought with a sign."""
+    rounded = number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return rounded if rounded else abs(rounded)
 
 
 def absent_told(absent: Sequence[Absent]) -> str:

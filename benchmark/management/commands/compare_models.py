@@ -63,5 +63,5 @@ def _points(row: Mapping[str, Any]) -> str:
     """The difference in points with its interval."""
     if row["value"] is None:
         return f"{'–':>8}{'':18}"
-    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
-    return f"{100 * row['value']:+8.1f}{ends:>18}"
+    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
+    return f"{100 * row['value']:+z8.1f}{ends:>18}"

@@ -117,5 +117,5 @@ def _row(model: str, table) -> dict[str, Any]:
 def _points(row: dict[str, Any]) -> str:
     if row["value"] is None:
         return f"{'–':>9}{'[–]':>18}"
-    ends = "[{:+.1f}, {:+.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
-    return f"{100 * row['value']:+9.1f}{ends:>18}"
+    ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"
+    return f"{100 * row['value']:+z9.1f}{ends:>18}"

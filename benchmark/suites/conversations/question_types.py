@@ -29,6 +29,7 @@ TYPES: Mapping[tuple[str, str], str] = {
 }
 """By kind and topic."""
 SHORT_TYPES: Mapping[str, str] = {name: name for name in TYPES.values()}
+NO_BELIEF = "no belief"
 ORDERS: Mapping[str, str] = {
     "first-order": "First order",
     "second-order": "Second order",
@@ -37,6 +38,14 @@ ORDERS: Mapping[str, str] = {
     "second-order:acyclic": "Second, acyclic",
 }
 """Orders of belief as the file names them; the second holds those after it."""
+
+
+FACET_VALUES: Mapping[str, str] = {
+    **{scenario: name.capitalize() for scenario, name in SCENARIOS.items()},
+    **ORDERS,
+    NO_BELIEF: "No belief",
+}
+"""What scenarios and orders are called where a score is told by them."""
 
 
 def type_of(row: Row) -> str:

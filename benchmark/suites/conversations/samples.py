@@ -8,10 +8,9 @@ from typing import Any
 
 from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.data import Fantom
-from benchmark.suites.conversations.question_types import type_of
+from benchmark.suites.conversations.question_types import NO_BELIEF, type_of
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, YES_NO, QuestionSet, Row
 
-NO_BELIEF = "no belief"
 Problem = Mapping[str, str | int]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
@@ -86,6 +87,7 @@ QUESTIONS = accuracy_group(
     step=ANSWER,
     rests_on=_RESTS_ON,
     facets={"scenario": "Scenario", "order": "Order of belief"},
+    facet_values=FACET_VALUES,
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
 FACTS = MetricGroup(

@@ -11,7 +11,7 @@ from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults, Plot, Section
-from core.statistics.correlation import pearson
+from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
 
 SCENARIOS = ("true belief", "false belief")
 SCENARIOS_SECTION = Section("True and false belief", ("scenarios",), ("scenarios",), paper=True)
@@ -96,7 +96,9 @@ def correlations_table(models: Sequence[Figures], tasks: Tasks, reading: str) ->
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
     title = f"Correlations of the three tasks over models, {reading} reading"
-    return Table(title=title, columns=columns, rows=rows, notes=[_CORRELATIONS])
+    few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
+    lead = [f"No correlation over {min(few)} models: {too_few_points('models')}."] if few else []
+    return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
 def _correlation(models: Sequence[Figures], scenario: str, first: str, second: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.analyses import all_right, of_scenario
+from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
@@ -69,6 +70,7 @@ QUESTIONS = accuracy_group(
     step=ANSWER,
     rests_on=_BY_METHOD,
     facets={"belief": "Scenario", "order": "Order of belief"},
+    facet_values=FACET_VALUES,
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
 PERCEIVING = perceiving_group(

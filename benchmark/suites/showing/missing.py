@@ -67,10 +67,16 @@ def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage
 def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what the letters take for granted where there are any."""
     lettered = [entrant for entrant in models if any((entrant.get("group") or {}).values())]
-    rankings = [ranking for entrant in lettered for ranking in entrant["ranking"].values() if ranking]
-    fewest = min((ranking.get("clusters", ranking["n"]) for ranking in rankings), default=0)
-    why = caution(fewest, units_of_group(stage)) if lettered else ""
+    why = caution(fewest_ranked(lettered), units_of_group(stage)) if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
+
+
+def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
+    """Return on how many clusters the ranking of any of the entrants rests at least; without a ranking on how many samples their figures do."""
+    rankings = [ranking for entrant in entrants for ranking in (entrant.get("ranking") or {}).values() if ranking]
+    if rankings:
+        return min(ranking.get("clusters", ranking["n"]) for ranking in rankings)
+    return min((entrant["figures"]["repaired"]["overall"]["stories"] for entrant in entrants), default=0)
 
 
 def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:

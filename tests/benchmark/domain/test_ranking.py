@@ -183,6 +183,14 @@ def test_a_story_that_was_never_asked_is_not_the_models_doing():
     assert Cases.of({"A": {1: None, 2: Case.known(1.0)}, "B": {}}, {1, 2}).stories == (2,)
 
 
+def test_the_caution_about_few_units_says_of_which_tests_it_is():
+    rows = scored(A=[0.9, 0.8] * 17, B=[0.4, 0.5] * 17)
+    assert "fewer than 30" not in found_of(rows)["method"]
+    parted = found_of(rows, categories={at: "x" if at < 20 else "y" for at in range(34)})["method"]
+    assert "; in categories with fewer than 30 stories the sign-flip test" in parted
+    assert "; with fewer than 30 stories" in found_of(scored(A=[0.9, 0.8] * 9, B=[0.4, 0.5] * 9))["method"]
+
+
 def test_where_no_test_can_pass_there_are_no_letters():
     # six stories: 2^-5 = 0.031 is the smallest p; two categories make three tests, 0.094
     rows = scored(perfect=[1.0] * 6, random=[0.1] * 6)
@@ -191,6 +199,8 @@ def test_where_no_test_can_pass_there_are_no_letters():
     found = found_of(rows, categories={at: "x" if at < 3 else "y" for at in range(6)})
     assert [one["group"] for one in found["models"]] == [None, None]
     assert found["no_letters"] == "6 stories can show no difference in 3 tests at once, however large it is"
+    of_narratives = found_of(rows, categories={at: "x" if at < 3 else "y" for at in range(6)}, unit="narratives")
+    assert of_narratives["no_letters"].startswith("6 narratives can show no difference")
     one = found_of(scored(A=[0.5] * 9))
     assert one["models"][0]["group"] is None and one["no_letters"] == ALONE
 

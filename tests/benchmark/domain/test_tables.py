@@ -54,6 +54,11 @@ def paper() -> dict:
     return json.loads(path.read_text())
 
 
+def test_nought_has_no_sign():
+    assert SCORE.text(-0.00001) == "0.00" and SCORE.text(-0.0001) == "-0.01"
+    assert SCORE.interval_text({"ci": [-0.0004, 0.1]}) == "[0.0, 10.0]"
+
+
 def test_numbers_are_rounded_on_their_decimal_digits():
     # 0.57525 of 1 is 57.525 %; half away from nought, although the double below it would round down
     assert SCORE.text(0.57525) == "57.53" and SCORE.text("0.575250") == "57.53"

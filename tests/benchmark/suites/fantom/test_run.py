@@ -146,6 +146,12 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
         # the majority names everybody: of two sets one list a set, officially only that on answerability
         assert reasons["majority"]["inaccessible lists included"] == (2 if reading == "official" else 4)
         assert f"scenarios-{reading}" in figures_of(document)
+    for facet, values in (
+        ("scenario", {"False belief", "Control"}),
+        ("order", {"First order", "Second, acyclic", "No belief"}),
+    ):
+        # facts are of no scenario and count for no accuracy
+        assert {row["value"] for row in tables[f"facet-{facet}-fantom-questions-repaired"]().rows} == values
     control = tables["fantom-control"]()
     oracle = next(row for row in control.rows if row["model"] == "oracle")
     assert (oracle["official_all_n"], oracle["repaired_all_n"]) == (2, 1)
