@@ -75,8 +75,8 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     """Return on how many clusters the ranking of any of the entrants rests at least; without a ranking on how many samples their figures do."""
     rankings = [ranking for entrant in entrants for ranking in (entrant.get("ranking") or {}).values() if ranking]
     if rankings:
-        return min(ranking.get("clusters", ranking["n"]) for ranking in rankings)
-    return min((entrant["figures"]["repaired"]["overall"]["stories"] for entrant in entrants), default=0)
+        return min(int(ranking.get("clusters", ranking["n"])) for ranking in rankings)
+    return min((int(entrant["figures"]["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
 
 
 def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:
