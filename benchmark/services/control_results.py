@@ -1,7 +1,7 @@
 """What models come to under the controls of a run, beside what they come to as published: plain data of a report.
 
-{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same, numbers, why, steps}],
-"unfinished": [title]}. A row is of one model under
+{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same, numbers, why, steps, still}],
+"unfinished": [title]}. `still` names the scores of groups no sample or set of which a control changes: these have no row. A row is of one model under
 one control: {key, model, kind, control, title, told, published, controlled, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing,
 agreement, flips, stories}. Scores are shares with missing answers at their worst, `value` is the first less the second, `bounds` where it can be, `missing` how many
 samples have no score as published and under the control. `flips` are the numbers of the samples with another score, the largest difference first, and
@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from django.core.cache import cache
@@ -71,16 +71,26 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
                     sides = [
                         columns_of(figures.get(keys.get((one.pk, endpoint))), stage, reading) for one in (run, control)
                     ]
-                    if all(sides):
-                        compared.append(
-                            _row(entrant, control, stage, sides) | {"beside_entrant": beside[control.pk, endpoint]}
-                        )
+                    if all(sides) and (row := _row(entrant, control, stage, sides))["n"]:
+                        compared.append(row | {"beside_entrant": beside[control.pk, endpoint]})
             rows.setdefault(stage, {})[reading] = adjusted(compared)
     methods = {
         stage: {reading: _method(of, units_of_group(stage)) for reading, of in by_reading.items()}
         for stage, by_reading in rows.items()
     }
-    return {"rows": rows, "methods": methods, "left": [_left(run, control) for control in controls]}
+    moved = {(row["control"], stage) for stage, of in rows.items() for reading in READINGS for row in of[reading]}
+    left = [_left(run, control) | {"still": _still(control, stages, moved)} for control in controls]
+    return {"rows": rows, "methods": methods, "left": left}
+
+
+def _still(control: Run, stages: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
+    """Return the scores of the groups that rest on what was asked under a control, and of which it changes nothing; none where nothing has figures."""
+    if not any(name == control.control for name, _ in moved):
+        return []
+    groups = [
+        group_named(stage) for stage, entrants in stages.items() if entrants and (control.control, stage) not in moved
+    ]
+    return [group.score_title for group in groups if {*group.rests_on} & {*control.stages}]
 
 
 def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:

@@ -26,6 +26,7 @@ MOST_STORIES = 100
 NO_BASELINE = (
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
 )
+OF_SETS = "A set of which a control changes some questions counts under it with its other answers as published: they are to the same questions."
 AT_CHANCE = "The score without the story is what cues in question and options give by themselves, or memory; rows of baselines say what guessing gives."
 
 
@@ -84,6 +85,8 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
         controls["methods"][stage][reading],
         "Same score: a model's agreement with itself, over what has a score both ways.",
     ]
+    if group_named(stage).counts and any(row["same"] for row in controls["left"]):
+        notes.append(OF_SETS)
     if any(row["control"] == STORYLESS.name for row in rows):
         notes.append(AT_CHANCE if any(row["kind"] == "baseline" for row in rows) else NO_BASELINE)
     return Table(
@@ -132,12 +135,15 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
         row | {"title": row["title"].capitalize(), **{name: row[name] or None for name in ("why", "numbers", "steps")}}
         for row in left
     ]
-    return Table(
-        title="What controls leave as it is",
-        columns=columns,
-        rows=rows,
-        notes=["What stays as it is was not asked again, and is in no difference."],
-    )
+    notes = [
+        "What stays as it is was not asked again, and is in no difference but those of sets of which something changes."
+    ]
+    notes += [
+        f"{row['title'].capitalize()}: nothing changes of what {' and '.join(row['still'])} count{'' if row['still'][1:] else 's'}, so no difference is shown."
+        for row in left
+        if row.get("still")
+    ]
+    return Table(title="What controls leave as it is", columns=columns, rows=rows, notes=notes)
 
 
 def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Max, Sum
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from benchmark.models import Run, RunItem, RunReport, StoryScores
@@ -88,14 +88,17 @@ def _answers(run: Run) -> list[dict[str, Any]]:
 
 
 def forget_report(run: Run) -> None:
-    RunReport.objects.filter(run=run).delete()
+    """Have the figures of a run computed anew, and those of its controls, to whose sets its answers may belong."""
+    RunReport.objects.filter(Q(run=run) | Q(run__original=run)).delete()
 
 
 def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
-    """Return, by run id, how many items there are, and how many have an answer."""
-    items = RunItem.objects.filter(entrant__run__in=runs).order_by().values_list("entrant__run")
-    counts = {run: [places, scored] for run, places, scored in items.annotate(Count("id"), Count("call"))}
-    return {run.pk: counts.get(run.pk, [0, 0]) for run in runs}
+    """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the run as published after them."""
+    whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}
+    items = RunItem.objects.filter(entrant__run__in={pk for one in whose.values() for pk in one}).order_by()
+    rows = items.values_list("entrant__run").annotate(Count("id"), Count("call"))
+    counts = {run: [places, scored] for run, places, scored in rows}
+    return {run: [count for pk in one for count in counts.get(pk, [0, 0])] for run, one in whose.items()}
 
 
 def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:

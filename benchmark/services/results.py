@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import DatasetResources, all_at_once, sample_asked, settings_of
 from benchmark.suites.contract import Entered, Outcome, Sample
 from benchmark.suites.reasons import CALL_FAILED, CANCELLED, OPEN
+from benchmark.suites.registry import suite_named
 from workers.models import ItemState
 
 WITHOUT_CALL = {ItemState.FAILED: CALL_FAILED, ItemState.CANCELLED: CANCELLED}
@@ -24,21 +26,40 @@ def samples_of(run: Run) -> dict[int, Sample]:
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
     """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
     resources, settings = DatasetResources(run.dataset), settings_of(run)
+    unchanged = _unchanged(run, samples)
+    published = {one.endpoint_id: one for one in run.original.entrants.all()} if run.original and unchanged else {}
     for entrant in run.entrants.select_related("endpoint"):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
         outcomes = _outcomes(entrant, samples)
-        yield (
-            entrant.pk,
-            Entered(entrant.name, kind, list(samples.values()), outcomes, run.stages, settings, resources),
-        )
+        entered = Entered(entrant.name, kind, list(samples.values()), outcomes, run.stages, settings, resources)
+        if before := published.get(entrant.endpoint_id):
+            left = replace(entered, samples=list(unchanged.values()), outcomes=_outcomes(before, unchanged))
+            entered = replace(entered, unchanged=left)
+        yield entrant.pk, entered
+
+
+def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
+    """Return the samples of the run as published that the control of this one leaves as they are, by id; none where the suite counts no sets, to
+    which alone they belong."""
+    if run.original is None or not any(group.counts for group in suite_named(run.suite).groups):
+        return {}
+    asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample").distinct()
+    rows = DatasetSample.objects.filter(pk__in=asked).exclude(pk__in=samples)
+    told = {
+        row.pk: sample_asked(run, row) for row in rows.defer("votes", "methods", "adjudications").order_by("position")
+    }
+    return {pk: sample for pk, sample in told.items() if sample.published is None}
 
 
 def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:
+    """What became of the questions about these samples, in the order of the dataset."""
     rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
     outcomes: dict[str, list[Outcome]] = {}
     for sample, step, official, repaired, unusable, call, state, repetition in rows.values_list(
         "sample_id", "stage", "official", "repaired", "unusable", "call_id", "item__state", "repetition"
     ):
+        if sample not in samples:
+            continue
         without = "" if call else unusable or WITHOUT_CALL.get(state, OPEN)
         outcome = Outcome(step, official, repaired, unusable if call else "", without, repetition)
         outcomes.setdefault(samples[sample].key, []).append(outcome)

@@ -130,7 +130,8 @@ class Outcome:
 @dataclass(frozen=True, slots=True)
 class Entered:
     """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that the run was launched with.
-    `kind` is "model" or "baseline"."""
+    `kind` is "model" or "baseline". `unchanged` is what became of the samples that the run's control leaves as they are, in the run as published: they belong to
+    sets of which others were changed, and to nothing else; None where there is no control."""
 
     name: str
     kind: str
@@ -139,6 +140,7 @@ class Entered:
     steps: Sequence[str]
     settings: Mapping[str, Any]
     resources: Resources
+    unchanged: Entered | None = None
 
 
 Reading = Literal["official", "repaired"]

@@ -67,24 +67,36 @@ def measured_sets(
     """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
     `score`, so that it is right where all of them are.
 
-    The group's `counts` says which samples count. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
+    The group's `counts` says which samples count. Under a control those that it leaves as they are count as published, in sets of
+    which it changes some. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
     under their first sample.
     With `of_all` the other samples have rows without a figure: a ranking over all samples of a run takes those without a row for lost.
     """
     counts = group.counts or every
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))
-    asked = {sample.key: sample for sample in entered.samples if entered.outcomes.get(sample.key)}
-    members = {keys[0]: [asked[key] for key in keys] for keys in sets.values() if asked.keys() >= {*keys}}
+    whole = _with_unchanged(entered)
+    asked = {sample.key: sample for sample in whole.samples if whole.outcomes.get(sample.key)}
+    changed = {sample.key for sample in entered.samples if entered.outcomes.get(sample.key)}
+    of_run = [keys for keys in sets.values() if not changed.isdisjoint(keys)]
+    members = {keys[0]: [asked[key] for key in keys] for keys in of_run if asked.keys() >= {*keys}}
 
     def scored(first: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         if first.key not in members:
             return undefined(first, group.shares)
         turns = {outcome.repetition for outcome in outcomes}
-        return _least([score(sample, _at(entered, group, sample, turns)) for sample in members[first.key]])
+        return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
 
-    incomplete = sum(not asked.keys().isdisjoint(keys) for keys in sets.values()) - len(members)
-    counted = entered if of_all and members else replace(entered, samples=[first for first, *_ in members.values()])
+    counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
+    incomplete = len(of_run) - len(members)
     return with_analyses(measured_samples(counted, group, scored), INCOMPLETE, lambda reading: incomplete)
+
+
+def _with_unchanged(entered: Entered) -> Entered:
+    """Return what became of the samples of a run under a control with those that the control leaves as they are."""
+    if entered.unchanged is None:
+        return entered
+    samples = sorted([*entered.samples, *entered.unchanged.samples], key=lambda sample: sample.number)
+    return replace(entered, samples=samples, outcomes={**entered.unchanged.outcomes, **entered.outcomes})
 
 
 def _keys_of_sets(samples: Sequence[Sample]) -> dict[str, list[str]]:
