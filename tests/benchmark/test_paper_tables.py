@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.registry import keys_of, suites
 from benchmark.views.sections import sections_in
 
@@ -44,3 +45,11 @@ def test_a_suite_places_the_common_picture_by_category_where_it_names_it():
 def test_every_suite_says_what_its_paper_prints():
     assert {name for name, suite in suites().items() if suite.load or name == "omnitom"} >= {*FIRST}
     assert all(any(section.paper for section in suites()[name].sections) for name in FIRST)
+
+
+def test_two_models_have_no_correlation_and_the_table_says_so():
+    tasks = {"p": "Perception", "b": "Perception to belief", "q": "Questions"}
+    models = [{task: {name: {"value": value} for name in of_three.SCENARIOS} for task in tasks} for value in (0.1, 0.7)]
+    table = of_three.correlations_table(models, tasks, "repaired")
+    assert {(row["r"], row["n"]) for row in table.rows} == {(None, 2)}
+    assert table.lead == ["No correlation over 2 models: a correlation needs at least 3 models."]

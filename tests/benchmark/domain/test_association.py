@@ -152,6 +152,8 @@ def test_a_correlation_by_hand():
     assert result["n"] == 6 and result["value"] == pytest.approx(3.5 / np.sqrt(17.5 * 1.5))
     assert correlation([1, 2, 3], [0, 1, 1], range(3), ["m"] * 3, seed=1)["interval"] is None
     assert correlation([], [], [], [], seed=1)["value"] is None
+    two = correlation([1, 2], [0, 1], range(2), ["m"] * 2, seed=1)
+    assert (two["value"], two["n"], two["reason"]) == (None, 2, "a correlation needs at least 3 answers")
 
 
 def linear(models: int, stories: int = 60) -> list[Observation]:
