@@ -19,6 +19,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboard_scope import board_of, finished_runs_of
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
+from benchmark.services.selections import Selection, selections_of
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
@@ -29,7 +30,9 @@ from core.statistics.correlation import Correlation, pearson
 
 CHANCE = "random"
 """The baseline that draws among what may be answered: its figure in a ranking is the chance level."""
-NO_CHANCE = "no finished run of the baseline “random” answers these questions"
+NO_CHANCE = (
+    "it is not defined by what may be answered, and no finished run of the baseline “random” answers these questions"
+)
 
 
 class AcrossModel(NamedTuple):
@@ -59,8 +62,8 @@ class Place:
 class SuiteRanking:
     """The ranking of a metric group of one suite on one dataset in one form.
 
-    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a rank, baselines among them. `chance` is the
-    figure of `CHANCE`, None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may not see it,
+    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a rank, baselines among them. `chance` is
+    what its score is expected to be by chance, `exact` where that follows from what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may not see it,
     `withheld` says why, and nobody has a place.
     """
 
@@ -106,25 +109,69 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
 def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRanking]:
     dataset, suite, form = runs[0].dataset, suite_named(runs[0].suite), runs[0].form
     groups = suite.main_groups
-    board = board_of(dataset, suite.name, runs, reports, groups=[group.key for group in groups])
+    keys = [group.key for group in groups]
+    selections = selections_of(dataset, {run.pk: reports[run.pk] for run in runs}, runs)
+    key = _fullest(selections, [reports[run.pk] for run in runs], keys)
+    board = board_of(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
     for group in groups:
         absent = {absence.model: absence.told for absence in board["absent"] if absence.stage == group.key}
         if board["stages"][group.key][0] or absent:
-            yield _ranking(group, dataset, form, board, list(absent.values()))
+            chance = _by_chance(group.key, board["chosen"], [reports[run.pk] for run in runs])
+            yield _ranking(group, dataset, form, board, list(absent.values()), chance)
+
+
+def _fullest(
+    selections: Sequence[Selection], reports: Sequence[Mapping[str, Any]], groups: Sequence[str]
+) -> str | None:
+    """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one kind of question can have more
+    samples than a run of whole sets, and fewer sets."""
+
+    def counted(selection: Selection) -> int:
+        return max(
+            (_counted(report, groups) for report in reports if selection.stories <= {*report["numbers"]}), default=0
+        )
+
+    return max(selections, key=counted).key if selections else None
+
+
+def _counted(report: Mapping[str, Any], groups: Sequence[str]) -> int:
+    """How much of a run the groups count, of the model of which that is most."""
+    rows = [[_of(row.get(group)) for group in groups] for row in report["entrants"]]
+    return max((sum(counts) for counts in rows), default=0)
+
+
+def _of(figures: Mapping[str, Any] | None) -> int:
+    overall = figures["repaired"]["overall"] if figures else {}
+    return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
+
+
+def _by_chance(group: str, chosen: Selection | None, reports: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very samples has it."""
+    for report in reports:
+        if chosen and chosen.stories == {*report["numbers"]}:
+            for row in report["entrants"]:
+                if chance := (row.get(group) or {}).get("chance"):
+                    return {**chance, "interval": None, "exact": True}
+    return None
 
 
 def _ranking(
-    group: MetricGroup, dataset: Dataset, form: str, board: Mapping[str, Any], absent: Sequence[Absent]
+    group: MetricGroup,
+    dataset: Dataset,
+    form: str,
+    board: Mapping[str, Any],
+    absent: Sequence[Absent],
+    exact: Mapping[str, Any] | None,
 ) -> SuiteRanking:
     entrants = board["stages"][group.key][0]
     rows = dict(zip((entrant["key"] for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
-    newest = sorted(entrants, key=lambda entrant: entrant["at"], reverse=True)
+    newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant["at"]), reverse=True)
     models: dict[str, EntrantResults] = {}
     for entrant in newest:
         if entrant["kind"] == "model":
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
-    chance = rows[guessing["key"]]["repaired"] if guessing else None
+    chance = exact or (rows[guessing["key"]]["repaired"] if guessing else None)
     chosen, conditions = board["chosen"], board["rankings"][group.key].chosen
     return SuiteRanking(
         stage=group.key,
@@ -167,6 +214,12 @@ def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
         entrant=entrant["entrant"] or 0,
         settings=entrant["own"],
     )
+
+
+def _asked(entrant: EntrantResults) -> int:
+    """How many samples it was asked about, but for those that were lost outside, as what an imported file does not hold."""
+    ranking = entrant["ranking"]["repaired"] or {}
+    return int(ranking.get("n", 0)) - int(ranking.get("lost", 0))
 
 
 def _guesses(entrant: EntrantResults) -> bool:

@@ -29,9 +29,13 @@ RANK_NOTE = (
     "95 % bootstrap intervals."
 )
 CHANCE_ROW = "Chance level"
-CHANCE_NOTE = f"{CHANCE_ROW}: the baseline “random” on the same questions."
+CHANCE_NOTE = (
+    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each sample; where that is not defined, what the baseline "
+    "“random” came to on the same questions, with its interval and n."
+)
 NEWEST_NOTE = (
-    "Of several runs of a model the newest finished one counts; archived runs and runs under a control never do."
+    "Of several finished runs of a model the one that was asked most counts, of those the newest; archived runs and runs under a control never do. A ranking is over the samples in which its "
+    "figure counts most."
 )
 PAIR_NOTE = (
     f"r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. "
@@ -63,7 +67,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         rows=rows,
         totals=[totals],
         lead=_leads(rankings),
-        notes=[FIGURE_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE],
+        notes=[FIGURE_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_runs_told(rankings)],
         ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
     )
 
@@ -101,6 +105,30 @@ def _figure(key: str, figure: Mapping[str, Any] | None) -> dict[str, Any]:
     figure = figure or {}
     reason = {} if figure.get("interval") else {f"{key}_interval_reason": figure.get("reason")}
     return {key: figure.get("value"), f"{key}_interval": figure.get("interval"), **reason}
+
+
+def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
+    """Name the rankings whose chance level is a baseline's figure, with what it is of."""
+    told = [
+        f"{ranking.title} (n = {ranking.chance.get('n', len(ranking.numbers)):,})"
+        for ranking in rankings
+        if ranking.chance and not ranking.chance.get("exact")
+    ]
+    return [f"{CHANCE_ROW} of {', '.join(told)}: the baseline “random”."] if told else []
+
+
+MOST_RUNS = 3
+
+
+def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
+    """Say of which runs the figures of each ranking are."""
+    told = []
+    for ranking in rankings:
+        titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
+        more = f" and {len(titles) - MOST_RUNS} more" if len(titles) > MOST_RUNS else ""
+        if titles:
+            told.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
+    return [f"Runs. {'; '.join(told)}."] if told else []
 
 
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -143,7 +171,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
         columns=columns,
         rows=rows,
         lead=[*_not_run(lacking, model), *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance])],
-        notes=[FIGURE_NOTE, CHANCE_NOTE, RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
+        notes=[FIGURE_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
     )  # fmt: skip
 
 

@@ -67,11 +67,12 @@ def board_of(
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
+    selections: Sequence[Selection] | None = None,
 ) -> dict[str, Any]:
     """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of some metric `groups` alone where
-    they are named."""
+    they are named, with their `selections_of` where these are known."""
     reports = {run.pk: reports[run.pk] for run in runs}
-    selections = selections_of(dataset, reports, runs)
+    selections = selections_of(dataset, reports, runs) if selections is None else selections
     chosen = _chosen(dataset, suite, selections, key)
     fitting = _fitting(runs, reports, chosen)
     everybody, without = _everybody(groups or keys_of(suite), fitting, reports, all_runs)

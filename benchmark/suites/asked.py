@@ -188,10 +188,11 @@ class Readings(TypedDict):
 
 class Figures(Readings):
     """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and without an official reading
-    there is a `reason`."""
+    there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by chance over so many samples, where that is defined."""
 
     answered: int
     asked: int
+    chance: NotRequired[dict[str, Any]]
     analyses: NotRequired[dict[str, Any]]
     reason: NotRequired[str]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import mean, stdev
+from statistics import fmean, mean, stdev
 from typing import Any
 
 from benchmark.domain.averaging import Averages, StoryAverages, averages
@@ -167,8 +167,15 @@ Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
 Held = Sequence[tuple[Sample, SampleResult]]
 
 
-def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Measured | None:
-    """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
+Chance = Callable[[Sample], float | None]
+"""How likely a sample is right by chance, as `MetricGroup.chance` has it."""
+
+
+def measured_samples(
+    entered: Entered, group: MetricGroup, score: Scoring, by_chance: Chance | None = None
+) -> Measured | None:
+    """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample. `by_chance` is that of the group, or
+    of what its samples stand for.
 
     Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single repetitions.
     """
@@ -205,7 +212,16 @@ def measured_samples(entered: Entered, group: MetricGroup, score: Scoring) -> Me
     figures["analyses"] = _analyses(group, entered, measured, official is not None, score)
     if reason:
         figures["reason"] = reason
+    if chance := _chance(measured, by_chance or group.chance):
+        figures["chance"] = chance
     return figures, by_sample
+
+
+def _chance(measured: Held, by_chance: Chance | None) -> dict[str, Any] | None:
+    """The mean of what samples with a figure come to by chance, None where that is not defined of one of them."""
+    values = [by_chance(sample) for sample, result in measured if result.repaired.defined] if by_chance else []
+    known = [value for value in values if value is not None]
+    return {"value": fmean(known), "n": len(known)} if values and len(known) == len(values) else None
 
 
 def _category(group: MetricGroup, sample: Sample) -> str:

@@ -28,9 +28,10 @@ def accuracy_group(
     score_title: str = "Accuracy",
     mean_of: str = "types",
     unread: Unread = WRONG,
+    chance: Callable[[Sample], float | None] | None = None,
 ) -> MetricGroup:
-    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread` and
-    `facet_values` as `MetricGroup` has them."""
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread`,
+    `facet_values` and `chance` as `MetricGroup` has them."""
     return MetricGroup(
         key=key,
         title=title,
@@ -47,6 +48,7 @@ def accuracy_group(
         facet_values=facet_values or {},
         notes=notes,
         unread=unread,
+        chance=chance,
     )
 
 

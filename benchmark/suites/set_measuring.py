@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
@@ -37,8 +38,10 @@ def sets_group(
     notes: tuple[str, ...],
     counts: Callable[[Sample], bool] = every,
     noun: str = "answering",
+    chance: Callable[[Sample], float | None] | None = None,
 ) -> MetricGroup:
-    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module, says which samples of a set count."""
+    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module, says which samples of a set count,
+    `chance` how likely one of them is right by chance."""
     return MetricGroup(
         key=key,
         title=title,
@@ -54,6 +57,7 @@ def sets_group(
         by_category=False,
         unit=("set", "sets"),
         counts=counts,
+        chance=chance,
     )
 
 
@@ -86,9 +90,15 @@ def measured_sets(
         turns = {outcome.repetition for outcome in outcomes}
         return _least([score(sample, _at(whole, group, sample, turns)) for sample in members[first.key]])
 
+    def by_chance(first: Sample) -> float | None:
+        """All samples of the set right, each drawn by itself."""
+        each = [group.chance(sample) if group.chance else None for sample in members[first.key]]
+        known = [share for share in each if share is not None]
+        return prod(known) if len(known) == len(each) else None
+
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
-    return with_analyses(measured_samples(counted, group, scored), INCOMPLETE, lambda reading: incomplete)
+    return with_analyses(measured_samples(counted, group, scored, by_chance), INCOMPLETE, lambda reading: incomplete)
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -32,6 +32,7 @@ from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
 from benchmark.services.runs import start_run
+from benchmark.services.selections import Selection
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites.registry import suite_named
 from tests.benchmark.results_world import HOSTILE, results_world
@@ -106,6 +107,38 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
     assert not few.places and not few.models and few.chance is None and "Finish that first" in few.withheld
     many = whole_ranking(replace(whole, numbers=frozenset(range(1, 99))), frozenset({1}))
     assert many.places and many.chance is None and "you still have work to do" in many.no_chance
+
+
+def report_of(numbers: range, counted: int, **more) -> dict:
+    overall = {"stories": counted - 1, "unusable": 1}
+    return {
+        "numbers": [*numbers],
+        "entrants": [{"name": "m", "tiny": {"repaired": {"overall": overall}, **more}, "other": None}],
+    }
+
+
+def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller_one():
+    # 20 questions of one kind, all that nine sets have; 12 questions that are thirty sets' own
+    reports = [report_of(range(20), 9), report_of(range(12), 30, chance={"value": 0.125, "n": 30})]
+    selections = [Selection(f"run:{len(one['numbers'])}", "", frozenset(one["numbers"])) for one in reports]
+    assert across._fullest(selections, reports, ["tiny", "other"]) == "run:12"
+    assert across._fullest(selections, [report_of(range(20), 30), reports[1]], ["tiny"]) == "run:20", (
+        "the larger of equal ones"
+    )
+    assert across._fullest([], [], ["tiny"]) is None
+    exact = across._by_chance("tiny", selections[1], reports)
+    assert exact == {"value": 0.125, "n": 30, "interval": None, "exact": True}
+    assert across._by_chance("tiny", selections[0], reports) is None, "that run has none"
+
+
+def test_the_page_says_whose_chance_level_is_a_baselines_and_which_runs_count(tiny):
+    drawn = replace(ranking("Drawn", a=0.5), chance={"value": 0.4, "interval": [0.1, 0.8], "n": 9}, no_chance="")
+    exact = replace(
+        ranking("Exact", a=0.5), chance={"value": 0.25, "interval": None, "n": 12, "exact": True}, no_chance=""
+    )
+    notes = table_of_all([drawn, exact]).notes
+    assert "Chance level of Drawn (n = 9): the baseline “random”." in notes
+    assert "Runs. Drawn: “A run”; Exact: “A run”." in notes
 
 
 def test_a_suite_without_a_chance_level_says_so(tiny):

@@ -66,6 +66,16 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     return figures, by_sample
 
 
+def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
+    # a set of two and one of three, each sample right with 1/2: (1/4 + 1/8) / 2
+    group = replace(GROUP, chance=lambda sample: 0.5)
+    monkeypatch.setattr(f"{__name__}.GROUP", group)
+    figures, _ = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})
+    assert figures["chance"] == {"value": (0.25 + 0.125) / 2, "n": 2}
+    monkeypatch.setattr(f"{__name__}.GROUP", replace(GROUP, chance=lambda sample: None if sample.key == "b1" else 0.5))
+    assert "chance" not in sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]
+
+
 @pytest.fixture(autouse=True)
 def _groups(tiny, monkeypatch):
     monkeypatch.setitem(registry._groups, "tiny", GROUP)

@@ -10,6 +10,7 @@ from typing import Any
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
+from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
@@ -56,6 +57,7 @@ def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[S
         rests_on=_RESTS_ON,
         notes=notes,
         counts=counts,
+        chance=by_chance,
     )
 
 
@@ -88,6 +90,7 @@ QUESTIONS = accuracy_group(
     rests_on=_RESTS_ON,
     facets={"scenario": "Scenario", "order": "Order of belief"},
     facet_values=FACET_VALUES,
+    chance=by_chance,
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
 FACTS = MetricGroup(

@@ -11,7 +11,7 @@ from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Samp
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
-from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, PARTS, UNREAD
+from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import (
     Bounded,
     Told,
@@ -26,6 +26,13 @@ from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 from core.statistics import Estimate
 
+
+def by_chance(sample: Sample) -> float:
+    """Return how likely one of the answers that there are, drawn with each as likely, is the right one."""
+    labels = range(1, 3) if sample.content["kind"] == FINE else LABELS[sample.content["kind"]].values()
+    return float(right_label(sample) in labels) / len(labels)
+
+
 GROUP = accuracy_group(
     "opentom",
     "Questions on narratives",
@@ -38,6 +45,7 @@ GROUP = accuracy_group(
         "A narrative’s questions are resampled together.",
     ),
     unread=LEFT_OUT,
+    chance=by_chance,
 )
 
 

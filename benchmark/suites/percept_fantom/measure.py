@@ -9,6 +9,7 @@ from typing import Any
 from benchmark.suites.asked import Reading
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.analyses import all_right, of_scenario
+from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, Read, Wholes, in_scenario, reads_of, wholes_of
@@ -57,6 +58,7 @@ def _sets_group(
         step=step,
         rests_on=_BY_METHOD if step == ANSWER else (step,),
         counts=counts,
+        chance=by_chance,
         noun="answering" if step == ANSWER else "perception-to-belief inference",
         notes=(_SET + note, _RESAMPLED),
     )
@@ -71,6 +73,7 @@ QUESTIONS = accuracy_group(
     rests_on=_BY_METHOD,
     facets={"belief": "Scenario", "order": "Order of belief"},
     facet_values=FACET_VALUES,
+    chance=by_chance,
     notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
 )
 PERCEIVING = perceiving_group(

@@ -14,12 +14,21 @@ from benchmark.suites.shares_of_answers import scored_shares
 
 _FACETS = {"scenario": "Scenario", "order": "Order"}
 _RESAMPLED = "The questions about one story are resampled together."
+
+
+def by_chance(sample: Sample) -> float:
+    """Return how likely one of the containers, drawn with each as likely, is the right one."""
+    containers: list[str] = sample.content["containers"]
+    return containers.count(sample.gold["answer"]) / len(containers)
+
+
 QUESTIONS = accuracy_group(
     "percept-tomi",
     "Questions",
     step=ANSWER,
     rests_on=[step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF)],
     facets=_FACETS,
+    chance=by_chance,
     notes=(_RESAMPLED,),
 )
 PERCEIVING = perceiving_group(
@@ -42,6 +51,7 @@ INFERRING = accuracy_group(
     step=BELIEF,
     rests_on=(BELIEF,),
     facets=_FACETS,
+    chance=by_chance,
     notes=("The question is asked with the true perceivers of every sentence. " + _RESAMPLED,),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)

@@ -15,6 +15,13 @@ from benchmark.suites.tombench.metrics import is_correct, is_correct_officially,
 from benchmark.suites.tombench.steps import ANSWER, NO_OPTION
 
 ACCURACY = "accuracy"
+
+
+def by_chance(sample: Sample) -> float:
+    """Return how likely the majority of tries, each a draw among the options, is right: all options are as likely to win it."""
+    return 1 / len(sample.content["options"])
+
+
 GROUP = MetricGroup(
     key="tombench",
     title="Multiple choice",
@@ -32,6 +39,7 @@ GROUP = MetricGroup(
     ),
     tells=ANSWERS,
     unread=GUESSED,
+    chance=by_chance,
 )
 
 
