@@ -60,19 +60,21 @@ def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
 
 
 def unfinished(access: ProjectAccess) -> set[int]:
-    """Return the ids of stories that this person still labels: nothing that others did there may be shown to them, gold least of all."""
+    """Return the ids of stories that this person still labels: nothing that others did there may be shown to them, gold
+    least of all."""
     return workload.unfinished(access.project, access.user)
 
 
 def open_work(access: ProjectAccess) -> set[int]:
-    """The stories that this person still labels or, as an expert, still has to decide: what models answered there, and the gold that
-    earlier versions had, could sway them."""
+    """The stories that this person still labels or, as an expert, still has to decide: what models answered there, and
+    the gold that earlier versions had, could sway them."""
     waiting = adjudication_queue.awaiting(access.project, access.user) if access.role == Role.EXPERT else set()
     return unfinished(access) | waiting
 
 
 def check_aggregate(access: ProjectAccess, *, split: str | None, category: str | None) -> None:
-    """Raise PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what others did there."""
+    """Raise PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what
+    others did there."""
     if waiting := unfinished(access):
         stories = set(access.project.stories.in_split(split).in_category(category).values_list("pk", flat=True))
         if workload.too_few(stories, waiting):
@@ -91,7 +93,8 @@ def proposition_of(access: ProjectAccess, uid: str) -> Proposition:
 
 
 def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
-    """Return the user's own active assignment at a story, with story and project loaded. Raises Http404 where there is none.
+    """Return the user's own active assignment at a story, with story and project loaded. Raises Http404 where there is
+    none.
 
     One query without the long texts, because every saved vote comes through here.
     """
@@ -101,8 +104,10 @@ def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
         .filter(story__project__memberships__user_id=user.pk)
         .select_related("story__project")
         .only(
-            "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share", "story__uid", "story__number", "story__language", "story__project__slug",
-            "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_name", "story__project__schema_version",
+            "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share",
+            "story__uid", "story__number", "story__language", "story__project__slug",
+            "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_name",
+            "story__project__schema_version",
             "story__project__rule_version", "story__project__speed_floor_ms",
         )
     )  # fmt: skip

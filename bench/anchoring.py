@@ -1,9 +1,10 @@
 """How often is a shift announced that is not there, how often is one found that is, and do the sizes hold the truth?
 
-`python bench/anchoring.py` prints the table of docs/statistics.md, on all cores; `--data-sets 200` is quicker and rougher. The product draws
-the arms anew 9,999 times, which makes a p-value finer, and here 999 times. Simulated are votes of three
-annotators on stories of 12 propositions and seven dimensions, 20 % drawn blind. How often a suggestion is taken differs much between
-stories (standard deviation 0.12 around 0.75), between annotators and between cells, and shown suggestions are taken more often by the shift.
+`python bench/anchoring.py` prints the table of docs/statistics.md, on all cores; `--data-sets 200` is quicker and
+rougher. The product draws the arms anew 9,999 times, which makes a p-value finer, and here 999 times. Simulated are
+votes of three annotators on stories of 12 propositions and seven dimensions, 20 % drawn blind. How often a suggestion
+is taken differs much between stories (standard deviation 0.12 around 0.75), between annotators and between cells, and
+shown suggestions are taken more often by the shift.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ PROPOSITIONS, DIMENSIONS, ANNOTATORS = 12, 7, 3
 
 
 def simulated(rng: np.random.Generator, *, stories: int, unit: str, shift: float, unseen: float = 0.0) -> Votes:
-    """Votes whose suggestion is taken with a chance that is `shift` higher where it was shown, but for the share `unseen` of them."""
+    """Votes whose suggestion is taken with a chance that is `shift` higher where it was shown, but for the share
+    `unseen` of them."""
     shape = (stories, PROPOSITIONS, DIMENSIONS, ANNOTATORS)
     story, proposition, dimension, annotator = (index.ravel() for index in np.indices(shape))
     size = len(story)
@@ -52,7 +54,8 @@ def simulated(rng: np.random.Generator, *, stories: int, unit: str, shift: float
     nothing = np.zeros(size, dtype=np.int64)
     cell = (story * PROPOSITIONS + proposition) * DIMENSIONS + dimension
     return Votes(
-        story, cell, dimension, annotator, takes, nothing - 1, nothing + 1, nothing, arm, np.full(size, np.nan), seen, key, np.full(size, BLIND),
+        story, cell, dimension, annotator, takes, nothing - 1, nothing + 1, nothing, arm, np.full(size, np.nan), seen,
+        key, np.full(size, BLIND),
         tuple(f"d{at}" for at in range(DIMENSIONS)), tuple("abc"), ("m",),
     )  # fmt: skip
 

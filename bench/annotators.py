@@ -13,7 +13,8 @@ ANNOTATORS, STORIES, PROPOSITIONS = 20, 14, 25
 
 
 def seed() -> list[dict]:
-    """Create a database with twenty annotators in a project, each with a session and stories; a story has nine assignments at most.
+    """Create a database with twenty annotators in a project, each with a session and stories; a story has nine
+    assignments at most.
 
     Returns {slug, user, user_id, cookie, work} of each, where `work` lists (story uid, uids of its propositions).
     """
@@ -125,7 +126,8 @@ class Annotator:
 
     async def _post(self, path: str, body: bytes) -> int:
         head = (
-            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
+            f"{len(body)}\r\n"
             f"Cookie: sessionid={self.person['cookie']}; csrftoken={self.token}\r\nX-CSRFToken: {self.token}\r\n\r\n"
         )
         try:

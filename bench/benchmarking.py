@@ -1,12 +1,14 @@
-"""How fast benchmark runs are: `python bench/benchmarking.py [--only baselines|wide] [--tombench FOLDER] [--models 20] [--database-url postgres://…]`.
+"""How fast benchmark runs are: `python bench/benchmarking.py [--only baselines|wide] [--tombench FOLDER] [--models 20]
+[--database-url postgres://…]`.
 
-On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its own, without a network. Prints one JSON object a measurement:
+On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its own, without a network. Prints one JSON
+object a measurement:
 
-- baselines: `run_benchmark` over 895 stories × extraction, judging and labelling with the built-in baselines, to the scores; then
-  the report computed anew and read from where it is kept, and its page
-- wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the comparison of the
-  run's models and the leaderboard as a worker computes them, each from where it is kept, the table of items sorted each way and at its
-  far end, and their pages
+- baselines: `run_benchmark` over 895 stories × extraction, judging and labelling with the built-in baselines, to the
+  scores; then the report computed anew and read from where it is kept, and its page
+- wide: a finished run of many models × 895 stories × judging and labelling, its rows made up: the report, the
+  comparison of the run's models and the leaderboard as a worker computes them, each from where it is kept, the table of
+  items sorted each way and at its far end, and their pages
 
 Seconds are of one process; of what is said to be under a second the slowest of three is printed.
 """

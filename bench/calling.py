@@ -1,12 +1,14 @@
-"""How fast calls are made and kept: `python bench/calling.py [--only latency|cold|compare|memory|limit] [--database-url postgres://…]`.
+"""How fast calls are made and kept: `python bench/calling.py [--only latency|cold|compare|memory|limit] [--database-url
+postgres://…]`.
 
-A local server that speaks OpenAI's protocol (tests/servers) answers after a set latency; the product makes the calls exactly as in
-production: planned, reserved and sent in the ledger, answered, parsed by a job handler, every row durable. Prints one JSON object a measurement:
+A local server that speaks OpenAI's protocol (tests/servers) answers after a set latency; the product makes the calls
+exactly as in production: planned, reserved and sent in the ledger, answered, parsed by a job handler, every row
+durable. Prints one JSON object a measurement:
 
 - latency: 895 calls at 64 in flight and 1 s latency, against the physical limit of ⌈895/64⌉ seconds
 - cold: the same, the endpoint's first calls in a process that has called no model yet
-- compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has inspect_ai and openai),
-  each answer read by a scorer there and by a job handler here
+- compare: the same calls at 200 ms, against inspect_ai in the same run (`--inspect PYTHON`: a Python that has
+  inspect_ai and openai), each answer read by a scorer there and by a job handler here
 - memory: 20,000 calls, resident memory at the start, in the middle and at the end
 - limit: four worker processes against a server with a hidden limit: share of it that is used, share of refusals
 
@@ -41,7 +43,7 @@ began, cpu = time.time(), time.process_time()
 eval(task, model="openai/tiny", model_base_url=url + "/v1", model_args={"api_key": "none", "responses_api": False}, max_connections=in_flight,
      max_samples=in_flight, log_dir=log, display="none", max_tokens=50)
 print(time.time() - began, time.process_time() - cpu)
-"""
+"""  # noqa: E501
 
 
 def main() -> None:
@@ -124,7 +126,8 @@ def _timed_run(job) -> tuple[float, float]:
 
 
 def _warm(server):
-    """A job of an endpoint that has answered before, as every endpoint of a worker that runs has: the package is loaded."""
+    """A job of an endpoint that has answered before, as every endpoint of a worker that runs has: the package is
+    loaded."""
     endpoint = _endpoint(server, "tiny")
     _timed_run(_job(endpoint, WARM_UP, "Warm-up"))
     return _job(endpoint, CALLS)

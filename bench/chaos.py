@@ -3,11 +3,12 @@
     python bench/chaos.py                                    SQLite, broker of files
     python bench/chaos.py --database-url postgres://… --redis     PostgreSQL, Redis
 
-Two workers, the broker and the web server are real processes; one at a time is ended with `kill -9` at a random moment (`--kills`
-of them, two in five during batches) and started again within half a second, while a local model server writes down each call
-that it is paid for. Then workers are stopped for longer than their lease and wake up again (`--hangs`), and the broker stays away
-while every worker is killed. PostgreSQL: in a database of its own on that server, which is dropped at the end; redis-server: on a
-port of its own. `--seed` draws the moments; how far each process has come by then differs from run to run.
+Two workers, the broker and the web server are real processes; one at a time is ended with `kill -9` at a random moment
+(`--kills` of them, two in five during batches) and started again within half a second, while a local model server
+writes down each call that it is paid for. Then workers are stopped for longer than their lease and wake up again
+(`--hangs`), and the broker stays away while every worker is killed. PostgreSQL: in a database of its own on that
+server, which is dropped at the end; redis-server: on a port of its own. `--seed` draws the moments; how far each
+process has come by then differs from run to run.
 
 Prints one JSON object:
 
@@ -15,9 +16,9 @@ Prints one JSON object:
     calls          questions asked, all different; batches: batches handed over for them
     paid           calls that the model server was paid for = answered + unknown_paid
     answered       distinct calls with an answer in the ledger
-    unknown        attempts that the ledger lists as unknown; unknown_paid: those that were paid, unknown_unpaid: those that were not
-    receipts       answers that were taken in; items_with_receipt: items that got one
-    faults         promises that were broken, as sentences; none: exit status 0
+    unknown attempts that the ledger lists as unknown; unknown_paid: those that were paid, unknown_unpaid: those that
+    were not receipts answers that were taken in; items_with_receipt: items that got one faults promises that were
+    broken, as sentences; none: exit status 0
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ def measure(given: argparse.Namespace, folder: Path) -> dict:
     measured = dataclasses.asdict(totals) | {"unknown_unpaid": totals.unknown - totals.unknown_paid}
     return {
         "database": "PostgreSQL" if url else "SQLite", "broker": "Redis" if given.redis else "files", "kills": kills,
-        "hangs": given.hangs // 2 * 2, "calls": torment.asked, **measured, "seconds": round(time.monotonic() - began), "faults": broken,
+        "hangs": given.hangs // 2 * 2, "calls": torment.asked, **measured, "seconds": round(time.monotonic() - began),
+        "faults": broken,
     }  # fmt: skip
 
 

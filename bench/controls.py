@@ -1,8 +1,9 @@
 """Does the paired difference of a control tell a model that memorised from one that did not?
 
-`python bench/controls.py` prints the table of docs/statistics.md; `--repetitions 200` is quicker and rougher. Two models understand stories equally well, some
-stories better than others; one of them remembers the right answer to a share of the questions as they were published. Both are asked everything twice: as
-published and under other names, where nothing is remembered. A repetition is of new stories, so that the truth is what was built in.
+`python bench/controls.py` prints the table of docs/statistics.md; `--repetitions 200` is quicker and rougher. Two
+models understand stories equally well, some stories better than others; one of them remembers the right answer to a
+share of the questions as they were published. Both are asked everything twice: as published and under other names,
+where nothing is remembered. A repetition is of new stories, so that the truth is what was built in.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Found(NamedTuple):
 
 
 def repetition(rng: np.random.Generator, stories: int, questions: int, remembered: float) -> tuple[Paired, float]:
-    """Return what one model comes to, and the difference that was built in: `remembered` is the share of questions whose answer it knows by heart, which it
-    would have understood anyway in half of the cases."""
+    """Return what one model comes to, and the difference that was built in: `remembered` is the share of questions
+    whose answer it knows by heart, which it would have understood anyway in half of the cases."""
     understood = np.repeat(rng.beta(3, 3, stories), questions)
     known = rng.random(len(understood)) < remembered
     published = (rng.random(len(understood)) < understood) | known

@@ -1,10 +1,12 @@
-"""How long a vote waits while files come in: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url postgres://…]`.
+"""How long a vote waits while files come in: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url
+postgres://…]`.
 
-CORPUS is the folder that make_corpus.py wrote. Starts the product's own server (`python -m config.web`) on loopback with a database of its
-own; a few annotators vote twice a second, over HTTP, at the address that the grid uses, while one import after another runs: by command,
-in a process of its own, and uploaded to the page, in the server itself. Hostile files are among them. Prints a Markdown table, and one
-JSON object on the last line: how long the votes waited, how many transactions the import wrote, and the longest of them, by the clock
-and by what it took of a processor, which a busy machine does not change. Everything shares the machine's cores.
+CORPUS is the folder that make_corpus.py wrote. Starts the product's own server (`python -m config.web`) on loopback
+with a database of its own; a few annotators vote twice a second, over HTTP, at the address that the grid uses, while
+one import after another runs: by command, in a process of its own, and uploaded to the page, in the server itself.
+Hostile files are among them. Prints a Markdown table, and one JSON object on the last line: how long the votes waited,
+how many transactions the import wrote, and the longest of them, by the clock and by what it took of a processor, which
+a busy machine does not change. Everything shares the machine's cores.
 
 `--server gunicorn` and `granian` are there to compare with; install them by hand beside the product.
 """

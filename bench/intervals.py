@@ -1,7 +1,8 @@
 """How often do the product's 95 % intervals hold the truth, for few stories and many?
 
-`python bench/intervals.py` prints the tables of docs/statistics.md, on all cores; `--samples 200` is quicker and rougher. Every sample is of new stories, so
-that the truth is that of all stories there could be: for agreement the coefficient of 200,000 stories, else the expected score.
+`python bench/intervals.py` prints the tables of docs/statistics.md, on all cores; `--samples 200` is quicker and
+rougher. Every sample is of new stories, so that the truth is that of all stories there could be: for agreement the
+coefficient of 200,000 stories, else the expected score.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ LABELS = 4
 RESAMPLES = 1000
 Agreement = tuple[float, float, tuple[float, ...]]
 WORLDS: Mapping[str, Agreement] = {
-    # how often an annotator errs, how much stories differ in it (the beta distribution's concentration), how often each label is right
+    # how often an annotator errs, how much stories differ in it (the beta distribution's concentration), how often each
+    # label is right
     "fair: strict agreement .75": (0.1, 8, (0.4, 0.3, 0.2, 0.1)),
     "good: strict agreement .83": (0.06, 40, (0.4, 0.3, 0.2, 0.1)),
     "very good, stories unlike: .93": (0.025, 15, (0.4, 0.3, 0.2, 0.1)),
@@ -69,7 +71,8 @@ def expanded(sums: Floats, of: Callable[[Floats], Floats], seed: int) -> Floats:
 
 
 def agreement(pool: ProcessPoolExecutor, world: str, stories: int, samples: int) -> list[tuple[float, float]]:
-    """Coverage of each coefficient's interval, and of expanded percentiles; samples without an interval are left out."""
+    """Coverage of each coefficient's interval, and of expanded percentiles; samples without an interval are left
+    out."""
     truth = {name: _truth(WORLDS[world], name) for name in COEFFICIENTS}
     outcomes = pool.map(partial(_holds, world=world, stories=stories, truth=truth), range(samples), chunksize=10)
     outcomes_known = [[outcome for outcome in each if outcome is not None] for each in zip(*outcomes, strict=True)]
@@ -77,7 +80,8 @@ def agreement(pool: ProcessPoolExecutor, world: str, stories: int, samples: int)
 
 
 def _holds(seed: int, *, world: str, stories: int, truth: dict[str, float]) -> list[tuple[bool, bool] | None]:
-    """Return of one sample whether each coefficient's interval and its expanded percentiles hold the truth; None without an interval."""
+    """Return of one sample whether each coefficient's interval and its expanded percentiles hold the truth; None
+    without an interval."""
     counts, story = counts_of(np.random.default_rng((seed, stories)), stories, WORLDS[world])
     rows = []
     for name, coefficient in COEFFICIENTS.items():

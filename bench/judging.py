@@ -1,7 +1,9 @@
-"""How far can figures be trusted when a judge leaves rows out? Simulated judgements whose truth is known, scored by the product.
+"""How far can figures be trusted when a judge leaves rows out? Simulated judgements whose truth is known, scored by the
+product.
 
-Stories differ in length and in difficulty, and longer and harder ones hold more rows that match nothing. The judge leaves rows out at
-random, or more often in long tables, or more often where a row matches nothing, or it stops before the end of its second table.
+Stories differ in length and in difficulty, and longer and harder ones hold more rows that match nothing. The judge
+leaves rows out at random, or more often in long tables, or more often where a row matches nothing, or it stops before
+the end of its second table.
 
     python bench/judging.py            # the table of docs/benchmarks.md
     python bench/judging.py --repetitions 100 --stories 20 50
@@ -38,9 +40,9 @@ Counts = tuple[int | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Skipping:
-    """How a judge leaves rows out: with chance `always`, plus `long` at the longest table (less at shorter ones), plus `unmatched`
-    where a row matches nothing; a table of more than half the longest is cut off with chance `cut`, and so is a whole judgement with
-    chance `none`."""
+    """How a judge leaves rows out: with chance `always`, plus `long` at the longest table (less at shorter ones), plus
+    `unmatched` where a row matches nothing; a table of more than half the longest is cut off with chance `cut`, and so
+    is a whole judgement with chance `none`."""
 
     always: float = 0.0
     long: float = 0.0
@@ -116,7 +118,8 @@ def sample(
 
 
 def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
-    """Yield (estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and MatchCount."""
+    """Yield (estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and
+    MatchCount."""
     for row in (figures["overall"], *figures["by_category"], *figures["stories"]):
         for name, (low, high) in row.get("bounds", {}).items():
             if row[name] is not None:
@@ -185,7 +188,8 @@ def _scored(results: Sequence[Stage1Result]) -> list[StoryScore]:
 
 
 HEAD = (
-    "| rows left out | stories | share of rows | estimates outside their bounds | bounds hold the sample's F1 | interval holds the truth "
+    "| rows left out | stories | share of rows | estimates outside their bounds | bounds hold the sample's "
+    "F1 | interval holds the truth "
     "| interval of the judged rows alone | mean width | after a follow-up: holds | mean width |"
 )
 
@@ -193,8 +197,10 @@ HEAD = (
 def _line(name: str, stories: int, tally: Tally) -> str:
     per_cent: Callable[[Sequence[float]], str] = lambda values: f"{100 * mean(values):.1f} %"  # noqa: E731
     cells = (
-        name, stories, per_cent(tally.rows_missing), tally.outside, per_cent(tally.sample_held), per_cent(tally.covered),
-        per_cent(tally.of_estimate), f"{100 * mean(tally.widths):.1f}", per_cent(tally.after), f"{100 * mean(tally.widths_after):.1f}",
+        name, stories, per_cent(tally.rows_missing), tally.outside, per_cent(tally.sample_held),
+        per_cent(tally.covered),
+        per_cent(tally.of_estimate), f"{100 * mean(tally.widths):.1f}", per_cent(tally.after),
+        f"{100 * mean(tally.widths_after):.1f}",
     )  # fmt: skip
     return "| " + " | ".join(map(str, cells)) + " |"
 

@@ -2,9 +2,9 @@
 
     python bench/make_corpus.py OUT [--tombench FOLDER] [--seed 1]
 
-OUT gets stories.jsonl (for `import_corpus omnitom`) and votes.csv (for `import_votes`, 469,203 rows). With --tombench the
-stories are those of the seven categories that OmniToM keeps, without three a category; else sentences made up here. The
-propositions are made up either way. Votes agree strictly on about 92 per cent of the cells, as published.
+OUT gets stories.jsonl (for `import_corpus omnitom`) and votes.csv (for `import_votes`, 469,203 rows). With --tombench
+the stories are those of the seven categories that OmniToM keeps, without three a category; else sentences made up here.
+The propositions are made up either way. Votes agree strictly on about 92 per cent of the cells, as published.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def belief_of(rng: random.Random, number: int) -> dict:
 
 
 def votes_on(rng: random.Random, labels: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Dimension, annotator and label of the three votes of every cell: most agree, the others are two to one or split."""
+    """Dimension, annotator and label of the three votes of every cell: most agree, the others are two to one or
+    split."""
     for dimension in DEFAULT_SCHEMA.dimensions:
         cast = [labels[dimension.key]] * len(ANNOTATORS)
         if rng.random() >= STRICT[dimension.key]:

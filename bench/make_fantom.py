@@ -1,7 +1,9 @@
-"""Makes a copy of FANToM of its real size: `python bench/make_fantom.py FOLDER --questions flattened_fantom.csv [--perceived Percept-FANToM.csv]`.
+"""Makes a copy of FANToM of its real size: `python bench/make_fantom.py FOLDER --questions flattened_fantom.csv
+[--perceived Percept-FANToM.csv]`.
 
-The released file is in no repository. Questions, options and their order are the real ones, from the list of questions that comes with PercepToM: the right option is
-found by drawing the order again as the released code does. Conversations are real where Percept-FANToM has them. Who knows what is made up, from the beliefs.
+The released file is in no repository. Questions, options and their order are the real ones, from the list of questions
+that comes with PercepToM: the right option is found by drawing the order again as the released code does. Conversations
+are real where Percept-FANToM has them. Who knows what is made up, from the beliefs.
 """
 
 from __future__ import annotations
@@ -75,9 +77,14 @@ def _belief(row: Row, draws: random.Random) -> dict[str, str]:
     scenario = row["question_type"].split(":")[2]
     second_order = re.search(r"belie\w+ .*(belie|think)", question)
     return {
-        "question": question, "tom_type": f"second-order:{'accessible' if scenario == 'accessible' else 'cyclic'}" if second_order else "first-order",
-        "correct_answer": right, "wrong_answer": wrong, "missed_info_accessibility": scenario,
-    }  # fmt: skip
+        "question": question,
+        "tom_type": f"second-order:{'accessible' if scenario == 'accessible' else 'cyclic'}"
+        if second_order
+        else "first-order",
+        "correct_answer": right,
+        "wrong_answer": wrong,
+        "missed_info_accessibility": scenario,
+    }
 
 
 def _knowing(name: str, everybody: Row, single: Sequence[Row], beliefs: Sequence[Mapping[str, str]]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What refusing does to a rank, and how often letters claim what is not so: `python bench/ranking.py [--sets 400]`.
 
-- refusing: two models on 30 stories, the longer the harder. The second is worse by 3 points everywhere and refuses the hardest stories. How
-  often it stands first by the mean of what it answered, by the stories that both answered where it refuses those on which it is worse, and by
-  its worst case; and how often it is shown to be the better one
+- refusing: two models on 30 stories, the longer the harder. The second is worse by 3 points everywhere and refuses the
+  hardest stories. How often it stands first by the mean of what it answered, by the stories that both answered where it
+  refuses those on which it is worse, and by its worst case; and how often it is shown to be the better one
 - judge: two equal models, of one of which a judge loses the hardest stories. How often a difference is shown
 - ranks: models a step of 2 points apart: how often the interval of a rank holds the true rank
 

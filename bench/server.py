@@ -20,7 +20,8 @@ SERVERS = {
     ),
     "granian": (
         "granian",
-        "--interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} --log-level warning "
+        "--interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} "
+        "--log-level warning "
         "config.wsgi:application",
     ),
 }
@@ -38,7 +39,8 @@ def free_port() -> int:
 
 
 def serve(server: str, port: int, *, workers: int, threads: int, errors: IO | None = None) -> subprocess.Popen:
-    """Start a server and return it once it answers. `threads` are those of all `workers` together; `errors` takes what the server logs.
+    """Start a server and return it once it answers. `threads` are those of all `workers` together; `errors` takes what
+    the server logs.
 
     Raises SystemExit where it is not installed or does not answer within 60 s.
     """

@@ -1,8 +1,10 @@
-"""Do the measures of structure against answers hold an association that was built in, and find none where there is none?
+"""Do the measures of structure against answers hold an association that was built in, and find none where there is
+none?
 
-`python bench/structure.py` prints the tables of docs/statistics.md; `--repetitions 100` is quicker and rougher. Categories differ in how well structures are built
-and in how often questions are answered right, and so do models and single stories; the chance of a right answer grows by the slope with the score of the structure. A
-repetition is of new stories and new models, so that the truth is what was built in.
+`python bench/structure.py` prints the tables of docs/statistics.md; `--repetitions 100` is quicker and rougher.
+Categories differ in how well structures are built and in how often questions are answered right, and so do models and
+single stories; the chance of a right answer grows by the slope with the score of the structure. A repetition is of new
+stories and new models, so that the truth is what was built in.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ MEASURES = tuple(TITLES)
 
 @dataclass(frozen=True)
 class World:
-    """`questions` are asked about a story at most, one at least. `slope` is how much likelier a right answer is at a structure of 1 than at one of 0; `apart` is
-    how far categories lie apart in both."""
+    """`questions` are asked about a story at most, one at least. `slope` is how much likelier a right answer is at a
+    structure of 1 than at one of 0; `apart` is how far categories lie apart in both."""
 
     stories: int
     models: int
@@ -128,15 +130,18 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _odds(right: np.ndarray, answer: np.ndarray, strata: np.ndarray) -> float:
-    a, b, c, d = (np.bincount(strata, of) for of in (right * answer, right * (1 - answer), (1 - right) * answer, (1 - right) * (1 - answer)))  # fmt: skip
+    a, b, c, d = (
+        np.bincount(strata, of)
+        for of in (right * answer, right * (1 - answer), (1 - right) * answer, (1 - right) * (1 - answer))
+    )
     n = a + b + c + d
     return float((a * d / n).sum() / (b * c / n).sum())
 
 
 @dataclass(frozen=True)
 class Found:
-    """In per cent of the repetitions that have an interval: how many hold what was built in and how many leave out none (0, of odds 1); and how many repetitions
-    have an interval."""
+    """In per cent of the repetitions that have an interval: how many hold what was built in and how many leave out none
+    (0, of odds 1); and how many repetitions have an interval."""
 
     covered: float
     apart: float

@@ -1,9 +1,12 @@
-"""How long question suites of real size take: `python bench/suites.py --data DATA [--only opentom|fantom] [--controls] [--keep FOLDER]`.
+"""How long question suites of real size take: `python bench/suites.py --data DATA [--only opentom|fantom] [--controls]
+[--keep FOLDER]`.
 
-Imports OpenToM (13,708 questions) and FANToM (12,832) from DATA (`OpenToM`, `FANToM/flattened_fantom.csv`, `Percept-FANToM`; bench/make_fantom.py says what is real of the
-latter), launches the two baselines and two scripted models as the page does, works off their calls, computes the figures as a worker does, and opens every page of
-results that the addresses of `benchmark` have, with its files and pictures: once as the first reader, once more. Each step is a process of its own: seconds by the
-clock, of processors, and its peak memory. `--controls` also asks everything under other names. `--pages FOLDER` opens the pages of a folder that was kept.
+Imports OpenToM (13,708 questions) and FANToM (12,832) from DATA (`OpenToM`, `FANToM/flattened_fantom.csv`,
+`Percept-FANToM`; bench/make_fantom.py says what is real of the latter), launches the two baselines and two scripted
+models as the page does, works off their calls, computes the figures as a worker does, and opens every page of results
+that the addresses of `benchmark` have, with its files and pictures: once as the first reader, once more. Each step is a
+process of its own: seconds by the clock, of processors, and its peak memory. `--controls` also asks everything under
+other names. `--pages FOLDER` opens the pages of a folder that was kept.
 """
 
 from __future__ import annotations
@@ -272,7 +275,8 @@ def pages(suite: str, data: Path) -> dict[str, Any]:
 
 
 def _linked(content: bytes, url: str) -> Iterator[str]:
-    """Yield the addresses of tables, pictures and parts that a page links, each format of each; LaTeX, PDF and PNG of the first eight alone."""
+    """Yield the addresses of tables, pictures and parts that a page links, each format of each; LaTeX, PDF and PNG of
+    the first eight alone."""
     from django.urls import Resolver404, resolve
 
     seen: dict[str, int] = {}
@@ -288,7 +292,8 @@ def _linked(content: bytes, url: str) -> Iterator[str]:
 
 
 def _addresses(suite: str) -> Iterator[str]:
-    """Yield the pages of the finished run, and of the project's results: each name in `benchmark.urls` has its arguments or its reason."""
+    """Yield the pages of the finished run, and of the project's results: each name in `benchmark.urls` has its
+    arguments or its reason."""
     from django.urls import get_resolver, reverse
 
     from benchmark.models import Run, RunItem
@@ -301,22 +306,57 @@ def _addresses(suite: str) -> Iterator[str]:
     last = RunItem.objects.filter(entrant__run=run).count() // 50
     pair = f"?a={ids[2]}&b={ids[3]}"
     one, two = [run.uid], [run.uid, item.pk]
-    launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&stages=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"
+    launched = f"dataset=1&endpoints={'&endpoints='.join(SKILLS)}&stages=answer&repetitions=1&seed=1&max_tokens=1024&method=plain"  # noqa: E501
     taken: dict[str, list[tuple[list[Any], str]]] = {
-        "datasets": [([], "")], "import_copy": [([suite], "")], "prompts": [([], "")], "prompt_sets": [([], "")],
-        "runs": [([], "")], "launch": [([], "?dataset=1")], "estimate": [([], f"?{launched}"), ([], f"?{launched}&controls=renamed")],
-        "prompt_preview": [([], f"?{launched}")], "run": [(one, "")], "run_progress": [(one, "")], "run_made": [(one, "")], "extend_run": [(one, "")],
-        "add_controls": [(one, "")], "run_again": [(one, "")], "extend_estimate": [], "estimate_again": [(one, "")],
-        "estimate_controls": [(one, "?controls=distracted")], "estimate_extension": [(one, "?limit=0&endpoints=majority")],
+        "datasets": [([], "")],
+        "import_copy": [([suite], "")],
+        "prompts": [([], "")],
+        "prompt_sets": [([], "")],
+        "runs": [([], "")],
+        "launch": [([], "?dataset=1")],
+        "estimate": [([], f"?{launched}"), ([], f"?{launched}&controls=renamed")],
+        "prompt_preview": [([], f"?{launched}")],
+        "run": [(one, "")],
+        "run_progress": [(one, "")],
+        "run_made": [(one, "")],
+        "extend_run": [(one, "")],
+        "add_controls": [(one, "")],
+        "run_again": [(one, "")],
+        "extend_estimate": [],
+        "estimate_again": [(one, "")],
+        "estimate_controls": [(one, "?controls=distracted")],
+        "estimate_extension": [(one, "?limit=0&endpoints=majority")],
         "flips": [(one, ""), (one, f"?model={entrants[2].pk}")],
-        "run_items": [(one, ""), (one, f"?page={last}"), (one, "?sort=-score"), (one, f"?model={entrants[2].pk}&state=unusable"), (one, "?q=the")],
-        "run_item": [(two, "")], "run_item_answer": [(two, "")], "delete_run": [(one, "")],
-        "run_results": [(one, "")], "run_report": [(one, ""), (one, "?reading=official")], "run_scores": [(one, "")],
-        "leaderboard": [([], ""), ([], "?sort=model"), ([], "?runs=all")], "across": [([], "")],
-        "differences": [([], ""), ([], "?reading=official"), ([], "?over=every&page=2")], "structure": [([], "")],
-        "compare": [([], ""), ([], pair), ([], f"{pair}&page=9"), ([], f"{pair}&reading=official"), ([], f"?a={ids[0]}&b={ids[1]}")],
-        "compare_story": [([item.sample.number], pair)], "shared_reports": [([], "")], "entered_rows": [([], "")], "enter_row": [([suite], "")], "import_answers": [([], "")],
-    }  # fmt: skip
+        "run_items": [
+            (one, ""),
+            (one, f"?page={last}"),
+            (one, "?sort=-score"),
+            (one, f"?model={entrants[2].pk}&state=unusable"),
+            (one, "?q=the"),
+        ],
+        "run_item": [(two, "")],
+        "run_item_answer": [(two, "")],
+        "delete_run": [(one, "")],
+        "run_results": [(one, "")],
+        "run_report": [(one, ""), (one, "?reading=official")],
+        "run_scores": [(one, "")],
+        "leaderboard": [([], ""), ([], "?sort=model"), ([], "?runs=all")],
+        "across": [([], "")],
+        "differences": [([], ""), ([], "?reading=official"), ([], "?over=every&page=2")],
+        "structure": [([], "")],
+        "compare": [
+            ([], ""),
+            ([], pair),
+            ([], f"{pair}&page=9"),
+            ([], f"{pair}&reading=official"),
+            ([], f"?a={ids[0]}&b={ids[1]}"),
+        ],
+        "compare_story": [([item.sample.number], pair)],
+        "shared_reports": [([], "")],
+        "entered_rows": [([], "")],
+        "enter_row": [([suite], "")],
+        "import_answers": [([], "")],
+    }
     for pattern in (
         get_resolver("benchmark.urls.results").url_patterns + get_resolver("benchmark.urls.runs").url_patterns
     ):
@@ -330,14 +370,58 @@ def _addresses(suite: str) -> Iterator[str]:
 
 
 ELSEWHERE = {
-    *("share_run", "share_leaderboard", "share_comparison", "freeze", "rename_run", "archive_run", "restore_run", "run_action", "follow_up", "read_again", "judge_anew"),
-    *("judge_test", "estimate_judging", "discard_prompt_set", "prompt_set", "present", "audience", "stale_runs", "run_gold", "dataset_present", "dataset_difference"),
-    *("share_across", "edit_row", "remove_row", "run_table", "run_figure", "leaderboard_table", "leaderboard_figure", "across_table", "across_figure", "differences_table", "structure_table"),
-    *("structure_figure", "structure_story", "comparison_table", "comparison_figure", "shared_table", "shared_figure", "shared_report", "shared_items"),
+    *(
+        "share_run",
+        "share_leaderboard",
+        "share_comparison",
+        "freeze",
+        "rename_run",
+        "archive_run",
+        "restore_run",
+        "run_action",
+        "follow_up",
+        "read_again",
+        "judge_anew",
+    ),
+    *(
+        "judge_test",
+        "estimate_judging",
+        "discard_prompt_set",
+        "prompt_set",
+        "present",
+        "audience",
+        "stale_runs",
+        "run_gold",
+        "dataset_present",
+        "dataset_difference",
+    ),
+    *(
+        "share_across",
+        "edit_row",
+        "remove_row",
+        "run_table",
+        "run_figure",
+        "leaderboard_table",
+        "leaderboard_figure",
+        "across_table",
+        "across_figure",
+        "differences_table",
+        "structure_table",
+    ),
+    *(
+        "structure_figure",
+        "structure_story",
+        "comparison_table",
+        "comparison_figure",
+        "shared_table",
+        "shared_figure",
+        "shared_report",
+        "shared_items",
+    ),
     *("shared_item", "shared_answer", "run_person", "run_person_story", "official_output"),
-}  # fmt: skip
-"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges, prompt sets, frozen gold,
-a folder of released code."""
+}
+"""Buttons, files and pictures that pages link, and what these suites do not have: people, judges, prompt sets, frozen
+gold, a folder of released code."""
 
 
 def _client():
@@ -363,7 +447,8 @@ def _asked_whole(client, url: str) -> tuple[float, float, bytes, int]:
 
 
 STEPS = {
-    "prepare": prepare, "import": bring, "launch": launch, "add-controls": add_controls, "work": work, "figures": figures, "pages": pages,
+    "prepare": prepare, "import": bring, "launch": launch, "add-controls": add_controls, "work": work,
+    "figures": figures, "pages": pages,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
-"""How fast votes are saved: `python bench/voting.py [--database-url postgres://…] [--seconds 60] [--server product gunicorn granian]`.
+"""How fast votes are saved: `python bench/voting.py [--database-url postgres://…] [--seconds 60] [--server product
+gunicorn granian]`.
 
-Starts the product's own server (`python -m config.web`) on loopback with a database of its own, assigns stories to twenty annotators, and measures over
-HTTP, at the address that the grid uses: (a) everybody votes twice a second; (b) everybody saves as fast as answers come, one request a
-proposition of seven labels. Afterwards the database is compared with what was acknowledged: no vote lost, none doubled.
-Prints a Markdown table, and one JSON object a server after it. The load generator shares the machine's cores with the server.
+Starts the product's own server (`python -m config.web`) on loopback with a database of its own, assigns stories to
+twenty annotators, and measures over HTTP, at the address that the grid uses: (a) everybody votes twice a second; (b)
+everybody saves as fast as answers come, one request a proposition of seven labels. Afterwards the database is compared
+with what was acknowledged: no vote lost, none doubled. Prints a Markdown table, and one JSON object a server after it.
+The load generator shares the machine's cores with the server.
 
-gunicorn and granian are there to compare with. The product does not need them: install them by hand beside it (`.venv/bin/uv pip install gunicorn
-granian`).
+gunicorn and granian are there to compare with. The product does not need them: install them by hand beside it
+(`.venv/bin/uv pip install gunicorn granian`).
 """
 
 from __future__ import annotations
@@ -132,7 +134,8 @@ async def _phase(annotators: list[Annotator], seconds: float, *, pause: float, c
 
 
 def _verify(annotators: list[Annotator]) -> tuple[int, int]:
-    """Count acknowledged votes that the database does not have as they were acknowledged, and idempotency keys with more than one event."""
+    """Count acknowledged votes that the database does not have as they were acknowledged, and idempotency keys with
+    more than one event."""
     from django.db.models import Count
 
     from annotation.models import Vote, VoteEvent

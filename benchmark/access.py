@@ -1,4 +1,5 @@
-"""The only way from a user and an id to a dataset, a run or an item of one, and from there to what of its gold the user may see."""
+"""The only way from a user and an id to a dataset, a run or an item of one, and from there to what of its gold the user
+may see."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def sees_results(access: ProjectAccess) -> bool:
 
 
 def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> ProjectAccess:
-    """The project for a page with results. Raises Http404 for strangers, PermissionDenied below `role` and for members who may not see them."""
+    """The project for a page with results. Raises Http404 for strangers, PermissionDenied below `role` and for members
+    who may not see them."""
     access = project_access(user, slug, role=role)
     if not sees_results(access):
         raise PermissionDenied(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
@@ -77,12 +79,13 @@ def dataset_of(access: ProjectAccess, version: int) -> Dataset:
     return get_object_or_404(Dataset, project=access.project, version=version)
 
 
-# --- what waits for open work --------------------------------------------------------------------------------------------------
+# --- what waits for open work
+# --------------------------------------------------------------------------------------------------
 def closed_to(access: ProjectAccess, suite: str = "", dataset: Dataset | None = None) -> frozenset[int]:
     """The numbers of the stories whose gold, and whatever tells of it, waits: this person still labels or decides them.
 
-    Of a `suite` with samples of its own the numbers of those about the very text of such a story, in one `dataset` or in any of the project's. Every
-    way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
+    Of a `suite` with samples of its own the numbers of those about the very text of such a story, in one `dataset` or
+    in any of the project's. Every way to gold asks here; `tests/benchmark/test_closed_gold.py` walks all addresses.
     """
     stories = open_work(access)
     if not stories:
@@ -101,7 +104,8 @@ def closed_in(access: ProjectAccess, run: Run) -> frozenset[int]:
 
 
 def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> None:
-    """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: gold stands beside what is shown."""
+    """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: gold stands beside
+    what is shown."""
     if number in (closed_in(access, run) if run else closed_to(access)):
         raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
 
@@ -125,7 +129,8 @@ def run_item_of(access: RunAccess, pk: int) -> RunItem:
 
 
 def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, SharedReport]:
-    """Return a frozen report, for members who may see results. Its figures are deferred: lists of items do not need them."""
+    """Return a frozen report, for members who may see results. Its figures are deferred: lists of items do not need
+    them."""
     access = results_access(user, slug)
     reports = SharedReport.objects.select_related("created_by", "run").defer("figures")
     return access, get_object_or_404(reports, project=access.project, uid=uid)
@@ -151,7 +156,8 @@ def run_document(access: RunAccess) -> Document:
 
 
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
-    """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises PermissionDenied."""
+    """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises
+    PermissionDenied."""
     return _opened(access, report.figures, report.run.dataset if report.run else None)
 
 
@@ -202,7 +208,8 @@ def leaderboard_for(
     all_runs: bool,
     asked: Mapping[str, str],
 ) -> dict:
-    """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises PermissionDenied."""
+    """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises
+    PermissionDenied."""
     leaderboard = leaderboard_of(dataset, answer_format, key, suite=suite, all_runs=all_runs, asked=asked)
     stories = leaderboard["chosen"].stories if leaderboard["chosen"] else frozenset()
     closed = closed_to(access, dataset.suite, dataset) & stories

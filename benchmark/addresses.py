@@ -1,4 +1,5 @@
-"""What the address of a leaderboard or of a comparison asks for, as its reader may see it: pages, files and the API read addresses alike."""
+"""What the address of a leaderboard or of a comparison asks for, as its reader may see it: pages, files and the API
+read addresses alike."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ from benchmark.suites.story_scores import READINGS
 
 
 def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
-    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a dataset."""
+    """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a
+    dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
     if not datasets:
         return None
@@ -69,7 +71,8 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
 
 
 def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
-    """Return the version to show of the suite that the address names, or of any where it names none that has a version."""
+    """Return the version to show of the suite that the address names, or of any where it names none that has a
+    version."""
     named = params.get("suite", "")
     return (version_to_show(project, named) if is_suite(named) else None) or version_to_show(project)
 
@@ -114,7 +117,8 @@ def of_reading(table: Table, reading: str) -> Table:
 
 
 def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
-    """Return the model that the address of the page across suites asks for, None for all. Raises Http404 where no ranking has it."""
+    """Return the model that the address of the page across suites asks for, None for all. Raises Http404 where no
+    ranking has it."""
     key = params.get("model", "")
     model = next((model for model in models_across(rankings) if model.key == key), None)
     if key and model is None:
@@ -139,13 +143,15 @@ def board_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> D
 
 
 def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:
-    """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked for."""
+    """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked
+    for."""
     rows = [] if filters["show"] else rows_of(chosen["dataset"].project, chosen["suite"])
     return [row for row in rows if filters["model"].casefold() in row["name"].casefold()]
 
 
 def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: int = 0) -> Table:
-    """Return the table of that name. Raises Http404, and PermissionDenied where it may be missing because of what is withheld."""
+    """Return the table of that name. Raises Http404, and PermissionDenied where it may be missing because of what is
+    withheld."""
     check_shown(tables, name, withheld)
     if name not in tables:
         raise Http404(f"There is no table {name!r}; there are {', '.join(tables)}.")

@@ -56,7 +56,8 @@ def private_folder(path: Path) -> Path:
 
 
 def private_file(path: Path) -> None:
-    """Make the file where it is missing, so that its owner alone reads it; what SQLite puts beside it gets the same mode."""
+    """Make the file where it is missing, so that its owner alone reads it; what SQLite puts beside it gets the same
+    mode."""
     path.parent.mkdir(parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT, 0o600))
     _keep_private(path)

@@ -9,7 +9,8 @@ from workers.providers.redaction import redact
 
 
 class RefusalFilter(logging.Filter):
-    """A refused request stays one line; Django adds the trace of the exception that refused it, which hides real failures."""
+    """A refused request stays one line; Django adds the trace of the exception that refused it, which hides real
+    failures."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if getattr(record, "status_code", 500) < 500:
@@ -34,7 +35,8 @@ class KeyFilter(logging.Filter):
 
 
 class StorageFilter(logging.Filter):
-    """A full disk or a database that is away is logged in a sentence: a trace for every request would fill the log, and says less."""
+    """A full disk or a database that is away is logged in a sentence: a trace for every request would fill the log, and
+    says less."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None

@@ -28,8 +28,8 @@ class PrivatePages:
 class NoNul:
     """No page has an address that holds NUL, and PostgreSQL takes none: it is not found, before anything looks for it.
 
-    Nor does any field of a form; most say so themselves, and this answers for those that no form checks. The API describes its
-    addresses and queries itself, and says in its own shape what is wrong with them.
+    Nor does any field of a form; most say so themselves, and this answers for those that no form checks. The API
+    describes its addresses and queries itself, and says in its own shape what is wrong with them.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
@@ -48,7 +48,8 @@ class NoNul:
 
 
 class FailedSuites:
-    """A page or file that cannot be without what its suite failed at says that in its sentence; parts of a page say so themselves."""
+    """A page or file that cannot be without what its suite failed at says that in its sentence; parts of a page say so
+    themselves."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -114,7 +114,8 @@ REDIS_URL = environment.text("REDIS_URL")
 
 
 def _cache(name: str, most: int) -> dict:
-    """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it is."""
+    """Return a cache in Redis, or of up to `most` entries in files: beyond them a third is thrown out, whatever it
+    is."""
     if REDIS_URL:
         return {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": name}
     return {
@@ -127,7 +128,8 @@ def _cache(name: str, most: int) -> dict:
 # Drawn figures are many and quick to make; they do not push out what takes long.
 CACHES = {"default": _cache("cache", 5_000), "figures": _cache("figures", 5_000)}
 
-# --- workers (docs/models.md) ------------------------------------------------------------------------------------------
+# --- workers (docs/models.md)
+# ------------------------------------------------------------------------------------------
 CELERY_BROKER_URL = environment.text("BROKER_URL", REDIS_URL or "files://localhost")
 _BROKER_DIR = VAR_DIR / "broker"
 if CELERY_BROKER_URL.startswith("files://"):
@@ -260,7 +262,10 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Credence API",
-    "DESCRIPTION": "Projects, stories, propositions, votes, gold labels, agreement, rounds of suggestions, datasets, runs and models.",
+    "DESCRIPTION": (
+        "Projects, stories, propositions, votes, gold labels, agreement, rounds of suggestions, datasets, runs "
+        "and models."
+    ),
     "VERSION": "1",
     "OAS_VERSION": "3.1.1",
     "TAGS": [

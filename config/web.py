@@ -1,7 +1,8 @@
 """The web server: `python -m config.web`, on HOST and PORT with WORKERS processes of THREADS threads each.
 
-Waitress takes a request whole before a thread works on it, so that connections which send slowly, or half a request, keep nobody
-waiting. The application is loaded once and the processes are forked from it: they share its memory and the listening socket.
+Waitress takes a request whole before a thread works on it, so that connections which send slowly, or half a request,
+keep nobody waiting. The application is loaded once and the processes are forked from it: they share its memory and the
+listening socket.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ CONNECTIONS = 1000
 SILENCE = 60
 """Seconds after which a connection that neither sends nor takes anything is closed."""
 SWITCH_SECONDS = 0.0005
-"""How long one thread computes before another has its turn. With Python's 5 ms a saved vote, which has some twenty turns, waits for a
-tenth of a second while an uploaded file is read."""
+"""How long one thread computes before another has its turn. With Python's 5 ms a saved vote, which has some twenty
+turns, waits for a tenth of a second while an uploaded file is read."""
 
 
 def main() -> None:
@@ -92,7 +93,8 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _watch(children: list[int]) -> None:
-    """Wait for the processes. One that dies takes the others with it: whoever keeps the server alive starts all anew."""
+    """Wait for the processes. One that dies takes the others with it: whoever keeps the server alive starts all
+    anew."""
 
     def end(number: int, frame: FrameType | None) -> None:
         for child in children:

@@ -1,6 +1,7 @@
 """Inserting rows without the ORM.
 
-Very many: executemany on SQLite, COPY on PostgreSQL, a fifth of the ORM's time. A few on the hottest path: one statement.
+Very many: executemany on SQLite, COPY on PostgreSQL, a fifth of the ORM's time. A few on the hottest path: one
+statement.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def insert_rows(model: type[models.Model], fields: Sequence[str], rows: Iterable
 
 
 class ReadyRows:
-    """Rows for `insert_rows` whose values are encoded already: that takes as long as the statement, and needs no transaction."""
+    """Rows for `insert_rows` whose values are encoded already: that takes as long as the statement, and needs no
+    transaction."""
 
     def __init__(self, model: type[models.Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         self._model, self._fields = model, fields
@@ -65,7 +67,10 @@ def insert_missing(
         return
     with connection.cursor() as cursor:
         cursor.executemany(
-            f"INSERT INTO {quote(model._meta.db_table)} ({listed}) VALUES ({marks}) ON CONFLICT ({quote(unique)}) DO NOTHING",
+            (
+                f"INSERT INTO {quote(model._meta.db_table)} ({listed}) VALUES ({marks}) ON CONFLICT "
+                f"({quote(unique)}) DO NOTHING"
+            ),
             ready,
         )
 
@@ -79,11 +84,12 @@ def write_few(
     update: Sequence[str] = (),
     follows: str = "",
 ) -> int:
-    """Inserts a handful of rows in one statement; where one with the same `unique` fields is there, sets its `update` fields.
+    """Inserts a handful of rows in one statement; where one with the same `unique` fields is there, sets its `update`
+    fields.
 
-    With `follows`, the name of a counting field, only where the new row's count is one more than that of the row that is there.
-    Returns how many rows were written. As `insert_rows` otherwise. Half the time of `bulk_create`, which counts where every
-    vote goes through.
+    With `follows`, the name of a counting field, only where the new row's count is one more than that of the row that
+    is there. Returns how many rows were written. As `insert_rows` otherwise. Half the time of `bulk_create`, which
+    counts where every vote goes through.
     """
     if not rows:
         return 0

@@ -1,7 +1,7 @@
 """The database's clock: one time for all processes, whatever the clocks of their machines say.
 
-Leases are compared inside the database (`Now()`). Everything else that one process writes and another compares, such as when an
-item may be claimed and when calls start, is told by `database_time`.
+Leases are compared inside the database (`Now()`). Everything else that one process writes and another compares, such as
+when an item may be claimed and when calls start, is told by `database_time`.
 """
 
 from __future__ import annotations
@@ -40,5 +40,6 @@ def _ask() -> datetime:
 
 
 def at_once(now: datetime) -> datetime:
-    """When something may begin that somebody added at `now`: their clock may be fast, so not later than now by the database's."""
+    """When something may begin that somebody added at `now`: their clock may be fast, so not later than now by the
+    database's."""
     return min(now, database_time())

@@ -1,4 +1,5 @@
-"""One digest of what figures are computed and drawn by: whatever is kept of them is kept under it, so that an upgrade leaves none stale."""
+"""One digest of what figures are computed and drawn by: whatever is kept of them is kept under it, so that an upgrade
+leaves none stale."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("core", "workers", "judge", "annotation", "benchmark")
 SHOWING = {"api", "forms", "management", "migrations", "sample", "templatetags", "urls", "views"}
-"""Folders of a package that ask and show: nothing that computes may import them (the import contracts), so they bear on no figure."""
+"""Folders of a package that ask and show: nothing that computes may import them (the import contracts), so they bear on
+no figure."""
 LIBRARIES = (
     "evalica",
     "matplotlib",
@@ -30,9 +32,11 @@ LIBRARIES = (
 
 @cache
 def made_by() -> str:
-    """SHA-256 of the source of everything that computes or draws, and of the versions of the libraries that it does so with.
+    """SHA-256 of the source of everything that computes or draws, and of the versions of the libraries that it does so
+    with.
 
-    Read once a process, while it starts (`benchmark.apps`): code that is replaced under a running process is not what that process runs.
+    Read once a process, while it starts (`benchmark.apps`): code that is replaced under a running process is not what
+    that process runs.
     """
     return digest_of(ROOT)
 
@@ -58,7 +62,8 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def library_versions() -> dict[str, str]:
-    """Versions of `LIBRARIES` and of what these require themselves (matplotlib draws with Pillow and fontTools), as far as installed."""
+    """Versions of `LIBRARIES` and of what these require themselves (matplotlib draws with Pillow and fontTools), as far
+    as installed."""
     names = {*LIBRARIES, *(name for library in LIBRARIES for name in _required(library))}
     return {name: number for name in names if (number := _version(name))}
 

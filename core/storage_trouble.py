@@ -1,4 +1,5 @@
-"""One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not writable, not prepared."""
+"""One sentence for what can happen to the disk and to the database beneath everything: full, damaged, away, held, not
+writable, not prepared."""
 
 from __future__ import annotations
 
@@ -13,10 +14,14 @@ AWAY = (
 HELD = "{place}: another process holds the database; nothing was saved. Try again in a moment."
 CLOSED = "{place}: it cannot be opened or written; see that the folder exists and that it may be written."
 REFUSED = "{place}: the database server refuses the user or knows no such database; see the address."
-OTHER_VERSION = "{place}: it has no tables, or those of another version of the product; bring it up to date with `make prepare`, then start again."
+OTHER_VERSION = (
+    "{place}: it has no tables, or those of another version of the product; bring it up to date with `make "
+    "prepare`, then start again."
+)
 
 _SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLOSED, 23: CLOSED, 26: DAMAGED}
-"""By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that is full."""
+"""By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that
+is full."""
 _SQLITE_ERROR = 1
 """What the SQL names is not there, or the SQL is wrong."""
 _SQLSTATE = {

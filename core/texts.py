@@ -16,7 +16,8 @@ def canonical(body: Mapping[str, Any]) -> str:
 
 
 def storable(text: str) -> str:
-    """`text` as every database holds it: NUL becomes its picture (U+2400), half a surrogate pair the replacement character."""
+    """`text` as every database holds it: NUL becomes its picture (U+2400), half a surrogate pair the replacement
+    character."""
     if "\x00" in text:
         text = text.replace("\x00", "\u2400")
     return text.encode("utf-8", "replace").decode() if _has_lone_surrogate(text) else text

@@ -1,4 +1,5 @@
-"""Commands of manage.py, each in a process of its own, of a program that was loaded once: to load it takes longer than most commands."""
+"""Commands of manage.py, each in a process of its own, of a program that was loaded once: to load it takes longer than
+most commands."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 @contextmanager
 def program(var: Path, **environment: str) -> Iterator[Run]:
-    """Yield what runs a command with its data in `var`: `run("migrate", "-v", "0")`; with `limit=N` no file of it grows beyond N bytes."""
+    """Yield what runs a command with its data in `var`: `run("migrate", "-v", "0")`; with `limit=N` no file of it grows
+    beyond N bytes."""
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
     own = {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings"}
     command, pipe = [sys.executable, "-m", "tests.commands"], subprocess.PIPE

@@ -28,7 +28,8 @@ gc.disable()  # until all tests are collected: nothing of it can go
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Spare the garbage collector what is here to stay, and have it look seldom at the rest: it took a tenth of the time."""
+    """Spare the garbage collector what is here to stay, and have it look seldom at the rest: it took a tenth of the
+    time."""
     if session.config.getoption("loadgroup", False):
         scattered = [
             item.nodeid for item in session.items if item.get_closest_marker("xdist_group") and "@" not in item.nodeid
@@ -96,7 +97,8 @@ def migrated_where_none_did(django_test_environment) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(migrated_where_none_did, django_db_setup, django_db_blocker, folder_of_all) -> None:
-    """Has the migrations run from nothing, as pytest-django does, where no test process did, and keeps what they leave for `prepared`."""
+    """Has the migrations run from nothing, as pytest-django does, where no test process did, and keeps what they leave
+    for `prepared`."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
@@ -109,7 +111,8 @@ def django_db_setup(migrated_where_none_did, django_db_setup, django_db_blocker,
 def contexts_of_pages_alone(django_test_environment) -> None:
     """`response.context` holds what the view gave the page's own template.
 
-    Django copies the whole context for every included piece and every widget of a form too: a fifth of the time of a long page.
+    Django copies the whole context for every included piece and every widget of a form too: a fifth of the time of a
+    long page.
     """
     from django.template.base import Template
     from django.test.signals import template_rendered
@@ -177,7 +180,8 @@ def seat(cast):
 
 @pytest.fixture
 def cast_vote(db):
-    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`, with `at`, `key` and other fields of `Change`."""
+    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`, with `at`, `key` and other fields of
+    `Change`."""
     import uuid
 
     from django.utils import timezone

@@ -1,4 +1,5 @@
-"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it; and a database emptied of it."""
+"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it; and a
+database emptied of it."""
 
 from __future__ import annotations
 
@@ -29,10 +30,11 @@ _copies: dict[str, _Copy] = {}
 
 
 def copied(name: str, make: Callable[[], Made]) -> Made:
-    """Return what `make` makes: by making it the first time, afterwards by writing the rows that it left in the database again.
+    """Return what `make` makes: by making it the first time, afterwards by writing the rows that it left in the
+    database again.
 
-    `make` must leave its whole result in its return value and the database, and start from an empty one: where a test has put rows
-    there before, it is made anew.
+    `make` must leave its whole result in its return value and the database, and start from an empty one: where a test
+    has put rows there before, it is made anew.
     """
     if _filled():
         return make()
@@ -45,7 +47,8 @@ def copied(name: str, make: Callable[[], Made]) -> Made:
 
 
 def empty_what_is_filled(test: TransactionTestCase) -> None:
-    """Delete all rows but those of content types and permissions, which migrations make: what Django's `flush` comes to.
+    """Delete all rows but those of content types and permissions, which migrations make: what Django's `flush` comes
+    to.
 
     `flush` goes through every table, and makes content types and permissions anew for every app.
     """

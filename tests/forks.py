@@ -1,4 +1,5 @@
-"""Processes of the program that stay until they are killed, forked from one that has loaded it: to load it takes longer than what they do in a test."""
+"""Processes of the program that stay until they are killed, forked from one that has loaded it: to load it takes longer
+than what they do in a test."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Forks:
-    """A process that has loaded the program with this environment; it ends with the block, and what it started ends with it."""
+    """A process that has loaded the program with this environment; it ends with the block, and what it started ends
+    with it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         pipe = subprocess.PIPE
@@ -76,7 +78,8 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-# --- in the process that has loaded the program --------------------------------------------------------------------------------
+# --- in the process that has loaded the program
+# --------------------------------------------------------------------------------
 _ended: dict[int, int] = {}
 
 

@@ -15,7 +15,8 @@ LABELS = {
     "social_norm": ("Kept", "Broken", "None"),
     "emotion": tuple(f"Feeling {at}" for at in range(10)),
 }
-"""By dimension; the first key is one of OmniToM's with other labels, the last has as many labels as there are digits."""
+"""By dimension; the first key is one of OmniToM's with other labels, the last has as many labels as there are
+digits."""
 
 CHECKS = [
     {

@@ -1,4 +1,5 @@
 """How long tests wait for what must happen."""
 
 PATIENCE = 180
-"""Seconds. It only ends a test that hangs: on a machine that is busy with other work everything takes many times as long."""
+"""Seconds. It only ends a test that hangs: on a machine that is busy with other work everything takes many times as
+long."""

@@ -1,4 +1,5 @@
-"""What migrations leave, kept until one changes; and a data folder as `migrate` and `collectstatic` leave it, made once for all test processes."""
+"""What migrations leave, kept until one changes; and a data folder as `migrate` and `collectstatic` leave it, made once
+for all test processes."""
 
 from __future__ import annotations
 
@@ -29,9 +30,11 @@ call_command("collectstatic", interactive=False, verbosity=0)
 
 
 def migrate_once() -> None:
-    """Have the next `migrate` copy into the test's SQLite database what the same migrations left in another one; it runs them where nobody did.
+    """Have the next `migrate` copy into the test's SQLite database what the same migrations left in another one; it
+    runs them where nobody did.
 
-    They take longer than most files of tests. A checkout that never ran a test has no copy, so there they run, of all test processes in one.
+    They take longer than most files of tests. A checkout that never ran a test has no copy, so there they run, of all
+    test processes in one.
     """
     from django.core.management.commands.migrate import Command
     from django.db import connection

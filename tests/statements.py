@@ -1,9 +1,10 @@
 """What of the tests the pass on PostgreSQL has to take: those that together send every statement that any test sends.
 
-The pass on SQLite notes of each test which statements the product sends: from which of its functions, in which form, and
-with what outcome. The pass on PostgreSQL takes all tests that send few, those of several writers at once (the test itself
-and one worker are none), those that look at which database they have, those that SQLite skipped, and of the others as many
-as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every test that uses the database.
+The pass on SQLite notes of each test which statements the product sends: from which of its functions, in which form,
+and with what outcome. The pass on PostgreSQL takes all tests that send few, those of several writers at once (the test
+itself and one worker are none), those that look at which database they have, those that SQLite skipped, and of the
+others as many as send what none of these sends. `TEST_POSTGRESQL=all make test` takes every test that uses the
+database.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def left_out(items: Iterable[pytest.Item], folder: Path) -> set[str]:
 
 
 def covering(sent: Mapping[str, Sent], given: Iterable[str] = ()) -> set[str]:
-    """Return tests that together send every statement that the `given` do not send: each the one that sends most of what is missing for its number."""
+    """Return tests that together send every statement that the `given` do not send: each the one that sends most of
+    what is missing for its number."""
     missing = _all(sent.values()) - _all(sent[test] for test in given)
     queue = [(-_worth(told, missing), test) for test, told in sent.items()]
     heapq.heapify(queue)
@@ -138,7 +140,8 @@ def _all(told: Iterable[Sent]) -> set[str]:
 
 
 def _function_of_ours() -> str:
-    """Return the name of the innermost function of the product on the stack, empty if a test sends the statement itself."""
+    """Return the name of the innermost function of the product on the stack, empty if a test sends the statement
+    itself."""
     frame = sys._getframe(2)
     while frame is not None:
         if name := _name(frame.f_code):

@@ -70,8 +70,8 @@ def defined_in(path: str) -> set[str]:
 
 @cache
 def defined() -> set[str]:
-    """Names that the product's code and its tests define, its commands and other modules among them: all functions and classes, and of
-    variables and parameters those that the page names, since a file is parsed for these alone."""
+    """Names that the product's code and its tests define, its commands and other modules among them: all functions and
+    classes, and of variables and parameters those that the page names, since a file is parsed for these alone."""
     texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in paths() if path.endswith((".py", ".js"))}
     found = {Path(path).stem for path in texts}
     for text in texts.values():

@@ -207,7 +207,8 @@ def test_right_passwords_at_one_moment_leave_no_count_behind(attempt, cast):
     assert sum(LogInCount.objects.values_list("attempts", flat=True)) == 0
 
 
-# --- the address that a forgotten password is sent to ---------------------------------------------------------------------
+# --- the address that a forgotten password is sent to
+# ---------------------------------------------------------------------
 
 
 def test_changing_the_e_mail_address_asks_for_the_password(cast, client):

@@ -33,8 +33,10 @@ from workers.models import Endpoint, Item, Making
 
 TEMPLATES = Path(site.BASE_DIR, "templates")
 LAUNCHED = {
-    "dataset": "1", "endpoints": ["majority"], "stages": ["label"], "judge_level": "4", "shots": "3", "level": "3", "form": "text",
-    "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1", "repetitions": "1",
+    "dataset": "1", "endpoints": ["majority"], "stages": ["label"], "judge_level": "4", "shots": "3", "level": "3",
+    "form": "text",
+    "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1", "max_tokens": "6000", "seed": "1",
+    "repetitions": "1",
 }  # fmt: skip
 ENDPOINT = {"name": "small", "provider": "baseline", "model": "majority"}
 
@@ -55,7 +57,8 @@ def _one(answers: list) -> None:
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-# --- runs and reports ------------------------------------------------------------------------------------------------------------
+# --- runs and reports
+# ------------------------------------------------------------------------------------------------------------
 
 
 @presses("benchmark:run_again")
@@ -148,7 +151,8 @@ def test_load_a_prompt_set(cast):
     assert StoredPromptSet.objects.count() == 1
 
 
-# --- people ----------------------------------------------------------------------------------------------------------------------
+# --- people
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @presses("annotation:people")
@@ -181,7 +185,8 @@ def test_an_api_token(cast):
     assert caller.get("/api/v1/projects/").status_code == 200
 
 
-# --- labelling -------------------------------------------------------------------------------------------------------------------
+# --- labelling
+# -------------------------------------------------------------------------------------------------------------------
 
 
 @presses("annotation:comments")
@@ -217,7 +222,8 @@ def test_flag(cast, make_story, seat):
     assert not any("already" in one.content.decode() for one in answers), "no press is told that it failed"
 
 
-# --- the project -----------------------------------------------------------------------------------------------------------------
+# --- the project
+# -----------------------------------------------------------------------------------------------------------------
 
 
 @presses("annotation:prefills")
@@ -294,7 +300,8 @@ def test_saving_a_page_again_is_never_taken_for_a_second_press(cast, client):
     assert not KEY.search(form.partition("</form>")[0])
 
 
-# --- the API ---------------------------------------------------------------------------------------------------------------------
+# --- the API
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @presses("api:endpoints")
@@ -318,7 +325,8 @@ def test_an_api_post_with_a_key(cast):
     assert Endpoint.objects.filter(name="other").count() == 0
 
 
-# --- keys ------------------------------------------------------------------------------------------------------------------------
+# --- keys
+# ------------------------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 def test_what_was_refused_leaves_the_key_free_and_the_text_typed(cast, make_story, client):
@@ -353,7 +361,8 @@ def test_keys_are_kept_for_a_day(db):
     assert list(Making.objects.values_list("key", flat=True)) == ["new"]
 
 
-# --- every form ------------------------------------------------------------------------------------------------------------------
+# --- every form
+# ------------------------------------------------------------------------------------------------------------------
 
 FORM = re.compile(r"<form\b[^>]*>.*?</form>|<form\b[^>]*>", re.S)
 """What needs no key, by template and by what tells the form apart, with the reason."""
@@ -417,7 +426,8 @@ def test_every_form_carries_a_key_or_says_why_it_needs_none():
 
 
 def test_buttons_outside_of_forms_are_known():
-    """One brings the key of the form that it names; the other carries none: it starts a try only where none is waited for."""
+    """One brings the key of the form that it names; the other carries none: it starts a try only where none is waited
+    for."""
     texts = {str(path.relative_to(TEMPLATES)): path.read_text("utf-8") for path in TEMPLATES.rglob("*.html")}
     outside = {name: FORM.sub("", text) for name, text in texts.items()}
     posting = {name: text for name, text in outside.items() if "hx-post" in text}

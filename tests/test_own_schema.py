@@ -1,4 +1,5 @@
-"""A project with a label schema of its own goes the whole way: from its file to frozen gold, which runs measure by that schema."""
+"""A project with a label schema of its own goes the whole way: from its file to frozen gold, which runs measure by that
+schema."""
 
 from __future__ import annotations
 
@@ -124,7 +125,8 @@ def save_on_page(client, person, project: Project, changes: list[dict]):
 
 @pytest.fixture
 def voted(project, client, api, cast, tmp_path) -> Project:  # noqa: F811
-    """Bob votes on the page, Bea by the API, Ben by a file; they differ on valence in three ways and on tense in two."""
+    """Bob votes on the page, Bea by the API, Ben by a file; they differ on valence in three ways and on tense in
+    two."""
     rows = rows_of(project)
     votes = [FIRST, FIRST | {"valence": "Bad"}, FIRST | {"valence": "Neither", "tense": "Future"}]
     assert save_on_page(client, cast.bob, project, changes_of(rows, "bob", votes[0])).status_code == 200
@@ -171,7 +173,8 @@ def test_other_content_of_the_same_version_is_refused(loaded, tmp_path):
     with pytest.raises(CommandError) as caught:
         call_command("load_schema", file)
     assert str(caught.value) == (
-        f"{file}, version: eight:1 is here already with other content, which projects label by; expected another version."
+        f"{file}, version: eight:1 is here already with other content, which projects label by; expected "
+        f"another version."
     )
     assert schema_of("eight", "1").title == "Eight"
     call_command("load_schema", write(tmp_path, title="Other", version="2"), stdout=io.StringIO())
@@ -347,7 +350,7 @@ def test_agreement_is_of_its_dimensions(settled, client, cast, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", ["project", "settings", "guidelines", "stories", "adjudication", "agreement", "agreement_annotators", "people",
+    "name", ["project", "settings", "guidelines", "stories", "adjudication", "agreement", "agreement_annotators", "people",  # noqa: E501
              "export", "import", "prefills", "anchoring", "guideline_cases", "majorities"],
 )  # fmt: skip
 def test_its_pages_are_drawn(settled, client, cast, name):
@@ -468,7 +471,7 @@ def test_frozen_gold_keeps_its_schema_and_runs_measure_it_by_that_one(settled, c
         ({"key": "id"}, "dimension id has the name of another column of answers; expected another key."),
         ({"key": "mood_1"}, "dimension mood differs from another one in digits and low lines alone"),
         ({"labels": ("Good", "total")}, "dimension tone has the label 'total', the name of another column of tables"),
-        ({"labels": ("Good|Fine", "Bad")}, "dimension tone has the label 'Good|Fine', which no cell of a table with pipes"),
+        ({"labels": ("Good|Fine", "Bad")}, ("dimension tone has the label 'Good|Fine', which no cell of a table with " "pipes")),  # noqa: E501
     ],
 )  # fmt: skip
 def test_a_schema_that_no_table_of_answers_can_hold_is_refused_in_one_sentence(dimension, said):

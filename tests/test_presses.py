@@ -1,4 +1,5 @@
-"""Every address that takes a POST is pressed six times at once by some test, or says why that can make nothing twice."""
+"""Every address that takes a POST is pressed six times at once by some test, or says why that can make nothing
+twice."""
 
 from __future__ import annotations
 
@@ -129,7 +130,8 @@ def test_every_address_that_takes_a_post_is_pressed_or_says_why_not(cast):
     assert (PRESSED | set(BY_NATURE)) - found == set(), "they take no POST"
 
 
-# --- runs ------------------------------------------------------------------------------------------------------------------------
+# --- runs
+# ------------------------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 @pytest.fixture
@@ -210,7 +212,8 @@ def test_try_one_call_of_the_api(cast, monkeypatch):
     assert {(one.status_code, one.json()["try_state"]) for one in answers} == {(200, "waiting")}
 
 
-# --- imports ---------------------------------------------------------------------------------------------------------------------
+# --- imports
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 @presses("annotation:import")
@@ -234,7 +237,7 @@ def test_import_stories(cast):
 def test_import_votes(cast, make_story):
     story = make_story()
     row = Proposition.objects.gold_of(story).first()
-    text = f"story_id,actor,belief,dimension,annotator,label\n{story.number},{row.actor},{row.belief},order,bob,0\n".encode()
+    text = f"story_id,actor,belief,dimension,annotator,label\n{story.number},{row.actor},{row.belief},order,bob,0\n".encode()  # noqa: E501
 
     def file() -> SimpleUploadedFile:
         return SimpleUploadedFile("votes.csv", text)
@@ -261,7 +264,8 @@ def test_import_an_archive(cast, make_story):
     )
 
 
-# --- people ----------------------------------------------------------------------------------------------------------------------
+# --- people
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 @presses("invitation")
@@ -282,7 +286,8 @@ def test_an_invitation(cast):
     assert cast.project.audit_events.filter(action="membership.created", target="charlie").count() == 1
 
 
-# --- gold ------------------------------------------------------------------------------------------------------------------------
+# --- gold
+# ------------------------------------------------------------------------------------------------------------------------  # noqa: E501
 
 
 @presses("annotation:reconcile")
@@ -335,7 +340,8 @@ def test_a_decided_flag(cast, make_story):
     assert cast.project.audit_events.filter(action="flag.accepted").count() == 1
 
 
-# --- the API ---------------------------------------------------------------------------------------------------------------------
+# --- the API
+# ---------------------------------------------------------------------------------------------------------------------
 
 
 def post_six(person, path: str, body: dict, **headers: str) -> list:

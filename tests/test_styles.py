@@ -1,4 +1,5 @@
-"""What a style sheet or script speaks of stands somewhere: a rule that nothing can match is deleted with what it styled."""
+"""What a style sheet or script speaks of stands somewhere: a rule that nothing can match is deleted with what it
+styled."""
 
 from __future__ import annotations
 
@@ -86,7 +87,8 @@ def test_every_element_of_a_style_sheet_is_written_somewhere(templates, scripts,
 
 
 def elements(rule: str) -> set[str]:
-    """The elements that a rule's selectors name: without what brackets of attributes and of pseudo-classes hold that are no selectors."""
+    """The elements that a rule's selectors name: without what brackets of attributes and of pseudo-classes hold that
+    are no selectors."""
     rule = re.sub(r"\[[^\]]*\]|::?(?!is|not|has|where)[\w-]+(\([^()]*\))?", "", rule.strip())
     if rule.startswith("@") or re.fullmatch(r"from|to|[\d.%, ]+", rule):
         return set()

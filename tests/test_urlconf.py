@@ -305,14 +305,17 @@ def _place(project, call):
     labels = {one.key: one.values[0] for one in DEFAULT_SCHEMA.dimensions}
     story = DatasetSample.objects.create(
         dataset=dataset, position=0, number=1, category="c", digest="0" * 64, key="1", cluster="1",
-        content={"story": "t"}, gold={"beliefs": [{"actor": "world", "belief": "It rains.", "labels": labels}]}, votes={"zoe": [list(labels.values())]},
+        content={"story": "t"}, gold={"beliefs": [{"actor": "world", "belief": "It rains.", "labels": labels}]},
+        votes={"zoe": [list(labels.values())]},
         methods=[["imported"] * len(labels)],
     )  # fmt: skip
     spec = {"dataset": {"version": 1, "digest": "0" * 64}, "prompts": {}, "judge": None, "packages": {}}
     params = {"stories": 1, "judge_level": 4, "shots": 3, "examples": 1, "with_story": True, "max_tokens": 9, "seed": 1}
     run = Run.objects.create(
-        project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3, prompt_set="omnitom-1",
-        params=params, spec=spec, job=Job.objects.create(purpose="evaluation", title="Run", state="finished", outcome="finished"),
+        project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3,
+        prompt_set="omnitom-1",
+        params=params, spec=spec,
+        job=Job.objects.create(purpose="evaluation", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
     return RunItem.objects.create(entrant=entrant, sample=story, stage="label", call=call)

@@ -1,4 +1,5 @@
-"""Dimensions and labels in requests: checked against the schema of the project, described as those of the reader's own projects."""
+"""Dimensions and labels in requests: checked against the schema of the project, described as those of the reader's own
+projects."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def labels_of(schemas: Iterable[Schema]) -> list[str]:
 
 
 def dimensions_of(schemas: Iterable[Schema]) -> dict[str, tuple[str, list[str]]]:
-    """Return name and labels by key of every dimension; where schemas have different ones of a key, the labels of all."""
+    """Return name and labels by key of every dimension; where schemas have different ones of a key, the labels of
+    all."""
     labels_by_key: dict[str, tuple[str, list[str]]] = {}
     for dimension in chain.from_iterable(schema.dimensions for schema in schemas):
         name, labels = labels_by_key.get(dimension.key, (dimension.name, []))
@@ -46,7 +48,8 @@ def dimensions_of(schemas: Iterable[Schema]) -> dict[str, tuple[str, list[str]]]
 
 
 def described_schemas(auto_schema: AutoSchema) -> list[Schema]:
-    """Return the schemas of the projects of whoever reads the description; the default one for somebody without one, and for a command."""
+    """Return the schemas of the projects of whoever reads the description; the default one for somebody without one,
+    and for a command."""
     user = getattr(getattr(auto_schema.view, "request", None), "user", None)
     if user is None or not user.is_authenticated:
         return [DEFAULT_SCHEMA]

@@ -84,8 +84,8 @@ class OneCell(GenericAPIView):
     def post(self, request: Request, slug: str, proposition: str, dimension: str) -> Response:
         """Adjudicates a cell. Experts and admins who have not voted on it.
 
-        409 where the cell is no longer what `version` names: nothing is overwritten. 422 where the rules refuse it, such as
-        overruling settled votes without a reason.
+        409 where the cell is no longer what `version` names: nothing is overwritten. 422 where the rules refuse it,
+        such as overruling settled votes without a reason.
         """
         row = self._row(request, slug, proposition, dimension)
         chosen = read_body(request, DecisionIn, schema=self.access.project.schema).model_dump(exclude_unset=True)

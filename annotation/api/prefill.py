@@ -63,8 +63,8 @@ class RoundAction(GenericAPIView):
     def post(self, request: Request, slug: str, round: str, action: str) -> Response:
         """Pauses, resumes or cancels a round, or asks its failed items again (retry).
 
-        `resume` goes on with a paused round, with a new `budget` or the one that it has, and asks again for what a round holds back; a
-        running one that holds items back is resumed, too. 422 where the round's state does not fit.
+        `resume` goes on with a paused round, with a new `budget` or the one that it has, and asks again for what a
+        round holds back; a running one that holds items back is resumed, too. 422 where the round's state does not fit.
         """
         prefill = _round(request, slug, round)
         do_action(request, action, lambda budget: require_action(prefill.job, action, budget=budget, what="round"))

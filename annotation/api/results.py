@@ -51,8 +51,8 @@ class Annotators(GenericAPIView):
     def get(self, request: Request, slug: str) -> Response:
         """Pairs of annotators, and each annotator against the settled labels by dimension. Experts and admins.
 
-        `against_others` are the labels that stand without the annotator's own vote and decision; `against_resolved` contain the annotator's own
-        vote, which flatters. 404 where the project has no such split or category.
+        `against_others` are the labels that stand without the annotator's own vote and decision; `against_resolved`
+        contain the annotator's own vote, which flatters. 404 where the project has no such split or category.
         """
         from annotation.services.agreement import annotator_report  # the statistics libraries take a second to load
 

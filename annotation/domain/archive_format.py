@@ -1,7 +1,7 @@
 """The format of a project archive: a zip with one JSON Lines file a section and a manifest with their hashes.
 
-People are named by user name, imported annotators of the project by `:` and their name; stories, tables, propositions and changes of votes by numbers that count within the
-archive, so that it means the same on every installation.
+People are named by user name, imported annotators of the project by `:` and their name; stories, tables, propositions
+and changes of votes by numbers that count within the archive, so that it means the same on every installation.
 """
 
 from __future__ import annotations

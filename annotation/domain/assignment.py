@@ -33,9 +33,9 @@ def plan(
 ) -> Plan:
     """Fill each story up to `overlap` annotators, always choosing those with the least to do.
 
-    `stories` maps a story to its weight (propositions); `assigned` to the annotators that it already has; `load` an annotator
-    to the weight that they already carry. Ties fall to a seeded draw: the same arguments give the same plan. Heavy
-    stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is outside 2 to 9
+    `stories` maps a story to its weight (propositions); `assigned` to the annotators that it already has; `load` an
+    annotator to the weight that they already carry. Ties fall to a seeded draw: the same arguments give the same plan.
+    Heavy stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is outside 2 to 9
     or nobody can be chosen.
     """
     if overlap not in OVERLAP_RANGE:

@@ -4,13 +4,14 @@
 - `omniscient`: every actor believes every narrated fact, the score of having no theory of mind at all.
 
 They read `Request.task`:
-- label: `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}, for the form "text" `columns` [key]
+- label: `rows` [{id, actor, belief}], `dimensions` {key: [labels]}, `counts` {key: {label: n}}, for the form "text"
+  `columns` [key]
 - extract: `story`, `actors` (optional)
 
 Of both, `header` where a table has other heads than OmniToM's.
 
-`form` "text" and "structured" say how to answer, as benchmarks ask it: a pipe table, or rows with ids; without it labels come as
-{"rows": {id: labels}}, extractions as a pipe table.
+`form` "text" and "structured" say how to answer, as benchmarks ask it: a pipe table, or rows with ids; without it
+labels come as {"rows": {id: labels}}, extractions as a pipe table.
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ def _drawn(body: Body, key: str, values: Sequence[str], row: Mapping[str, Any]) 
 
 
 def omniscient_rows(story: str, actors: Sequence[str] | None = None) -> list[tuple[str, str, str]]:
-    """Return (actor, belief, order): each sentence of the story as a fact of the world, and as a belief of every actor."""
+    """Return (actor, belief, order): each sentence of the story as a fact of the world, and as a belief of every
+    actor."""
     facts = [
         fact
         for fact in (" ".join(sentence.split()).rstrip(".").replace("|", "/") for sentence in _SENTENCE.split(story))

@@ -1,7 +1,7 @@
 """Read corpus files (`formats.CorpusFormat`) line by line into stories.
 
-A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else. Lines are read
-in bounded pieces, so that a 50 MB line costs neither memory nor the process.
+A line that cannot be used becomes a `Problem` with its file, line and one sentence; it stops nothing else. Lines are
+read in bounded pieces, so that a 50 MB line costs neither memory nor the process.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ _STORY = {"en": "STORY", "zh": "故事"}
 
 
 def story_of_record(record: dict[str, Any], file: str, line: int, keys: Sequence[str]) -> StoryRow:
-    """Return the story of a record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the project. Raises Misfit."""
+    """Return the story of a record (OmniToM, appendix B.5), every text verbatim; `keys` are the dimensions of the
+    project. Raises Misfit."""
     parsed = _Record.of(record)
     rows = [_row_of(*both, keys) for both in zip(parsed.beliefs, record["beliefs"], strict=True)]
     return StoryRow(
@@ -163,7 +164,8 @@ def _row_of(parsed: _Belief, raw: dict[str, Any], keys: Sequence[str]) -> Propos
 
 
 def story_of_question(record: dict[str, Any], file: str, line: int, *, language: str, category: str) -> StoryRow:
-    """Return the story of one ToMBench item, in `language`, with the other language as its translation. Raises Misfit."""
+    """Return the story of one ToMBench item, in `language`, with the other language as its translation. Raises
+    Misfit."""
     text = _ITEM[language].of(record).story
     other = "zh" if language == "en" else "en"
     translation = record.get(_STORY[other])
@@ -179,7 +181,8 @@ def category_of(file: str) -> str:
 def read_file(
     handle: BinaryIO, file: str, *, format: CorpusFormat, language: str, keys: Sequence[str]
 ) -> Iterator[StoryRow | Problem]:
-    """The stories of one file in its order; where they have no numbers the first of each distinct text (identity: exact text).
+    """The stories of one file in its order; where they have no numbers the first of each distinct text (identity: exact
+    text).
 
     `keys` are the dimensions of the project that the stories go to.
     """

@@ -1,4 +1,5 @@
-"""The formats that stories come in and gold goes out in: forms, commands, API and addresses take their choices from here."""
+"""The formats that stories come in and gold goes out in: forms, commands, API and addresses take their choices from
+here."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from dataclasses import dataclass
 class CorpusFormat:
     """Files that stories are imported from; commands, forms and the audit log call it by `key`.
 
-    Where records are `numbered`, a number is one story of a project. Where they are not, a story is known by its file's name and its text, and of the lines that
-    hold one text the first counts.
+    Where records are `numbered`, a number is one story of a project. Where they are not, a story is known by its file's
+    name and its text, and of the lines that hold one text the first counts.
     """
 
     key: str
@@ -27,7 +28,8 @@ CORPUS_FORMATS: Mapping[str, CorpusFormat] = {file_format.key: file_format for f
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A file that gold leaves in; commands and addresses call it by `key`. A download's name is that of its project and `ending`."""
+    """A file that gold leaves in; commands and addresses call it by `key`. A download's name is that of its project and
+    `ending`."""
 
     key: str
     ending: str

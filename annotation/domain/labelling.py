@@ -1,7 +1,8 @@
-"""Requests for labels: the prompt, the JSON schema that constrains the answer to the label sets, and the parsing of answers.
+"""Requests for labels: the prompt, the JSON schema that constrains the answer to the label sets, and the parsing of
+answers.
 
-Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one sentence, 2 a paragraph, 3 stepwise sub-tasks,
-4 criteria, a block by story category, definitions and worked examples besides.
+Prompt levels follow the TELeR taxonomy as OmniToM uses it (appendix C): 1 one sentence, 2 a paragraph, 3 stepwise
+sub-tasks, 4 criteria, a block by story category, definitions and worked examples besides.
 """
 
 from __future__ import annotations
@@ -27,11 +28,21 @@ TOKENS_A_ROW, TOKENS_BESIDE = 90, 400
 _FOLDER = Path(__file__).parent / "prompts"
 HINTS = {
     "Ambiguous Story Task": "Feelings and motives are hinted at by conduct; infer what the signs support and no more.",
-    "False Belief Task": "Something is moved, replaced or changed while an actor is away; that actor still holds what was so before.",
-    "Faux-pas Recognition Test": "Somebody says what should not be said without knowing it; keep apart what speaker and hearer know.",
-    "Hinting Task Test": "Somebody says one thing to have another done; keep apart the words and the intention behind them.",
-    "Persuasion Story Task": "Somebody wants to change another's mind; keep apart what is claimed and what the claimant holds.",
-    "Scalar Implicature Test": "Words such as some or most say how much is known; keep apart what is said, implied and counted.",
+    "False Belief Task": (
+        "Something is moved, replaced or changed while an actor is away; that actor still holds what was so before."
+    ),
+    "Faux-pas Recognition Test": (
+        "Somebody says what should not be said without knowing it; keep apart what speaker and hearer know."
+    ),
+    "Hinting Task Test": (
+        "Somebody says one thing to have another done; keep apart the words and the intention behind them."
+    ),
+    "Persuasion Story Task": (
+        "Somebody wants to change another's mind; keep apart what is claimed and what the claimant holds."
+    ),
+    "Scalar Implicature Test": (
+        "Words such as some or most say how much is known; keep apart what is said, implied and counted."
+    ),
     "Strange Story Task": "Lies, jokes, pretence or irony: what is said may not be what is held.",
 }
 
@@ -65,8 +76,8 @@ def labelling_request(
     seed: int | None = None,
     reasoning_tokens: int = 0,
 ) -> Request:
-    """Return one request for all rows of a story. `counts` are label counts by dimension for the majority baseline; `reasoning_tokens` what the
-    answer may take beside its text."""
+    """Return one request for all rows of a story. `counts` are label counts by dimension for the majority baseline;
+    `reasoning_tokens` what the answer may take beside its text."""
     return Request(
         messages=(
             Message("system", _directive(level, category, schema, example)),
@@ -86,7 +97,8 @@ def labelling_request(
 
 
 def prompts_of(schema: Schema) -> str:
-    """Return the version of the prompts that ask for labels of a schema: OmniToM's dimensions have texts of their own."""
+    """Return the version of the prompts that ask for labels of a schema: OmniToM's dimensions have texts of their
+    own."""
     return OMNITOM_PROMPTS if schema == OMNITOM else OTHER_PROMPTS
 
 
@@ -131,7 +143,10 @@ def _definitions(schema: Schema) -> str:
 def _example(example: Example, schema: Schema) -> str:
     propositions = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row, _ in example.rows)
     answered = {str(row.id): {key: labels.get(key, "") for key in schema.keys} for row, labels in example.rows}
-    return f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: {json.dumps({'rows': answered}, ensure_ascii=False)}"
+    return (
+        f"A worked example.\nStory: {example.story}\nPropositions:\n{propositions}\nAnswer: "
+        f"{json.dumps({'rows': answered}, ensure_ascii=False)}"
+    )
 
 
 def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
@@ -139,8 +154,10 @@ def _question(story: str, rows: Sequence[Row], schema: Schema) -> str:
     listed = "\n".join(f"{row.id} | {row.actor} | {row.belief}" for row in rows)
     shape = json.dumps({"rows": {"1": dict.fromkeys(schema.keys, "…")}}, ensure_ascii=False)
     return (
-        f"Labels by dimension:\n{labels}\n\nStory:\n{story}\n\nPropositions (number | actor | proposition):\n{listed}\n\n"
-        f"Answer with one JSON object of this shape, with an entry for each of the {len(rows)} numbers, and nothing else:\n{shape}"
+        f"Labels by dimension:\n{labels}\n\nStory:\n{story}\n\nPropositions (number | actor | "
+        f"proposition):\n{listed}\n\n"
+        f"Answer with one JSON object of this shape, with an entry for each of the {len(rows)} numbers, and "
+        f"nothing else:\n{shape}"
     )
 
 
@@ -163,8 +180,8 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Legal labels by row id and dimension. `missing` counts the cells without one; `problem` says what was wrong, empty where
-    nothing was."""
+    """Legal labels by row id and dimension. `missing` counts the cells without one; `problem` says what was wrong,
+    empty where nothing was."""
 
     labels: Mapping[int, Mapping[str, str]]
     missing: int
@@ -172,7 +189,8 @@ class Labelled:
 
 
 def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
-    """Parse an answer; the object may stand in prose or a code fence. A label that is not legal counts as missing and is never guessed."""
+    """Parse an answer; the object may stand in prose or a code fence. A label that is not legal counts as missing and
+    is never guessed."""
     answered = _rows_of(_object_in(text))
     labels: dict[int, dict[str, str]] = {}
     for row in rows:
@@ -190,7 +208,8 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
 
 _BEGINNING = re.compile(r'\{(?=\s*["}])')
 _TRIES = 1_000
-"""Beginnings of an object that are tried. Python counts the lines before each that fails: all of a megabyte of them would take minutes."""
+"""Beginnings of an object that are tried. Python counts the lines before each that fails: all of a megabyte of them
+would take minutes."""
 
 
 def _object_in(text: str) -> Any:

@@ -1,8 +1,8 @@
 """Gold of a cell without what one person had to do with it.
 
-A person scored against gold that contains the person's own vote is flattered: with three annotators a vote is half of every majority. So the
-gold label counts only where it stands without the person: where it came with the record, where another expert decided it, or where the
-other votes settle it by the resolution rule.
+A person scored against gold that contains the person's own vote is flattered: with three annotators a vote is half of
+every majority. So the gold label counts only where it stands without the person: where it came with the record, where
+another expert decided it, or where the other votes settle it by the resolution rule.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class By(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A settled cell: its gold label, and by name who voted and who decided what. Gold is `recorded` where it came with the record, and
-    `decided` where an expert settled it."""
+    """A settled cell: its gold label, and by name who voted and who decided what. Gold is `recorded` where it came with
+    the record, and `decided` where an expert settled it."""
 
     gold: str
     votes: Mapping[str, str]
@@ -37,7 +37,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """The resolution rule as a project follows it: its version, how many votes a cell asks for, and whether they must all agree."""
+    """The resolution rule as a project follows it: its version, how many votes a cell asks for, and whether they must
+    all agree."""
 
     version: str
     overlap: int
@@ -47,8 +48,8 @@ class Rule:
 def gold_without(name: str, cell: Cell, rule: Rule) -> tuple[str, By]:
     """Return (label, what settles it) without the vote and the decision of `name`; an empty label where nothing does.
 
-    A decision counts as the person's own where it is the gold label. Then the other experts' decision takes its place if they all decided
-    alike, else the votes.
+    A decision counts as the person's own where it is the gold label. Then the other experts' decision takes its place
+    if they all decided alike, else the votes.
     """
     if cell.recorded:
         return cell.gold, By.RECORD

@@ -27,7 +27,8 @@ class Problem:
 
 
 class Problems(list[Problem]):
-    """The first problems of an import. A file of another kind has one a line: beyond MAX_LISTED_PROBLEMS they are only counted."""
+    """The first problems of an import. A file of another kind has one a line: beyond MAX_LISTED_PROBLEMS they are only
+    counted."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +37,8 @@ class Problems(list[Problem]):
         self._lines: dict[tuple[str, int, str], int] = {}
 
     def add(self, problem: Problem, *, once: bool = False) -> None:
-        """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their number."""
+        """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their
+        number."""
         self.total += 1
         key = (problem.file, 0 if once else problem.line, problem.message)
         if key in self._lines:

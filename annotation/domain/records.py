@@ -1,8 +1,8 @@
 """The record format field for field: what is needed to write an imported record again exactly as it was.
 
-Format: OmniToM, appendix B.5. `story_id`, `story_category`, `story`, `beliefs`; a belief is `actor`, `belief`, `labels`.
-A *layout* is the JSON text of a record or belief with null in the place of these fields. It keeps foreign fields, the
-order of keys and absent labels; as text, because PostgreSQL's jsonb forgets the order of keys.
+Format: OmniToM, appendix B.5. `story_id`, `story_category`, `story`, `beliefs`; a belief is `actor`, `belief`,
+`labels`. A *layout* is the JSON text of a record or belief with null in the place of these fields. It keeps foreign
+fields, the order of keys and absent labels; as text, because PostgreSQL's jsonb forgets the order of keys.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def record_of(layout: str, values: Mapping[str, Any]) -> dict[str, Any]:
 def belief_of(
     layout: str, *, actor: str, belief: str, labels: Mapping[str, str], keys: Sequence[str]
 ) -> dict[str, Any]:
-    """Return a belief with `labels`: those that the layout names in its order, then those that it lacked and that have one."""
+    """Return a belief with `labels`: those that the layout names in its order, then those that it lacked and that have
+    one."""
     if not layout:
         return {"actor": actor, "belief": belief, "labels": {key: labels.get(key, "") for key in keys}}
     hollow: dict[str, Any] = json.loads(layout)

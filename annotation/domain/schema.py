@@ -1,7 +1,8 @@
 """A label schema: dimensions with closed label sets, and cross-checks, under a name and a version.
 
-A project names the schema that it labels by, and a frozen dataset keeps that name. A schema of this name and version never changes: other
-definitions or labels are another version. `schema_files` reads one from JSON, `shipped_schemas` has those that come with the program.
+A project names the schema that it labels by, and a frozen dataset keeps that name. A schema of this name and version
+never changes: other definitions or labels are another version. `schema_files` reads one from JSON, `shipped_schemas`
+has those that come with the program.
 """
 
 from __future__ import annotations
@@ -132,5 +133,5 @@ CHECKS: Mapping[str, Callable[[Check, bool, Mapping[str, str]], bool]] = {
 }
 """By name: a function that tells whether to warn, from the check, whether the actor is the world, and the labels.
 
-`only_for_world`: the labels are for world facts. `required_for_world`: world facts have one of the labels. `not_together`: the labels
-are unusual beside those of another dimension."""
+`only_for_world`: the labels are for world facts. `required_for_world`: world facts have one of the labels.
+`not_together`: the labels are unusual beside those of another dimension."""

@@ -1,4 +1,5 @@
-"""Read a label schema from a JSON file; the first mistake ends it, with one sentence that names file, place and what was expected."""
+"""Read a label schema from a JSON file; the first mistake ends it, with one sentence that names file, place and what
+was expected."""
 
 from __future__ import annotations
 

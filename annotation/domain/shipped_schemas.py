@@ -1,6 +1,7 @@
 """The label schemas that come with the program: one JSON file each in `schemas/`.
 
-OmniToM's dimensions and labels are those of the paper (section 3 and appendix A.2); the definitions are this project's own words.
+OmniToM's dimensions and labels are those of the paper (section 3 and appendix A.2); the definitions are this project's
+own words.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ SHIPPED: Mapping[tuple[str, str], Schema] = {
 """By name and version."""
 
 OMNITOM = SHIPPED["omnitom", "1"]
-"""The paper's schema: what the sample corpus is labelled by, and what texts and layouts of their own were made for. It stays itself, whatever the
-default becomes."""
+"""The paper's schema: what the sample corpus is labelled by, and what texts and layouts of their own were made for. It
+stays itself, whatever the default becomes."""
 
 DEFAULT_SCHEMA = OMNITOM
 """The schema of a new project that does not choose one. Nothing that is here already is read by it."""

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 
 def draw_split(stories: Mapping[str, Sequence[int]], *, per_category: int, seed: int) -> list[int]:
-    """Draw `per_category` story numbers from each category; a seed gives the same draw whatever the order of the stories.
+    """Draw `per_category` story numbers from each category; a seed gives the same draw whatever the order of the
+    stories.
 
     Raises ValueError where a category has fewer.
     """

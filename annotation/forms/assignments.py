@@ -22,7 +22,8 @@ class FilterForm(forms.Form):
 
 
 class AssignForm(forms.Form):
-    """The choice of stories (ticked ones, or all that the filter shows) and of the annotators that they go to, by the balanced rule."""
+    """The choice of stories (ticked ones, or all that the filter shows) and of the annotators that they go to, by the
+    balanced rule."""
 
     scope = forms.ChoiceField(
         choices=[("chosen", "the stories ticked below"), ("all", "all stories that the filter shows")]

@@ -109,7 +109,9 @@ class RowsForm(forms.Form):
             {"rows": 6, "placeholder": "world | The key is in the drawer\nInes | The key is in the bag | 1"}
         ),
         label="Rows to add",
-        help_text="One a line: actor, belief and, if you like, order, with | or a tab between; paste from a spreadsheet.",
+        help_text=(
+            "One a line: actor, belief and, if you like, order, with | or a tab between; paste from a spreadsheet."
+        ),
         max_length=200_000,
     )
 

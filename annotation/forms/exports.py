@@ -6,15 +6,23 @@ from django.conf import settings
 
 class ArchiveForm(forms.Form):
     slug = forms.SlugField(
-        max_length=60, label="Short name of the new project", help_text="Letters, digits and hyphens.",
-        error_messages={"invalid": "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."},
-    )  # fmt: skip
+        max_length=60,
+        label="Short name of the new project",
+        help_text="Letters, digits and hyphens.",
+        error_messages={
+            "invalid": "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."
+        },
+    )
     file = forms.FileField(label="Archive (.zip)")
 
     people = forms.CharField(
-        required=False, max_length=2000, label="People who are the same here",
-        help_text="User names with commas. They become members; everybody else in the archive becomes an imported annotator.",
-    )  # fmt: skip
+        required=False,
+        max_length=2000,
+        label="People who are the same here",
+        help_text=(
+            "User names with commas. They become members; everybody else in the archive becomes an imported annotator."
+        ),
+    )
 
     def clean_people(self) -> list[str]:
         return [name.strip() for name in self.cleaned_data["people"].split(",") if name.strip()]

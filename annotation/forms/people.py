@@ -18,7 +18,8 @@ def refuse_bidi_controls(name: str) -> None:
 
 
 WRONG = "password_incorrect"
-"""The code of an error of a form: the password that was typed is not that of the account. Django's own forms have the same."""
+"""The code of an error of a form: the password that was typed is not that of the account. Django's own forms have the
+same."""
 
 
 class InviteForm(forms.Form):

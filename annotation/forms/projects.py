@@ -75,7 +75,8 @@ class SettingsForm(forms.ModelForm):
     class Meta:
         model = Project
         fields = (
-            "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit", "arms_seed",
+            "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit",
+            "arms_seed",
             "unanimity_dimensions",
         )  # fmt: skip
         labels = {
@@ -88,9 +89,15 @@ class SettingsForm(forms.ModelForm):
         }
         help_texts = {
             "overlap": "How many annotators label every story: 2 to 9.",
-            "blind_share": "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened keep their draw.",
+            "blind_share": (
+                "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened "
+                "keep their draw."
+            ),
             "reveal_share": "Of the cells with a suggestion, how many show it only after the annotator’s own vote.",
-            "arms_unit": "Who sees a suggestion beside a blind cell may be led by it: drawn for a proposition or a story, all its cells hide or show alike. Fewer draws find less.",
+            "arms_unit": (
+                "Who sees a suggestion beside a blind cell may be led by it: drawn for a proposition or a story, "
+                "all its cells hide or show alike. Fewer draws find less."
+            ),
         }
 
     def __init__(self, *args, **kwargs) -> None:

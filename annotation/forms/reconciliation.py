@@ -39,7 +39,8 @@ def as_text(rows: Sequence[DraftRow]) -> str:
 
 
 class LanesForm(forms.Form):
-    """The decision on each pair of the lanes: whose words, other words, and a remark. Fields are numbered like the pairs."""
+    """The decision on each pair of the lanes: whose words, other words, and a remark. Fields are numbered like the
+    pairs."""
 
     def __init__(self, data=None, *, pairs: Sequence[Pair]) -> None:
         super().__init__(data)
@@ -63,7 +64,8 @@ class LanesForm(forms.Form):
         ]
 
     def consensus(self) -> list[Consensus]:
-        """Return the settled rows. A row of both tables needs no remark; one table's is added, other words are revised."""
+        """Return the settled rows. A row of both tables needs no remark; one table's is added, other words are
+        revised."""
         decisions: list[Consensus] = []
         for at, pair in enumerate(self.pairs):
             choice, words, text = (self.cleaned_data[f"{name}-{at}"] for name in ("choice", "words", "remark"))

@@ -1,5 +1,5 @@
-"""Votes as they are posted: one shape for the labelling grid and for the API, which describes it. `schema` of the context is the project's label
-schema."""
+"""Votes as they are posted: one shape for the labelling grid and for the API, which describes it. `schema` of the
+context is the project's label schema."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ class ChangeIn(Shape):
     dimension: Dimension = Field(description=DIMENSION_HELP)
     label: Label
     changed_at: Moment = Field(
-        description="Your own clock, with its zone. Of two changes of a cell the later one stands, in whatever order they arrive."
+        description=(
+            "Your own clock, with its zone. Of two changes of a cell the later one stands, in whatever order "
+            "they arrive."
+        )
     )
     client_key: Key = Field(
         description="Made by you, unique to the change (a UUID will do): sent again, it counts once."
@@ -77,8 +80,8 @@ class ChangesIn(Shape):
 
 
 class GridChangeIn(ChangeIn):
-    """A change by the grid, which also tells what became of a suggestion. Browsers keep unsent changes over an upgrade: a field of an older
-    script must not lose a vote."""
+    """A change by the grid, which also tells what became of a suggestion. Browsers keep unsent changes over an upgrade:
+    a field of an older script must not lose a vote."""
 
     model_config = ConfigDict(extra="ignore")
 

@@ -149,7 +149,8 @@ def by_dimension(rows: QuerySet) -> dict[str, int]:
 
 
 def overruled(project: Project, annotator, *, unfinished: Iterable[int]) -> QuerySet[GoldLabel]:
-    """Return the decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have finished."""
+    """Return the decisions against a standing vote of the annotator (`mine`), newest first, in stories that they have
+    finished."""
     own_votes = Vote.objects.cast().filter(
         annotator=annotator, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )

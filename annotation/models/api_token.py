@@ -21,7 +21,8 @@ class ApiTokenQuerySet(models.QuerySet):
 
 
 class ApiToken(models.Model):
-    """A secret that a script sends in place of a password. Only its digest is kept; it ends with the password that it was made under."""
+    """A secret that a script sends in place of a password. Only its digest is kept; it ends with the password that it
+    was made under."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
     name = models.CharField(max_length=60, help_text="What it is for, so that you know it again.")

@@ -17,10 +17,11 @@ class AssignmentQuerySet(models.QuerySet):
 class Assignment(OpaqueModel):
     """One annotator's assignment to one story.
 
-    The overlap is enforced by the database: an active assignment has a `slot` from 1 to `overlap`, no two active assignments of a
-    story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never overfill.
-    A released assignment keeps its row, and its votes keep their history. Which suggestions this assignment sees is drawn once
-    (`arms_drawn_at`): the project's seed, shares and unit of that moment, copied here, fix the arm of every cell for good.
+    The overlap is enforced by the database: an active assignment has a `slot` from 1 to `overlap`, no two active
+    assignments of a story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never
+    overfill. A released assignment keeps its row, and its votes keep their history. Which suggestions this assignment
+    sees is drawn once (`arms_drawn_at`): the project's seed, shares and unit of that moment, copied here, fix the arm
+    of every cell for good.
     """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="assignments")

@@ -32,7 +32,8 @@ class BeliefTable(OpaqueModel):
 
 
 class Remark(models.TextChoices):
-    """The change that reconciliation made to a row of the consensus (OmniToM, appendix B.4: overlap counts rows with none)."""
+    """The change that reconciliation made to a row of the consensus (OmniToM, appendix B.4: overlap counts rows with
+    none)."""
 
     NONE = "", "Unchanged"
     ADDED = "added", "Added"
@@ -86,7 +87,8 @@ class FlagKind(models.TextChoices):
 
 
 class PropositionFlag(OpaqueModel):
-    """An annotator's report that the proposition itself is wrong. `outcome` is empty until an expert or admin decides."""
+    """An annotator's report that the proposition itself is wrong. `outcome` is empty until an expert or admin
+    decides."""
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="flags")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")

@@ -39,9 +39,11 @@ class GoldQuerySet(models.QuerySet):
     # The transitions. Only services/gold.py calls those that write an event.
 
     def settle(self, fields: Sequence[str], rows: Sequence[Sequence[Any]]) -> int:
-        """Write the labels that a rule gives cells, settled or open. `fields` names the columns of `rows`, cell and revision among them.
+        """Write the labels that a rule gives cells, settled or open. `fields` names the columns of `rows`, cell and
+        revision among them.
 
-        Returns how many were written: a label that is there is replaced only where the row's revision follows the one in the table.
+        Returns how many were written: a label that is there is replaced only where the row's revision follows the one
+        in the table.
         """
         return self._put(fields, rows)
 
@@ -55,7 +57,8 @@ class GoldQuerySet(models.QuerySet):
         return write_few(self.model, fields, rows, unique=cell, update=rest, follows="revision")
 
     def remove(self, labels: Sequence[GoldLabel]) -> int:
-        """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many were removed."""
+        """Remove labels whose votes are no longer all in, each at the revision that was read. Returns how many were
+        removed."""
         if not labels:
             return 0
         revisions = {gold.revision for gold in labels}
@@ -110,7 +113,8 @@ class GoldLabel(models.Model):
                 condition=~Q(method="adjudicated") | Q(decided_by__isnull=False), name="adjudicated_by_someone"
             ),
         ]
-        # Covers what the queue counts and sorts by, so that thousands of open cells are found without reading their votes.
+        # Covers what the queue counts and sorts by, so that thousands of open cells are found without reading their
+        # votes.
         indexes = [
             models.Index(fields=["method", "disturbed", "dimension", "agreement", "proposition"], name="gold_queue"),
             models.Index(fields=["dimension"], condition=Q(guideline_flag=True), name="gold_guideline_case"),

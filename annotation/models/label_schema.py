@@ -16,7 +16,8 @@ class SchemaUnknown(ValueError):
 class LabelSchema(AppendOnlyModel):
     """A label schema that was loaded into this installation, for good: projects and frozen datasets name it.
 
-    `content` is the document that `annotation/domain/schema_files.py` describes. Schemas that come with the program have no row.
+    `content` is the document that `annotation/domain/schema_files.py` describes. Schemas that come with the program
+    have no row.
     """
 
     append_only = "A label schema stays as it is: projects and datasets name it."
@@ -48,8 +49,8 @@ _read: dict[tuple[str, str], Schema] = {}
 
 
 def schema_of(name: str, version: str) -> Schema:
-    """Return the schema of this name and version. Asks the database once a process, and never for one that comes with the
-    program. Raises SchemaUnknown."""
+    """Return the schema of this name and version. Asks the database once a process, and never for one that comes with
+    the program. Raises SchemaUnknown."""
     if shipped := SHIPPED.get((name, version)):
         return shipped
     if (name, version) not in _read:

@@ -31,7 +31,8 @@ class SuggestionQuerySet(models.QuerySet):
 
 
 class Suggestion(models.Model):
-    """The label that a model suggests for one cell, and the call that it came from. A cell has one; it stays once anybody could have seen it.
+    """The label that a model suggests for one cell, and the call that it came from. A cell has one; it stays once
+    anybody could have seen it.
 
     `source` names the model for people, also where the ledger is elsewhere (an imported archive).
     """

@@ -23,9 +23,9 @@ class PeopleManager(UserManager):
 class User(AbstractUser):
     """A person. What they may do is said by their memberships; `is_superuser` is the site admin.
 
-    With `imported_into` it is an *imported annotator* of that project: the name of somebody whose votes came in a file. It is
-    no account. It cannot log in, is a member of nothing, and its user name (`PROJECT:NAME`) is one that no account can have, so
-    that equal names in two projects, or of an account, are different people.
+    With `imported_into` it is an *imported annotator* of that project: the name of somebody whose votes came in a file.
+    It is no account. It cannot log in, is a member of nothing, and its user name (`PROJECT:NAME`) is one that no
+    account can have, so that equal names in two projects, or of an account, are different people.
     """
 
     display_name = models.CharField(max_length=80, blank=True)
@@ -55,7 +55,8 @@ class User(AbstractUser):
 
 
 def name_on_pages(username: str) -> str:
-    """Return the name that pages show for a user name alone: an account by it, an imported annotator as `ada (imported)`."""
+    """Return the name that pages show for a user name alone: an account by it, an imported annotator as `ada
+    (imported)`."""
     name = username.partition(_MARK)[2]
     return name + IMPORTED_SUFFIX if name else username
 

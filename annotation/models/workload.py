@@ -19,7 +19,8 @@ FEWEST = 5
 
 
 def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
-    """Return for each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones first."""
+    """Return for each active assignment: the story, its beginning, cells to label, cells labelled; unfinished ones
+    first."""
     assignments = list(
         Assignment.objects.active()
         .filter(story__project=project, annotator=annotator)

@@ -1,7 +1,7 @@
 """Write votes.csv: the votes of three sample annotators on the sample stories, with the disagreements that people have.
 
-Each annotator has habits: pairs of labels that they mistake for one another, more often on actors' beliefs than on world facts. The
-draw is seeded: running it again writes the same file. `python annotation/sample/make_votes.py`
+Each annotator has habits: pairs of labels that they mistake for one another, more often on actors' beliefs than on
+world facts. The draw is seeded: running it again writes the same file. `python annotation/sample/make_votes.py`
 """
 
 from __future__ import annotations

@@ -25,7 +25,8 @@ class Names:
         self._spellings[name.casefold()].append(name)
 
     def find(self, name: str) -> str | None:
-        """Return the spelling of a stored name that `name` means, None where there is none. Raises ValueError where it could be two."""
+        """Return the spelling of a stored name that `name` means, None where there is none. Raises ValueError where it
+        could be two."""
         if name in self.ids:
             return name
         normalised = User.normalize_username(name)
@@ -55,7 +56,8 @@ class Accounts:
         self.created: list[str] = []
 
     def find(self, name: str) -> int | None:
-        """Return the id of an account, None where it would have to be created. Raises ValueError for an ambiguous or impossible name."""
+        """Return the id of an account, None where it would have to be created. Raises ValueError for an ambiguous or
+        impossible name."""
         spelling = self._names.find(name)
         if spelling is None:
             checked_name(name)

@@ -61,9 +61,9 @@ def adjudicate(
     """Settle one cell by an expert's decision, on the votes as they stand.
 
     `revision` is that of the gold label which the expert saw, 0 for none, and `row` its id, which tells a label that
-    was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the flag
-    as it is. Raises AdjudicationRefused where the expert ever voted on the cell or still labels the story, where votes
-    are missing, where the label is not legal, or where it overrules somebody without a reason.
+    was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the
+    flag as it is. Raises AdjudicationRefused where the expert ever voted on the cell or still labels the story, where
+    votes are missing, where the label is not legal, or where it overrules somebody without a reason.
     """
     project = proposition.table.story.project
     reason = reason.strip()
@@ -119,7 +119,8 @@ def undo_decision(
 
 @transaction.atomic
 def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool) -> GoldLabel:
-    """Put a cell on the list of cases for the guideline, or take it off. The label and its revision stay as they are."""
+    """Put a cell on the list of cases for the guideline, or take it off. The label and its revision stay as they
+    are."""
     check_finished(by=by, story=proposition.table.story)
     gold = _lock(proposition, dimension)
     if gold is None:
@@ -168,13 +169,15 @@ def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:
 
 
 def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
-    # The proposition's lock serialises with savers and with other experts also where there is no gold label to lock yet.
+    # The proposition's lock serialises with savers and with other experts also where there is no gold label to lock
+    # yet.
     Proposition.objects.select_for_update().get(pk=proposition.pk)
     return _held(proposition, dimension)
 
 
 def _write(proposition: Proposition, change: Change, *, by: User, now: datetime) -> GoldLabel | None:
-    """Return what stands now, None where nothing does. Raises DecidedMeanwhile where the label is not the one that was seen."""
+    """Return what stands now, None where nothing does. Raises DecidedMeanwhile where the label is not the one that was
+    seen."""
     try:
         write_gold([change], project=proposition.table.story.project, by=by, now=now)
     except ChangedMeanwhile as error:
@@ -183,7 +186,8 @@ def _write(proposition: Proposition, change: Change, *, by: User, now: datetime)
 
 
 def standing_decisions(history: Iterable[GoldEvent]) -> list[GoldEvent]:
-    """The decisions that stand on one another in a cell, oldest first; the last one is in force. `history` are its events in order.
+    """The decisions that stand on one another in a cell, oldest first; the last one is in force. `history` are its
+    events in order.
 
     A decision by the same expert for the same label on the same votes only amends reason and tag: it takes the place of
     the one before.

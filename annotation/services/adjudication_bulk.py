@@ -20,8 +20,8 @@ BATCH = 500
 
 @dataclass(slots=True)
 class Leading:
-    """The effect of accepting: cells by dimension, and how many open cells are left because no label leads or because the
-    expert voted on them."""
+    """The effect of accepting: cells by dimension, and how many open cells are left because no label leads or because
+    the expert voted on them."""
 
     by_dimension: Counter[str] = field(default_factory=Counter)
     tied: int = 0
@@ -50,9 +50,9 @@ def accept_plurality(
 ) -> int:
     """Adjudicate each open cell among `cells` in which one label has more votes than any other; return how many.
 
-    Left as they are: decided cells, ties, cells on which `by` ever voted, and cells that changed after `seen_until`, the time
-    of the preview. Works in batches, each atomic, so that annotators who save meanwhile wait for a moment only; doing
-    it again after an interruption does the rest.
+    Left as they are: decided cells, ties, cells on which `by` ever voted, and cells that changed after `seen_until`,
+    the time of the preview. Works in batches, each atomic, so that annotators who save meanwhile wait for a moment
+    only; doing it again after an interruption does the rest.
     """
     acceptable = _open(cells, by).filter(voted=False, decided_at__lte=seen_until)
     pairs = list(acceptable.order_by("proposition_id").values_list("pk", "proposition_id"))

@@ -1,6 +1,7 @@
 """Agreement of a project, from the votes in the database to the report; results are kept in the cache.
 
-The key holds the newest vote event, so that a report is computed once for each state of the votes, and what computes it.
+The key holds the newest vote event, so that a report is computed once for each state of the votes, and what computes
+it.
 """
 
 from __future__ import annotations
@@ -35,13 +36,15 @@ CACHE_SECONDS = 7 * 24 * 3600
 
 
 def agreement_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """Return the report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a reason."""
+    """Return the report as `specs/command-line.md` fixes it: shares are fractions, undefined values None with a
+    reason."""
     return _cached("report", project, split, category, _compute_report)
 
 
 def annotator_report(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
-    """Return {pairs, confusions, against_others, against_resolved}: pairs of annotators, confusion by dimension, and by annotator and dimension how many
-    cells of theirs match the label that is settled without them, and the settled label that contains their own votes."""
+    """Return {pairs, confusions, against_others, against_resolved}: pairs of annotators, confusion by dimension, and by
+    annotator and dimension how many cells of theirs match the label that is settled without them, and the settled label
+    that contains their own votes."""
     return _cached("annotators", project, split, category, _compute_annotators)
 
 
@@ -53,7 +56,8 @@ GOLDS = {"against_others": "without the annotator", "against_resolved": "with th
 
 
 def annotator_lines(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every annotator against the settled labels as CSV, a row for each gold, annotator and dimension; `report` is `annotator_report`."""
+    """Yield every annotator against the settled labels as CSV, a row for each gold, annotator and dimension; `report`
+    is `annotator_report`."""
     writer = csv.writer(Echo())
     yield writer.writerow(ANNOTATOR_COLUMNS)
     for which, gold in GOLDS.items():
@@ -106,7 +110,8 @@ def _stories(project: Project, split: str | None, category: str | None) -> dict[
 
 
 def _columns(schema: Schema, proposition_ids: np.ndarray) -> np.ndarray:
-    """Return the standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3, V).
+    """Return the standing votes on a range of propositions: label codes, proposition ids and annotator ids, shape (3,
+    V).
 
     Read in chunks: half a million live tuples would cost the garbage collector as long as the database.
     """

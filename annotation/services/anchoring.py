@@ -1,4 +1,5 @@
-"""The effect of pre-filled labels on a project's votes: loads the votes on cells with a suggestion and compares their arms."""
+"""The effect of pre-filled labels on a project's votes: loads the votes on cells with a suggestion and compares their
+arms."""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ def report_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
     """Return {"suggestions", "unseen", "votes": anchoring report, "models"}, ready for JSON.
 
     `models` has a row for each source of suggestions: {"source", "suggestions", "accuracy", "blind_gold" (what it rests
-    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes keep the arm that was drawn for them,
-    and `unseen` counts those of the arm `shown` that were cast without the suggestion before their eyes (over the API). `drawn_for` says
-    for how many votes the arm was drawn by cell, by proposition and by story.
+    on), "alternative_annotator"}; what is said of one model never rests on cells of another. Votes keep the arm that
+    was drawn for them, and `unseen` counts those of the arm `shown` that were cast without the suggestion before their
+    eyes (over the API). `drawn_for` says for how many votes the arm was drawn by cell, by proposition and by story.
     """
     loaded = _Loaded(project)
     report = {
@@ -99,7 +100,8 @@ class _Loaded:
         self.names = tuple(names[pk] for pk in ids)
 
     def _draws(self, project: Project) -> dict[tuple[int, int], _Draw]:
-        """Return (story, annotator) → how the arms of the assignment were drawn; of several assignments the one drawn last."""
+        """Return (story, annotator) → how the arms of the assignment were drawn; of several assignments the one drawn
+        last."""
         assignments = Assignment.objects.filter(story__project=project, arms_drawn_at__isnull=False).order_by(
             "arms_drawn_at"
         )
@@ -160,8 +162,8 @@ class _Loaded:
         )
 
     def _untouched(self) -> np.ndarray:
-        """Return the labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes, and first votes
-        of a reveal."""
+        """Return the labels that no suggestion can have touched, shape (cells, annotators), -1 where none: blind votes,
+        and first votes of a reveal."""
         labels = np.full((len(self.cell), len(self.people)), -1)
         for proposition, dimension, annotator, label, before, arm, *_ in self.rows:
             if arm in (Arm.BLIND, Arm.REVEAL):

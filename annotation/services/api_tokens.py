@@ -15,7 +15,8 @@ USED_EVERY = timedelta(minutes=10)
 def make_token(
     *, by: User, name: str, scope: Scope, days: int | None, secret: str = "", now: datetime
 ) -> tuple[ApiToken, str]:
-    """Return a new token and its secret (drawn, where none is given), which nobody sees again; it ends after `days`, where given."""
+    """Return a new token and its secret (drawn, where none is given), which nobody sees again; it ends after `days`,
+    where given."""
     secret = secret or secrets.token_hex(20)
     token = ApiToken.objects.create(
         user=by,

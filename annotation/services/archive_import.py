@@ -1,7 +1,7 @@
 """Make a project from an archive: everything or nothing, and no value of the archive is trusted unchecked.
 
-Rows are read outside of transactions and written in short ones, into a project that has another name and no member until all is
-in. What fails is taken out again.
+Rows are read outside of transactions and written in short ones, into a project that has another name and no member
+until all is in. What fails is taken out again.
 """
 
 from __future__ import annotations
@@ -56,9 +56,10 @@ def import_archive(
 ) -> dict[str, int]:
     """Make the project `slug`; return rows by section. Raises BadArchive.
 
-    The people of the archive become imported annotators of the new project, but for those whose user names are `matched`: they
-    are these accounts, and get the roles that the archive gives them. `by` becomes an admin. Addresses of pages change, since they
-    belong to an installation. `discard` takes away what an import under this name left that was broken off.
+    The people of the archive become imported annotators of the new project, but for those whose user names are
+    `matched`: they are these accounts, and get the roles that the archive gives them. `by` becomes an admin. Addresses
+    of pages change, since they belong to an installation. `discard` takes away what an import under this name left that
+    was broken off.
     """
     if not SLUG.fullmatch(slug) or len(slug) > 60:
         raise BadArchive(f"{slug[:60]!r} is not a project name; expected letters, digits and hyphens.")
@@ -171,7 +172,8 @@ class _Import:
         )  # fmt: skip
 
     def _people(self) -> int:
-        """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other name."""
+        """Map the archive's names to people here: the matched accounts, and a new imported annotator for every other
+        name."""
         shown_names: dict[str, str] = {}
         for number, row, _ in lines_of(self.archive, "people"):
             try:

@@ -43,7 +43,8 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict[str, Any], int]]:
-    """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises BadArchive."""
+    """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises
+    BadArchive."""
     file = file_of(section)
     with archive.open(file) as handle:
         number = 0

@@ -1,7 +1,8 @@
 """The columns of each section of an archive and the tables that they come from.
 
-Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of votes
-are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for the default one. The ledger stays where it is: a suggestion goes without its call.
+Columns are those of the model, so that a new column is archived without being named here; foreign keys and keys of
+votes are put in the archive's own terms by `Terms`. The project's label schema goes whole, under `schema`, but for the
+default one. The ledger stays where it is: a suggestion goes without its call.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from annotation.services.votes import MAX_CLOCK_LEAD
 
 
 class Here:
-    """Look-ups from the archive's names and numbers to ids here: `users` by name, `ids` by model and number or name, as far as they are in.
+    """Look-ups from the archive's names and numbers to ids here: `users` by name, `ids` by model and number or name, as
+    far as they are in.
 
     Keys of votes begin with `key_start`, so that those of two copies differ.
     """

@@ -1,4 +1,5 @@
-"""The suggestions that an annotator sees, and when. Decided by the server alone, from what was drawn for the assignment."""
+"""The suggestions that an annotator sees, and when. Decided by the server alone, from what was drawn for the
+assignment."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ def draw_for(*, assignment: Assignment, now: datetime) -> None:
 
 
 def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:
-    """Return the arm of one cell for this assignment; NONE before the arms were drawn. The slot stands for the annotator, so that an archive
-    carries the draw to an installation where people have other numbers."""
+    """Return the arm of one cell for this assignment; NONE before the arms were drawn. The slot stands for the
+    annotator, so that an archive carries the draw to an installation where people have other numbers."""
     if not assignment.arms_drawn_at:
         return Arm.NONE
     return draw_arm(
@@ -61,8 +62,8 @@ def arm_of(assignment: Assignment, proposition: str, dimension: str) -> Arm:
 
 
 def suggestions_on(*, assignment: Assignment, ids: Mapping[str, int]) -> dict[Cell, Suggested]:
-    """Return (proposition id, dimension) → its suggestion; empty, without a query, before the arms of the assignment were drawn. `ids` maps
-    uids to proposition ids."""
+    """Return (proposition id, dimension) → its suggestion; empty, without a query, before the arms of the assignment
+    were drawn. `ids` maps uids to proposition ids."""
     if not assignment.arms_drawn_at:
         return {}
     uids = {pk: uid for uid, pk in ids.items()}
@@ -74,7 +75,8 @@ def suggestions_on(*, assignment: Assignment, ids: Mapping[str, int]) -> dict[Ce
 
 
 def shown_to(*, assignment: Assignment, ids: Mapping[str, int], voted: Iterable[Cell]) -> dict[Cell, Suggested]:
-    """Return the suggestions that the grid may show now: cells of the arm `shown`, and of `reveal` where the annotator's vote stands."""
+    """Return the suggestions that the grid may show now: cells of the arm `shown`, and of `reveal` where the
+    annotator's vote stands."""
     cast = set(voted)
     return {
         cell: suggestion

@@ -29,7 +29,8 @@ class Assigned:
 
 
 def plan_assignments(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
-    """Return the assignments that the balanced plan would add to these stories for these annotators, given the assignments that there are.
+    """Return the assignments that the balanced plan would add to these stories for these annotators, given the
+    assignments that there are.
 
     Raises PlanError where the seed, the overlap or the annotators will not do.
     """
@@ -58,8 +59,8 @@ def plan_assignments(*, project: Project, stories: Collection[int], annotators: 
 def assign(
     *, by: User | None, project: Project, assignments: Collection[tuple[int, int]], seed: int | None = None
 ) -> Assigned:
-    """Create the assignments. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again, and a
-    story that is full by then is left as it is: the database, not this function, keeps the overlap.
+    """Create the assignments. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again,
+    and a story that is full by then is left as it is: the database, not this function, keeps the overlap.
     """
     taken: dict[int, set[int]] = defaultdict(set)
     rows = Assignment.objects.active().filter(story__in={story for story, _ in assignments})
@@ -102,7 +103,8 @@ def _assign_one(by, project: Project, story: int, annotator: int, taken: set[int
 
 @transaction.atomic
 def release(*, by: User, assignment: Assignment, now: datetime) -> int:
-    """Release the assignment and withdraw its votes, as events: nothing is lost. Returns how many votes were withdrawn."""
+    """Release the assignment and withdraw its votes, as events: nothing is lost. Returns how many votes were
+    withdrawn."""
     if not Assignment.objects.active().filter(pk=assignment.pk).update(released_at=now):
         return 0
     votes = list(

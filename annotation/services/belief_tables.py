@@ -57,7 +57,8 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
 
 
 def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:
-    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the other."""
+    """Return whether `by` added as many rows within moments and the rows added since hold just these, one after the
+    other."""
     recent = AuditEvent.objects.filter(
         project=story.project, action="table.rows_added", target=_target(story), at__gt=now - AGAIN_AFTER
     )

@@ -1,4 +1,5 @@
-"""Import corpus files in short transactions. Importing a file again changes nothing, so that a broken-off import is resumed by starting it again."""
+"""Import corpus files in short transactions. Importing a file again changes nothing, so that a broken-off import is
+resumed by starting it again."""
 
 from __future__ import annotations
 
@@ -88,12 +89,13 @@ def import_corpus(
     schema: Schema | None = None,
     progress: Callable[[str], None] = lambda message: None,
 ) -> Imported:
-    """Import each (name, opener) of `sources`, which are in the format of that key. Creates the project where there is none and
-    the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the default one.
+    """Import each (name, opener) of `sources`, which are in the format of that key. Creates the project where there is
+    none and the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the
+    default one.
 
-    A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared first, and
-    one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused, also where the
-    project has another schema than `schema`.
+    A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared
+    first, and one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused,
+    also where the project has another schema than `schema`.
     """
     _check_slug(project_slug)
     place = (by, project_slug, _schema_for(project_slug, schema), CORPUS_FORMATS[format], language)
@@ -127,7 +129,8 @@ def _refuse_problems(result: Imported) -> None:
 
 
 class _Import:
-    """Compares the rows of files with what the project holds, and adds what is new: nothing is parsed in a transaction."""
+    """Compares the rows of files with what the project holds, and adds what is new: nothing is parsed in a
+    transaction."""
 
     def __init__(
         self,
@@ -207,8 +210,8 @@ class _Import:
         return stored
 
     def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:
-        """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported, without
-        later edits."""
+        """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported,
+        without later edits."""
         result, new_rows = self.result, []
         for row in rows:
             identity = self._identity(row, source)

@@ -1,4 +1,5 @@
-"""A Croissant 1.1 description (mlcroissant) of the exported gold, with the Responsible AI fields that the project knows."""
+"""A Croissant 1.1 description (mlcroissant) of the exported gold, with the Responsible AI fields that the project
+knows."""
 
 from __future__ import annotations
 
@@ -142,7 +143,9 @@ def _responsible_ai(facts: Facts) -> dict:
     return {
         "data_collection": card.get("source") or None,
         "data_collection_type": ["Manual Human Curator"],
-        "data_collection_missing_data": f"{facts.unsettled} of {facts.cells} cells have no settled label; they are empty.",
+        "data_collection_missing_data": (
+            f"{facts.unsettled} of {facts.cells} cells have no settled label; they are empty."
+        ),
         "data_collection_raw_data": "Every vote, with its time, is in votes.csv; annotators have pseudonyms.",
         "data_collection_timeframe": [facts.first, facts.last] if facts.first else None,
         "data_preprocessing_protocol": ["Stories and propositions are kept as they were imported or written."],

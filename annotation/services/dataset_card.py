@@ -49,7 +49,8 @@ class Facts:
         project = self.project
         lines = [
             f"Each proposition is labelled on {len(self.schema.dimensions)} dimensions ({', '.join(self.schema.keys)}; "
-            f"schema version {version_shown(self.schema)}) by {project.overlap} annotators who do not see each other's votes.",
+            f"schema version {version_shown(self.schema)}) by {project.overlap} annotators who do not see "
+            f"each other's votes.",
             f"A label with more than half of the votes is gold; experts adjudicate the rest (rule version "
             f"{project.rule_version}).",
         ]

@@ -14,7 +14,8 @@ Decisions = dict[int, dict[str, dict[str, str]]]
 
 
 def decisions_in(events: QuerySet[GoldEvent]) -> Decisions:
-    """Return each expert's last decision on a cell that was not taken back; `events` holds the whole history of its cells."""
+    """Return each expert's last decision on a cell that was not taken back; `events` holds the whole history of its
+    cells."""
     decided_or_undone = Q(after_method=Method.ADJUDICATED) | Q(before_method=Method.ADJUDICATED)
     cells: dict[tuple[int, str], list[GoldEvent]] = defaultdict(list)
     columns = ("proposition_id", "dimension", "after", "after_method", "undoes", "votes", "by__username")

@@ -1,8 +1,9 @@
 """The one writer of gold: a label and the event that tells of it, together, whoever or whatever settles the cell.
 
-A `Change` says what the label of a cell was and what it becomes. `write_gold` writes a few changes; `ready_gold` makes very many ready,
-of cells that have no label yet, for a transaction that only inserts; `archived_gold` does it with what an archive holds. The caller holds the transaction and the locks on the propositions.
-Every label is written onto the revision that was read, and onto no other.
+A `Change` says what the label of a cell was and what it becomes. `write_gold` writes a few changes; `ready_gold` makes
+very many ready, of cells that have no label yet, for a transaction that only inserts; `archived_gold` does it with what
+an archive holds. The caller holds the transaction and the locks on the propositions. Every label is written onto the
+revision that was read, and onto no other.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ from core.bulk import ReadyRows, write_few
 
 
 class ChangedMeanwhile(Exception):
-    """A label was no longer at the revision that was read; nothing of the call counts, so the transaction must be given up."""
+    """A label was no longer at the revision that was read; nothing of the call counts, so the transaction must be given
+    up."""
 
 
 class State(NamedTuple):
-    """The content of a cell's gold label: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it is."""
+    """The content of a cell's gold label: the columns of `GoldLabel`. `guideline_flag` None leaves the flag as it
+    is."""
 
     label: str
     method: str
@@ -38,7 +41,8 @@ class State(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change of a cell's gold: `before` is its label as read, `after` None where the label goes, `votes` those that stand now.
+    """A change of a cell's gold: `before` is its label as read, `after` None where the label goes, `votes` those that
+    stand now.
 
     `undoes` is the revision of the decision that is taken back.
     """
@@ -134,5 +138,6 @@ def _event(change: Change, project: Project, by: User | None, now: datetime) -> 
 def archived_gold(
     model: type[GoldLabel] | type[GoldEvent], fields: Sequence[str], rows: Sequence[Sequence[Any]]
 ) -> ReadyRows:
-    """Return labels or events of an archive, ready to be inserted as they were written there: history is taken over, not made anew."""
+    """Return labels or events of an archive, ready to be inserted as they were written there: history is taken over,
+    not made anew."""
     return ReadyRows(model, fields, rows)

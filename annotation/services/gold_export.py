@@ -17,7 +17,8 @@ from annotation.models import GoldLabel, Method, Project, Proposition, Story, Ta
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
-    "received_at", "duration_ms", "arm", "suggested", "gold", "method", "agreement", "decided_by", "decided_at", "reason", "error_tag", "rule_version",
+    "received_at", "duration_ms", "arm", "suggested", "gold", "method", "agreement", "decided_by", "decided_at",
+    "reason", "error_tag", "rule_version",
     "schema_version",
 )  # fmt: skip
 _NO_LINEAGE = [""] * 9
@@ -25,7 +26,8 @@ _BATCH = 200
 
 
 def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict]:
-    """Yield one record a story with a table, in the order of import: its fields in the format's order, then what else it came with.
+    """Yield one record a story with a table, in the order of import: its fields in the format's order, then what else
+    it came with.
 
     A label is the settled gold, else that of the imported record, else empty. `complete_only` leaves out stories with
     an empty one.
@@ -76,7 +78,8 @@ def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str
 def export_lines(
     project: Project, format: ExportFormat, *, complete_only: bool = False, pseudonyms: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a streamed format: of gold, of which `complete_only` leaves out stories, or of votes, in which `pseudonyms` name people."""
+    """Yield the lines of a streamed format: of gold, of which `complete_only` leaves out stories, or of votes, in which
+    `pseudonyms` name people."""
     if format == VOTES:
         return vote_lines(project, pseudonyms=pseudonyms)
     return gold_lines(project, complete_only=complete_only)
@@ -104,7 +107,8 @@ def unsettled_cells(project: Project) -> int:
 
 
 def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
-    """Yield CSV with one row a standing vote and the lineage of its cell's gold; formulas are defused, `import_votes` reads it.
+    """Yield CSV with one row a standing vote and the lineage of its cell's gold; formulas are defused, `import_votes`
+    reads it.
 
     `created_at` is the annotator's own time of the vote. With `pseudonyms` people are named A1, A2 … by user name.
     """
@@ -128,7 +132,8 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
 
 
 def _votes(stories: list[Story]) -> dict[int, list[tuple]]:
-    """Return proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion seen) of its votes."""
+    """Return proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion
+    seen) of its votes."""
     event = VoteEvent.objects.filter(annotator=OuterRef("annotator"), client_key=OuterRef("client_key"))
     cast = Vote.objects.cast().filter(proposition__table__story__in=stories).order_by("dimension", "annotator_id")
     columns = (

@@ -49,8 +49,8 @@ class Annotators:
         }
 
     def find(self, name: str) -> Person:
-        """Return the person of a name. Raises ValueError where nobody could be meant. A name with the project before it, as exports write imported
-        annotators, is never that of a member."""
+        """Return the person of a name. Raises ValueError where nobody could be meant. A name with the project before
+        it, as exports write imported annotators, is never that of a member."""
         _, mark, bare = name.rpartition(":")
         bare = imported_username(self.project.slug, bare).partition(":")[2]  # as it was cut, if it is very long
         for kind in (Kind.IMPORTED,) if mark else tuple(self._names):
@@ -69,8 +69,8 @@ class Annotators:
 
 
 def make_imported(display_names: Mapping[str, str], project: Project, *, slug: str = "") -> dict[str, int]:
-    """Make an imported annotator of each name, with the name that pages show; return their ids by name. `slug` is what the
-    project will be called, where it is called otherwise now."""
+    """Make an imported annotator of each name, with the name that pages show; return their ids by name. `slug` is what
+    the project will be called, where it is called otherwise now."""
     unsaved = [
         User(
             username=imported_username(slug or project.slug, name),

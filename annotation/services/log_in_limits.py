@@ -1,9 +1,11 @@
 """How many wrong passwords there may be before somebody has to wait.
 
-An attempt is counted before its password is looked at, and taken back where it was no wrong guess, so that attempts at one moment get
-no more than their number. The counts are rows of the database: no cache that throws out what is old forgives them. They are counted by account and by address, so that neither one name is guessed at from many addresses nor many names from one. A
-browser in which the person has logged in before is counted by itself and knows nothing of the others' mistakes: a stranger who fails
-on purpose keeps nobody out who has been in (the "device cookie" of OWASP's guide to authentication).
+An attempt is counted before its password is looked at, and taken back where it was no wrong guess, so that attempts at
+one moment get no more than their number. The counts are rows of the database: no cache that throws out what is old
+forgives them. They are counted by account and by address, so that neither one name is guessed at from many addresses
+nor many names from one. A browser in which the person has logged in before is counted by itself and knows nothing of
+the others' mistakes: a stranger who fails on purpose keeps nobody out who has been in (the "device cookie" of OWASP's
+guide to authentication).
 """
 
 from __future__ import annotations
@@ -90,7 +92,8 @@ def take_back(limits: Sequence[Limit]) -> None:
 
 
 def note_success(request: HttpRequest, response: HttpResponse, user: User) -> None:
-    """Forget the account's failures, not the address's: whoever guesses at others may have an account. The browser is known from now on."""
+    """Forget the account's failures, not the address's: whoever guesses at others may have an account. The browser is
+    known from now on."""
     name = _same(user.get_username())
     forgiven = [limit for limit in limits_of(request, name) if not limit.key.startswith("address:")]
     forgiven.append(Limit(f"account:{name}", 0, 0))

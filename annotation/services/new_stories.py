@@ -16,13 +16,15 @@ _PROPOSITION = (
 
 
 class NewStories:
-    """Writes rows of files into one project, within a transaction of the caller's; the categories met so far are remembered."""
+    """Writes rows of files into one project, within a transaction of the caller's; the categories met so far are
+    remembered."""
 
     def __init__(self) -> None:
         self.categories: dict[str, Category] = {}
 
     def insert(self, project: Project, rows: list[StoryRow], source: str) -> None:
-        """Write the rows; `source` is the name of their file. A story without a number gets the next one of the project."""
+        """Write the rows; `source` is the name of their file. A story without a number gets the next one of the
+        project."""
         number = 1 + (project.stories.aggregate(Max("number"))["number__max"] or 0)
         unsaved = [self._story(project, row, source, number + at) for at, row in enumerate(rows)]
         stories = Story.objects.bulk_create(unsaved)

@@ -78,8 +78,8 @@ def sign_up(*, user: User, token: str, now: datetime) -> Membership:
 
 @transaction.atomic
 def change_account(*, by: User, display_name: str, email: str) -> list[str]:
-    """Give one's own account another display name or e-mail address, and return the names of the fields that changed. The audit log has these names alone: an
-    address is nobody's business."""
+    """Give one's own account another display name or e-mail address, and return the names of the fields that changed.
+    The audit log has these names alone: an address is nobody's business."""
     account = User.objects.select_for_update().get(pk=by.pk)
     wanted = {"display_name": display_name, "email": User.objects.normalize_email(email)}
     changed = [name for name, value in wanted.items() if getattr(account, name) != value]
@@ -93,8 +93,8 @@ def change_account(*, by: User, display_name: str, email: str) -> list[str]:
 
 @transaction.atomic
 def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
-    """Make `by` a member, or raise the role of one who is. Raises PeopleError where the invitation offers no more than is held; then it
-    stays open.
+    """Make `by` a member, or raise the role of one who is. Raises PeopleError where the invitation offers no more than
+    is held; then it stays open.
 
     It is claimed by one compare-and-swap update: two people cannot both use it.
     """
@@ -128,7 +128,8 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
             "so it would change nothing" if membership.role == invitation.role else f"which is more than {offered}"
         )
         raise MemberAlready(
-            f"You are a member of {invitation.project.name} already, as {Role(membership.role).label.lower()}, {consequence}. "
+            f"You are a member of {invitation.project.name} already, as "
+            f"{Role(membership.role).label.lower()}, {consequence}. "
             "The invitation stays open for somebody else."
         )
 
@@ -163,8 +164,8 @@ def change_role(*, by: User, membership: Membership, role: Role) -> None:
 def remove_member(*, by: User, membership: Membership, now: datetime, release_unfinished: bool = False) -> int:
     """Take the membership away; votes and decisions stay, with their author. Does nothing where it was gone already.
 
-    With `release_unfinished` the assignments at unfinished stories are released, which withdraws the votes cast there. Returns how
-    many assignments were released.
+    With `release_unfinished` the assignments at unfinished stories are released, which withdraws the votes cast there.
+    Returns how many assignments were released.
     """
     _keep_an_admin(membership, None)
     deleted, _ = Membership.objects.filter(pk=membership.pk).delete()
@@ -187,7 +188,8 @@ class MemberAssignments:
 
 
 def assignments_by_member(project: Project) -> dict[int, MemberAssignments]:
-    """Return annotator id → assignments, in a constant number of statements. A story without a table counts as unfinished."""
+    """Return annotator id → assignments, in a constant number of statements. A story without a table counts as
+    unfinished."""
     dimensions = len(project.schema.dimensions)
     live = Proposition.objects.live_gold().filter(table__story__project=project)
     propositions = dict(live.order_by().values_list("table__story").annotate(Count("id")))

@@ -30,8 +30,9 @@ NOTHING_OPEN = "Every cell of these stories has a vote or a suggestion already, 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The size and cost of a round: stories with open cells, calls, tokens and dollars at most (None: the price is unknown). `left_out` says in one sentence which
-    stories another round asks for already; it is empty where there are none."""
+    """The size and cost of a round: stories with open cells, calls, tokens and dollars at most (None: the price is
+    unknown). `left_out` says in one sentence which stories another round asks for already; it is empty where there are
+    none."""
 
     stories: int
     cells: int
@@ -109,7 +110,8 @@ def estimate(
     batch: bool = False,
     reasoning_tokens: int | None = None,
 ) -> Estimate:
-    """Return the size and cost of what `start_prefill` would ask. Reads every story once; the tokens are estimated on the high side.
+    """Return the size and cost of what `start_prefill` would ask. Reads every story once; the tokens are estimated on
+    the high side.
 
     Raises PrefillRefused where the endpoint cannot label.
     """
@@ -134,7 +136,8 @@ def estimate(
 
 @transaction.atomic
 def discard_unseen(*, by: User | None, project: Project) -> int:
-    """Delete the suggestions of stories that nobody has opened with them yet; returns how many. To try another model."""
+    """Delete the suggestions of stories that nobody has opened with them yet; returns how many. To try another
+    model."""
     seen = Assignment.objects.filter(story=OuterRef("proposition__table__story"), arms_drawn_at__isnull=False)
     unseen = Suggestion.objects.filter(proposition__table__story__project=project).exclude(Exists(seen))
     count = Suggestion.objects.filter(pk__in=list(unseen.values_list("pk", flat=True))).delete()[0]

@@ -1,4 +1,5 @@
-"""Labelling requests of pre-filling: the propositions of a story, a worked example and the label counts of the sample corpus."""
+"""Labelling requests of pre-filling: the propositions of a story, a worked example and the label counts of the sample
+corpus."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ def story_request(story: Story, rows: Sequence[Proposition], schema: Schema, lev
 
 @lru_cache(64)
 def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
-    """Return a worked example from the sample corpus, of the same category and never the story that is asked about. None for a
-    schema that the sample is not labelled by."""
+    """Return a worked example from the sample corpus, of the same category and never the story that is asked about.
+    None for a schema that the sample is not labelled by."""
     if schema != OMNITOM:
         return None
     for record in sample_records():
@@ -64,8 +65,8 @@ def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
 
 @lru_cache(8)
 def sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
-    """Return how often each label occurs in the sample corpus, for the majority baseline. Empty for a schema that the sample
-    is not labelled by."""
+    """Return how often each label occurs in the sample corpus, for the majority baseline. Empty for a schema that the
+    sample is not labelled by."""
     if schema != OMNITOM:
         return {}
     counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in schema.keys}

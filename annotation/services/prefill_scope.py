@@ -22,7 +22,8 @@ class PrefillRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Stories with open cells that no other round asks for; `cells` by story id. `covered` counts by round those that one asks for."""
+    """Stories with open cells that no other round asks for; `cells` by story id. `covered` counts by round those that
+    one asks for."""
 
     stories: list[Story]
     cells: dict[int, set[Cell]]
@@ -45,7 +46,8 @@ class Scope:
 
 
 def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
-    """Return what a new round may ask for, in the order of `stories`. A round asks for a story until its item has ended, also while the round is paused."""
+    """Return what a new round may ask for, in the order of `stories`. A round asks for a story until its item has
+    ended, also while the round is paused."""
     cells = open_cells(stories)
     asking = _asking(project)
     chosen: list[Story] = []
@@ -68,7 +70,8 @@ def _asking(project: Project) -> dict[str, Prefill]:
 
 
 def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
-    """Return by story id the cells that may get a suggestion: nobody ever voted on them, and they have none. Three queries."""
+    """Return by story id the cells that may get a suggestion: nobody ever voted on them, and they have none. Three
+    queries."""
     ids = [story.pk for story in stories]
     live = Proposition.objects.live_gold().filter(table__story__in=ids)
     taken = set(VoteEvent.objects.filter(proposition__in=live).values_list("proposition_id", "dimension").distinct())

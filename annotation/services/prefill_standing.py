@@ -17,10 +17,11 @@ def standing_of(prefill: Prefill) -> dict[str, Any]:
 
 
 def standings_of(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
-    """Return [{round, job, state, failures, unusable_answers, held_back, items, calls, tokens, cost, known_cost, unpriced_calls}].
+    """Return [{round, job, state, failures, unusable_answers, held_back, items, calls, tokens, cost, known_cost,
+    unpriced_calls}].
 
-    `held_back` items wait for a person and are open; `items` are those that ended. Money is in US dollars. Three queries, however many
-    the rounds.
+    `held_back` items wait for a person and are open; `items` are those that ended. Money is in US dollars. Three
+    queries, however many the rounds.
     """
     jobs = [prefill.job for prefill in rounds]
     progress = progress_of_all(jobs)

@@ -94,7 +94,8 @@ class RuleChange:
 
 
 def foresee(*, project: Project, changes: dict) -> RuleChange:
-    """Return the effect that `change_settings` would have on gold. Writes nothing; asks the database nothing where no rule changes."""
+    """Return the effect that `change_settings` would have on gold. Writes nothing; asks the database nothing where no
+    rule changes."""
     overlap, demanding = (changes.get(name, getattr(project, name)) for name in RULES)
     if (overlap, set(demanding)) == (project.overlap, set(project.unanimity_dimensions)):
         return RuleChange(0, 0, 0)

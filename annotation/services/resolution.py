@@ -27,10 +27,10 @@ def resolve_cells(
 ) -> None:
     """Apply the project's rule to `cells` and no others.
 
-    The caller holds a transaction and the locks on the propositions; `votes` are the standing ones, by annotator id, where
-    the caller has read them under those locks. An adjudicated label stands: it is marked
-    `disturbed` where the votes under it changed. The number of statements does not depend on whether the votes
-    agree, so that the time of a save tells an annotator nothing about the others.
+    The caller holds a transaction and the locks on the propositions; `votes` are the standing ones, by annotator id,
+    where the caller has read them under those locks. An adjudicated label stands: it is marked `disturbed` where the
+    votes under it changed. The number of statements does not depend on whether the votes agree, so that the time of a
+    save tells an annotator nothing about the others.
     """
     touched = set(cells)
     if not touched:
@@ -56,8 +56,9 @@ def resolve_cells(
 def gold_of_new_cells(
     *, project: Project, votes: Mapping[Cell, list[dict]], now: datetime, by: User | None
 ) -> tuple[ReadyRows, ReadyRows]:
-    """Return the gold labels, and their events, of cells without a gold label: what `resolve_cells` would write, without asking the
-    database about each. `votes` holds *all* standing votes of each cell, as {"annotator", "label", "key"} in order of annotator."""
+    """Return the gold labels, and their events, of cells without a gold label: what `resolve_cells` would write,
+    without asking the database about each. `votes` holds *all* standing votes of each cell, as {"annotator", "label",
+    "key"} in order of annotator."""
 
     def changes() -> Iterator[Change]:
         for cell in sorted(votes):

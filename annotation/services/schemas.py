@@ -16,13 +16,15 @@ class SchemaRefused(ValueError):
 
 
 def load_schema(*, by: User | None, raw: bytes, file: str) -> tuple[Schema, bool]:
-    """Return the schema of a file, and whether it is new here: then it was taken. Raises BadSchema and SchemaRefused."""
+    """Return the schema of a file, and whether it is new here: then it was taken. Raises BadSchema and
+    SchemaRefused."""
     schema = read_schema(raw, file)
     return schema, take_schema(by=by, schema=schema, file=file)
 
 
 def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
-    """Keep a schema for good and return whether it is new here. `file` is named where it is refused. Raises SchemaRefused."""
+    """Keep a schema for good and return whether it is new here. `file` is named where it is refused. Raises
+    SchemaRefused."""
     if is_here(schema, file):
         return False
     try:
@@ -52,12 +54,14 @@ def is_here(schema: Schema, file: str) -> bool:
 
 
 def known_schemas() -> list[Schema]:
-    """Return every schema that a project can choose: those that come with the program first, then by name and version."""
+    """Return every schema that a project can choose: those that come with the program first, then by name and
+    version."""
     return [*SHIPPED.values(), *(row.schema for row in LabelSchema.objects.all())]
 
 
 def find_schema(reference: str) -> Schema:
-    """Return the schema of a reference such as omnitom:1; a name alone will do where it has one version. Raises SchemaUnknown."""
+    """Return the schema of a reference such as omnitom:1; a name alone will do where it has one version. Raises
+    SchemaUnknown."""
     schemas = known_schemas()
     matching = [schema for schema in schemas if reference in (schema.reference, schema.name)]
     if len(matching) == 1:

@@ -1,4 +1,5 @@
-"""Short transactions for whoever writes much, so that annotators' votes get in between: SQLite has one writer at a time."""
+"""Short transactions for whoever writes much, so that annotators' votes get in between: SQLite has one writer at a
+time."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ _PAUSE_SECONDS = 0.02
 class ShortWrites:
     """Transactions one after the other, none of which a vote waits for long.
 
-    `rows` is how many rows the next transaction may hold: fewer after one that took long, up to MOST_ROWS after quick ones.
-    Whatever can be read, parsed or checked beforehand is done outside of them.
+    `rows` is how many rows the next transaction may hold: fewer after one that took long, up to MOST_ROWS after quick
+    ones. Whatever can be read, parsed or checked beforehand is done outside of them.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -55,8 +56,9 @@ class ShortWrites:
 
 @contextmanager
 def _checkpoint_afterwards() -> Iterator[None]:
-    """Checkpoint SQLite's write-ahead log after the import: a checkpoint within a commit makes that commit take longer. An import sees to it itself,
-    while the lock is free: else votes would do its work, and its transactions would seem long."""
+    """Checkpoint SQLite's write-ahead log after the import: a checkpoint within a commit makes that commit take longer.
+    An import sees to it itself, while the lock is free: else votes would do its work, and its transactions would seem
+    long."""
     if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return

@@ -12,9 +12,9 @@ _NEVER = 1_000_000_000
 
 @contextmanager
 def without_full_collections() -> Iterator[None]:
-    """Restrict garbage collection to young objects. A pass over half a million rows takes up to half a second, in which no other
-    thread of the process answers anybody, and one within a transaction keeps the lock for as long. It finds nothing; what is left over is
-    looked at afterwards."""
+    """Restrict garbage collection to young objects. A pass over half a million rows takes up to half a second, in which
+    no other thread of the process answers anybody, and one within a transaction keeps the lock for as long. It finds
+    nothing; what is left over is looked at afterwards."""
     gc.set_threshold(_YOUNG, _MIDDLE, _NEVER)
     try:
         yield

@@ -1,7 +1,8 @@
-"""A few stories' worth of imported votes: compared with what the project holds, made ready, and written with their gold.
+"""A few stories' worth of imported votes: compared with what the project holds, made ready, and written with their
+gold.
 
-Comparing and making ready take longer than writing and need no lock. They are done before the transaction, in which only a second
-look follows: whether the project still holds what it did.
+Comparing and making ready take longer than writing and need no lock. They are done before the transaction, in which
+only a second look follows: whether the project still holds what it did.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ VoteKey = tuple[int, str, int]
 
 
 class Refused(ValueError):
-    """A row that cannot be imported; the message is one sentence. `keeps`: a vote cast in the product stays as it is. `once`: the
-    message is listed for the first of the rows that it applies to."""
+    """A row that cannot be imported; the message is one sentence. `keeps`: a vote cast in the product stays as it is.
+    `once`: the message is listed for the first of the rows that it applies to."""
 
     def __init__(self, sentence: str, *, keeps: bool = False, once: bool = False) -> None:
         super().__init__(sentence)
@@ -67,8 +68,8 @@ class Rehearsal:
 class StoredVotes:
     """The rows that a project holds at one moment for the propositions and stories of a few votes.
 
-    `slots` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what has no such key
-    was cast in the product.
+    `slots` maps story to annotator to slot; `imported` are annotator and key of what earlier imports wrote here: what
+    has no such key was cast in the product.
     """
 
     live: set[int]
@@ -79,7 +80,8 @@ class StoredVotes:
 
 
 def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
-    """Return what the project holds for `rows`. `lock` locks the propositions as saving a vote does: else two last votes would not see each other."""
+    """Return what the project holds for `rows`. `lock` locks the propositions as saving a vote does: else two last
+    votes would not see each other."""
     ids = {row.proposition for row in rows}
     live = Proposition.objects.live_gold().filter(id__in=ids).order_by("id")
     if lock:
@@ -102,10 +104,11 @@ def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
 
 
 class Batch:
-    """The changes that rows bring to a project that holds `stored`. With a `rehearsal`, what earlier batches would have written counts too.
+    """The changes that rows bring to a project that holds `stored`. With a `rehearsal`, what earlier batches would have
+    written counts too.
 
-    `outcomes` says of each row whether it changes something, or why it is refused; `strangers` are people, by name, whom the project
-    lacks and whose votes can be used: they are to be made, and the batch anew.
+    `outcomes` says of each row whether it changes something, or why it is refused; `strangers` are people, by name,
+    whom the project lacks and whose votes can be used: they are to be made, and the batch anew.
     """
 
     def __init__(
@@ -194,10 +197,12 @@ class Batch:
             )
 
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
-        """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is no new change."""
+        """Return the idempotency key of a row: the same row of a file has the same key, so that importing it again is
+        no new change."""
         moment = row.created_at.isoformat() if row.created_at else ""
         described = f"{self.project.pk}|{cell}|{row.label}|{moment}"
-        # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page of it a row.
+        # The proposition first: keys of neighbours lie side by side in the index, where a digest alone dirties a page
+        # of it a row.
         return f"import-{cell[0]:x}-{hashlib.sha1(described.encode(), usedforsecurity=False).hexdigest()}"
 
     def _slot(self, placed: Placed) -> int:

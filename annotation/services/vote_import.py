@@ -1,7 +1,8 @@
 """Votes from a spreadsheet: assignments are made where missing, gold follows, importing twice changes nothing.
 
-The file is read, its propositions and people are looked up, and what is there is compared, outside of transactions; votes and their
-gold are then written a few stories at a time. An import that breaks off leaves whole transactions behind and is resumed by starting it again.
+The file is read, its propositions and people are looked up, and what is there is compared, outside of transactions;
+votes and their gold are then written a few stories at a time. An import that breaks off leaves whole transactions
+behind and is resumed by starting it again.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class ImportBroken(ValueError):
 
 @dataclass(slots=True)
 class ImportedVotes:
-    """`votes` counts the rows that can be read, `created` new and changed votes, `kept` votes cast in the product that the
-    file would have overwritten. `people` maps each person to the votes that the file has of them."""
+    """`votes` counts the rows that can be read, `created` new and changed votes, `kept` votes cast in the product that
+    the file would have overwritten. `people` maps each person to the votes that the file has of them."""
 
     votes: int = 0
     created: int = 0
@@ -211,7 +212,8 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
 
 
 def _of_this_moment(batch: Batch, annotators: Annotators, part: list[Placed]) -> Batch:
-    """Return the batch, rebuilt where annotators had to be created or somebody voted since. Takes the locks of a saved vote."""
+    """Return the batch, rebuilt where annotators had to be created or somebody voted since. Takes the locks of a saved
+    vote."""
     for person in batch.strangers.values():
         annotators.make(person)
     stored = stored_votes(part, lock=True)

@@ -87,7 +87,8 @@ _CHANGED = ("label", "changed_at", "client_key", "duration_ms", "arm", "suggeste
 _changed = attrgetter(*_CHANGED)
 _VOTE = ("proposition_id", "dimension", "annotator_id", *_CHANGED)
 _EVENT = (
-    "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "accepted", "annotator_id", "received_at", "origin",
+    "proposition_id", "dimension", *_CHANGED, "previous", "undoes", "applied", "accepted", "annotator_id",
+    "received_at", "origin",
 )  # fmt: skip
 
 
@@ -98,8 +99,9 @@ def save_votes(
     """Save all changes or none; the answer is in the order of `changes`.
 
     Of two changes to one cell the one with the later `changed_at` stands (ties: the larger key), whatever order they
-    arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal label,
-    too many changes, a key that was used for another cell, or a time that lies more than a day ahead or before EARLIEST.
+    arrive in. `origin` says where they were made. Raises `Refused` for an unknown proposition or dimension, an illegal
+    label, too many changes, a key that was used for another cell, or a time that lies more than a day ahead or before
+    EARLIEST.
     """
     _check(assignment, changes, now)
     # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
@@ -173,7 +175,8 @@ def _saved(changes, locked, current, applied, suggested) -> list[Saved]:
 
 
 def _known(by, changes, ids) -> dict[str, bool]:
-    """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two cells."""
+    """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two
+    cells."""
     cells = {}
     for change in changes:
         if cells.setdefault(change.client_key, (change.proposition, change.dimension)) != (
@@ -223,7 +226,8 @@ def _replay(changes, ids, arrived, current, suggested):
 
 
 def _met(suggested: Suggested | None, standing: Standing | None, change: Change) -> tuple[str, str]:
-    """Return the arm of the cell and the suggestion that the annotator saw: a claim to have seen one counts only where the arm allows it."""
+    """Return the arm of the cell and the suggestion that the annotator saw: a claim to have seen one counts only where
+    the arm allows it."""
     if suggested is None:
         return "", ""
     voted = standing is not None and bool(standing.label)
@@ -248,7 +252,8 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
 
 
 def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
-    """Return the newest change of this annotator in this story that stands, takes nothing back and was not taken back."""
+    """Return the newest change of this annotator in this story that stands, takes nothing back and was not taken
+    back."""
     taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
     return (
         VoteEvent.objects.filter(

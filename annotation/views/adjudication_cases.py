@@ -1,4 +1,5 @@
-"""The history of a cell with its threads, flagged propositions, cases for the guideline, and where annotators were overruled."""
+"""The history of a cell with its threads, flagged propositions, cases for the guideline, and where annotators were
+overruled."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ def _threads(comments, *, named: bool) -> list[dict]:
 
 @require_GET
 def overruled(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the cells where the annotator's vote and an expert's decision differ, in stories that the annotator has finished."""
+    """List the cells where the annotator's vote and an expert's decision differ, in stories that the annotator has
+    finished."""
     access = project_access(request.user, slug)
     schema = access.project.schema
     rows = adjudication_queue.overruled(access.project, request.user, unfinished=unfinished(access))

@@ -19,8 +19,8 @@ Key = tuple[int, str]
 
 @dataclass(slots=True)
 class Cell:
-    """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided; of a cell on
-    which the expert voted they are left out."""
+    """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided; of a cell
+    on which the expert voted they are left out."""
 
     proposition: Proposition
     dimension: Dimension

@@ -24,7 +24,8 @@ EXCERPT = 60
 
 
 def cut_at_word(text: str, width: int) -> str:
-    """Return the beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is cut."""
+    """Return the beginning of `text` on one line, at most `width` characters with the ellipsis; a longer word is
+    cut."""
     line = " ".join(text.split())
     if len(line) <= width:
         return line

@@ -52,7 +52,8 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
 
 
 def _rows(user, propositions: list[Proposition], votes: list[Vote], schema: Schema, suggestions: dict) -> list[dict]:
-    """Return the rows of the grid with only the user's own labels, flags and threads; nothing here depends on what other annotators did."""
+    """Return the rows of the grid with only the user's own labels, flags and threads; nothing here depends on what
+    other annotators did."""
     labels = {(vote.proposition_id, vote.dimension): vote.label for vote in votes}
     threads = _threads(user, propositions)
     flags: dict[int, str] = {}
@@ -88,7 +89,8 @@ def _threads(user, propositions: list[Proposition]) -> dict[tuple[int, str], str
 
 
 def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
-    """Return what the grid's script needs: who and where, addresses, and the clocks of the server and of the newest vote."""
+    """Return what the grid's script needs: who and where, addresses, and the clocks of the server and of the newest
+    vote."""
     story = assignment.story.uid
     place = {"slug": slug, "story": story, "proposition": "PROPOSITION"}
     guideline = reverse("annotation:guideline", args=[slug, "dimension"])

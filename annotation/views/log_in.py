@@ -39,7 +39,8 @@ def _too_many(request: HttpRequest, wait: int) -> HttpResponse:
 
 
 def refuse_guess(request: HttpRequest, form: BaseForm, field: str) -> HttpResponse | None:
-    """Count a wrong password in `field` as a wrong log-in of who is logged in; return the page that asks to wait where there were too many.
+    """Count a wrong password in `field` as a wrong log-in of who is logged in; return the page that asks to wait where
+    there were too many.
 
     The form is not looked at before it may be.
     """

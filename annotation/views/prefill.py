@@ -231,7 +231,8 @@ def _row(row: dict) -> dict:
 
 
 def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = False) -> dict:
-    """Return an estimate with its value and interval as text: per cent, percentage points where `signed`, or seconds."""
+    """Return an estimate with its value and interval as text: per cent, percentage points where `signed`, or
+    seconds."""
     if estimate["value"] is None:
         return estimate
     scale, unit = (0.001, "\u202fs") if milliseconds else (100, "\u202fpoints") if signed else (100, "\u202f%")

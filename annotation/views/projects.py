@@ -91,7 +91,8 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _seal(changes: dict, foreseen: service.RuleChange) -> str:
-    """Return the digest of what was shown before the second press; where votes or the form have changed since, it is shown again."""
+    """Return the digest of what was shown before the second press; where votes or the form have changed since, it is
+    shown again."""
     demanding = ",".join(sorted(changes.get("unanimity_dimensions", ())))
     return f"{changes.get('overlap')} {demanding} {foreseen.settled} {foreseen.opened} {foreseen.waiting}"
 

@@ -46,7 +46,8 @@ class OneDataset(GenericAPIView):
         responses=answers(DatasetDetailOut, 403),
     )
     def get(self, request: Request, slug: str, version: int) -> Response:
-        """A version with its origin, its splits and categories, and what a run on it lets choose. Experts and admins."""
+        """A version with its origin, its splits and categories, and what a run on it lets choose. Experts and
+        admins."""
         dataset = dataset_of(project_access(request.user, slug, role=Role.EXPERT), version)
         dataset.runs_count = dataset.runs.originals().count()
         dataset.splits, dataset.categories = (_counted(dataset, name) for name in ("split", "category"))

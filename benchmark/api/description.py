@@ -24,7 +24,10 @@ ACTION = action_of("run")
 TABLE = place("table", "Name of the table.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$"})
 NOT_SHOWN = {
     403: (
-        "The project does not show results of models to you, your role is too low, or you still have work to do on what it tells of.",
+        (
+            "The project does not show results of models to you, your role is too low, or you still have work to "
+            "do on what it tells of."
+        ),
         "Minds shows results of models to admins only.",
     ),
 }
@@ -51,7 +54,8 @@ FILES = (JSONRenderer, CSV, LaTeX)
 def answers_in(
     files: Mapping[str, str], success: object, *errors: int, why: Mapping[int, tuple[str, str]] | None = None
 ) -> dict[Any, object]:
-    """The responses of an operation that answers JSON of the shape `success`, or a file of one of the media types of `files`, each with a sentence."""
+    """The responses of an operation that answers JSON of the shape `success`, or a file of one of the media types of
+    `files`, each with a sentence."""
     described = answers(success, *errors, why=why)
     texts = {(200, media): OpenApiResponse(OpenApiTypes.STR, sentence) for media, sentence in files.items()}
     return {(code, "application/json"): answer for code, answer in described.items()} | texts

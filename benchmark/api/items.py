@@ -26,8 +26,11 @@ from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 
 _WAITS = {
-    403: ("You still have work to do on its story, or may not see results.", "You still have work to do on this story yourself; finish it first."),
-}  # fmt: skip
+    403: (
+        "You still have work to do on its story, or may not see results.",
+        "You still have work to do on this story yourself; finish it first.",
+    ),
+}
 
 
 class Items(Listing):
@@ -53,7 +56,8 @@ class Items(Listing):
 
 
 def _chosen(run: Run, asked: dict[str, str]) -> dict[str, Any]:
-    """Return the filters as the page's form reads them. Raises Http404 for a model, step, problem, category or split that the run does not have."""
+    """Return the filters as the page's form reads them. Raises Http404 for a model, step, problem, category or split
+    that the run does not have."""
     given = {"stage" if name == "step" else name: value for name, value in asked.items()}
     if "model" in given:
         models = dict(run.entrants.values_list("name", "pk"))

@@ -1,4 +1,5 @@
-"""Launching runs with an estimate first, steering them, and making more of them: the forms and services of the pages. Admins."""
+"""Launching runs with an estimate first, steering them, and making more of them: the forms and services of the pages.
+Admins."""
 
 from __future__ import annotations
 
@@ -66,8 +67,9 @@ class LaunchableRuns(Runs):
     def post(self, request: Request, slug: str) -> Response:
         """Launch a run, as the page does; estimate it first. Admins.
 
-        What is left out is as on a new page. `options` are the settings of the suite, which the dataset names. Of several `methods` the run by the first is
-        answered; its `methods` and `controls` name those that were launched with it. 422 where the launch is refused, with a sentence for each field.
+        What is left out is as on a new page. `options` are the settings of the suite, which the dataset names. Of
+        several `methods` the run by the first is answered; its `methods` and `controls` name those that were launched
+        with it. 422 where the launch is refused, with a sentence for each field.
         """
         access = project_access(request.user, slug, role=Role.ADMIN)
         body = read_body(request, LaunchIn)
@@ -107,7 +109,8 @@ def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> An
 
 
 def _with_methods(blank: forms.Form, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return what is given with its methods under the setting that chooses them, and that setting's name where they are given. Raises CannotBeDone."""
+    """Return what is given with its methods under the setting that chooses them, and that setting's name where they are
+    given. Raises CannotBeDone."""
     setting = blank.suite.method if isinstance(blank, LaunchForm) else None
     if "methods" not in given or setting is None:
         return dict(given), ""
@@ -176,14 +179,19 @@ def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate
                 "control": line.control,
                 "in_common": line.shared,
                 "too_long": line.too_long,
-                **_sums({name: getattr(line, name) for name in ("calls", "to_make", "known", "input_tokens", "output_tokens")}
-                        | {name: line.money(name) for name in ("cost", "most")}),
+                **_sums(
+                    {
+                        name: getattr(line, name)
+                        for name in ("calls", "to_make", "known", "input_tokens", "output_tokens")
+                    }
+                    | {name: line.money(name) for name in ("cost", "most")}
+                ),
             }
             for line in estimate.lines
         ],
         "notes": estimate.notes,
         "can_show": can_show(askings[0].plan, estimate.stories),
-    }  # fmt: skip
+    }
 
 
 def _sums(counts: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,9 +215,11 @@ class RunAction(GenericAPIView):
         responses=answers(SteeredOut, 403, *BODY, why=why_refused("run")),
     )
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
-        """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again (retry). Admins.
+        """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again
+        (retry). Admins.
 
-        `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does not fit.
+        `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does
+        not fit.
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
         along: list[TakenAlong] = []

@@ -55,7 +55,8 @@ class Report(GenericAPIView):
         responses=answers(ReportOut, 400, 403, why=NOT_SHOWN),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
-        """The report of a run: what made it, the ranking of each metric group with intervals, and the names of its tables."""
+        """The report of a run: what made it, the ranking of each metric group with intervals, and the names of its
+        tables."""
         read_query(request, Strict)
         document = run_document(run_access(request.user, slug, run))
         report = {
@@ -90,7 +91,8 @@ class Leaderboard(GenericAPIView):
         responses=answers(LeaderboardOut, 400, 403, why=NOT_SHOWN),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or condition of that name."""
+        """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or
+        condition of that name."""
         chosen, document, _ = _board_asked_for(request, slug)
         board = chosen["board"]
         leaderboard = {
@@ -179,7 +181,8 @@ class ComparisonOfTwo(ComparisonView):
         responses=answers(ComparisonOut, 400, 403, 422, why=NOT_SHOWN | _APART),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Two models side by side: differences with intervals and Holm's correction, and the samples on which they differ most."""
+        """Two models side by side: differences with intervals and Holm's correction, and the samples on which they
+        differ most."""
         return Response(ComparisonOut(self.compared(request, slug)).data)
 
 

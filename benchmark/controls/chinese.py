@@ -1,5 +1,5 @@
-"""People that Chinese texts name: those who are called 小, 老 or 阿 with a character of a name, full names that do something and come again, and names in
-Latin letters that do or have something."""
+"""People that Chinese texts name: those who are called 小, 老 or 阿 with a character of a name, full names that do
+something and come again, and names in Latin letters that do or have something."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmark.controls.lists.people import (
 )
 
 _CALLED = re.compile("[小老阿][一-鿿]")
-_BETWEEN = "也|就|便|又|都|却|才|正在|正|在|非常|很|十分|特别|已经|刚刚|刚|突然|立刻|马上|不|没有|没|会|可以|能|应该|一直|仍然|总是|经常|可能|立即|从未|只|已"
+_BETWEEN = "也|就|便|又|都|却|才|正在|正|在|非常|很|十分|特别|已经|刚刚|刚|突然|立刻|马上|不|没有|没|会|可以|能|应该|一直|仍然|总是|经常|可能|立即|从未|只|已"  # noqa: E501
 _ACTS = (
     "说|问|答|回答|回复|告诉|觉得|认为|想|以为|知道|希望|喜欢|讨厌|发现|看见|看到|看着|看|听到|听|感到|感觉|打开|拿|走|离开|回到|回家|来到|去|买|吃|喝|笑|哭|生气|高兴|开心|难过|"
     "把|给|向|对|跟|决定|准备|打算|参加|邀请|担心|害怕|注意到|意识到|坐在|站在|住在|生活|居住|需要|开始|打断|进行|模仿|执行|了解|接触|接到|收到|为什么"
@@ -60,7 +60,8 @@ def _is_named(name: str, text: str) -> bool:
 
 
 def in_full(text: str) -> Iterator[str]:
-    """Yield full names, the family's first, that come more than once, do something, and stand behind what ends a word."""
+    """Yield full names, the family's first, that come more than once, do something, and stand behind what ends a
+    word."""
     acting = Counter(match[1] for match in _FULL.finditer(text))
     beginning = {name for match in _BEGINNING.finditer(text) for name in (match[1][:2], match[1])}
     likely = [
@@ -78,7 +79,8 @@ def in_full(text: str) -> Iterator[str]:
 
 
 def in_latin(texts: Sequence[str]) -> Iterator[str]:
-    """Yield names in Latin letters of those who do or have something more often than they are places, or stand behind the name in Chinese."""
+    """Yield names in Latin letters of those who do or have something more often than they are places, or stand behind
+    the name in Chinese."""
     weights: Counter[str] = Counter()
     for text in texts:
         for match in _LATIN.finditer(text):

@@ -20,7 +20,8 @@ def in_english(sample: Sample) -> str:
 
 
 def all_kinds(sample: Sample) -> Collection[str]:
-    """Return the kinds of names that may be replaced where no answer depends on which person, object or place is named."""
+    """Return the kinds of names that may be replaced where no answer depends on which person, object or place is
+    named."""
     return PEOPLE, OBJECTS, PLACES
 
 
@@ -28,14 +29,16 @@ def all_kinds(sample: Sample) -> Collection[str]:
 class Controllable:
     """What controls may change of a suite's samples.
 
-    `story` is the text of `Sample.content` that a question is about. `texts` are the places in content and gold, such as `content.question` or
-    `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the story first; `*` stands for every entry of a list.
-    `language` is that of a sample, `en` or `zh`; `kinds` are the kinds of names on which none of its answers depends. `named` are the people of the
-    data, each in all spellings that the texts have: nobody else is renamed. Without it people are found in the texts; `actors` are then phrases of the
-    data that say who acts. `reordered(sample, order)` shows the options under `content.options` in another order, of places from 0, with gold to match;
-    None where a suite has none. Where the story is a list of sentences, `relined(sample, sentences, origins)` tells it in
-    others, of which each has the place that it had before, None of a new one. `senseless` says by control at which steps of the suite it makes no sense, and
-    why, as a whole sentence; under an empty step for all of them.
+    `story` is the text of `Sample.content` that a question is about. `texts` are the places in content and gold, such
+    as `content.question` or `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the
+    story first; `*` stands for every entry of a list. `language` is that of a sample, `en` or `zh`; `kinds` are the
+    kinds of names on which none of its answers depends. `named` are the people of the data, each in all spellings that
+    the texts have: nobody else is renamed. Without it people are found in the texts; `actors` are then phrases of the
+    data that say who acts. `reordered(sample, order)` shows the options under `content.options` in another order, of
+    places from 0, with gold to match; None where a suite has none. Where the story is a list of sentences,
+    `relined(sample, sentences, origins)` tells it in others, of which each has the place that it had before, None of a
+    new one. `senseless` says by control at which steps of the suite it makes no sense, and why, as a whole sentence;
+    under an empty step for all of them.
     """
 
     story: str
@@ -53,9 +56,10 @@ class Controllable:
 class Control:
     """A way to change samples.
 
-    `apply(sample, controllable, seed)` returns the changed sample, an equal one where there is nothing to change; key, cluster, group, category, split and
-    number stay. The same sample and seed give the same result, and so do names of one cluster, in one language. `told` says what a lower score under
-    it tells, as the end of a sentence; `same` why a sample can stay as it is, `without` why a whole suite cannot have it, each as a sentence.
+    `apply(sample, controllable, seed)` returns the changed sample, an equal one where there is nothing to change; key,
+    cluster, group, category, split and number stay. The same sample and seed give the same result, and so do names of
+    one cluster, in one language. `told` says what a lower score under it tells, as the end of a sentence; `same` why a
+    sample can stay as it is, `without` why a whole suite cannot have it, each as a sentence.
     """
 
     name: str

@@ -15,8 +15,9 @@ Scores = Mapping[int, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Samples that were asked both ways and have both scores: the mean of the score as published less that under the control, with its interval over
-    clusters; both means; the share of samples whose score is the same; and the numbers of those whose score is another, the largest difference first."""
+    """Samples that were asked both ways and have both scores: the mean of the score as published less that under the
+    control, with its interval over clusters; both means; the share of samples whose score is the same; and the numbers
+    of those whose score is another, the largest difference first."""
 
     difference: Estimate
     published: float | None
@@ -34,7 +35,8 @@ def paired(
     unit: str,
     resamples: int = RESAMPLES,
 ) -> Paired:
-    """Return what the pairs come to, by sample number; `clusters` are those of the samples, `unit` is what they are called, in the plural."""
+    """Return what the pairs come to, by sample number; `clusters` are those of the samples, `unit` is what they are
+    called, in the plural."""
     pairs = {
         number: (score, other)
         for number, score in sorted(published.items())

@@ -14,7 +14,8 @@ _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile
 
 
 def distracted(sample: Sample, controllable: Controllable, seed: int) -> Sample:
-    """Return the sample with a sentence more in its story, between two others or, of a story of one sentence, at its end; the same for all samples of a cluster."""
+    """Return the sample with a sentence more in its story, between two others or, of a story of one sentence, at its
+    end; the same for all samples of a cluster."""
     story = sample.content.get(controllable.story)
     if not story:
         return sample

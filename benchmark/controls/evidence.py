@@ -47,10 +47,12 @@ _DOES = re.compile(
     rf"\s{_ADVERB}(?:(?:do|does|did|will|would|can|could|should|may|might|must|has|have)(?:\s?not|n['’]t)?\s{_ADVERB})?(?:{_any(VERBS)})\b"
 )
 _HIMSELF = re.compile(
-    rf"\s(?:is|was|are|were|feels|becomes|gets)(?:\snot)?(?:\svery|\sso|\squite|\stoo|\sa bit|\sa little)?\s(?:{_any(MINDS)})\b"
+    rf"\s(?:is|was|are|were|feels|becomes|gets)(?:\snot)?(?:\svery|\sso|\squite|\stoo|\sa bit|\sa "
+    rf"little)?\s(?:{_any(MINDS)})\b"
 )
 _SOMEBODY = re.compile(
-    rf"(?:,| is| was| are| were)\s(?:(?:a|an|the|her|his|their|[A-Z]\w+['’]s?)\s)?(?:[\w-]+\s){{0,4}}?(?:{_any(ROLES)})s?\b"
+    rf"(?:,| is| was| are| "
+    rf"were)\s(?:(?:a|an|the|her|his|their|[A-Z]\w+['’]s?)\s)?(?:[\w-]+\s){{0,4}}?(?:{_any(ROLES)})s?\b"
 )
 _HAS = re.compile(rf"['’]s?\s(?:\w+\s)?(?:{_any(HAVING)})\b")
 _FOR = (_DOES, _HIMSELF, _SOMEBODY, _HAS)
@@ -70,7 +72,8 @@ _HIS = re.compile("['’]s")
 
 
 def weight_of(name: str, text: str, start: int) -> int:
-    """Return how much the text tells that this word with a capital, which begins at `start`, names somebody: CERTAIN, LIKELY, NOTHING or AGAINST it."""
+    """Return how much the text tells that this word with a capital, which begins at `start`, names somebody: CERTAIN,
+    LIKELY, NOTHING or AGAINST it."""
     before, after = text[max(0, start - 60) : start], text[start + len(name) : start + len(name) + 60]
     if _CALLED.fullmatch(name) or _FAMILY.match(after):
         return CERTAIN

@@ -18,7 +18,8 @@ _LETTERS = re.compile("[a-z]+")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """Words with their plurals. Each is itself alone: what is found of it is kept by it, and its words are not compared each time."""
+    """Words with their plurals. Each is itself alone: what is found of it is kept by it, and its words are not compared
+    each time."""
 
     words: Mapping[str, str]
 
@@ -62,7 +63,8 @@ def _small(text: str) -> frozenset[str]:
 
 @lru_cache(8192)
 def is_name(forms: tuple[str, ...], text: str, language: str) -> bool:
-    """Return whether any of these words is a name of something in the text, with a capital in the middle of a sentence, such as Apple Music."""
+    """Return whether any of these words is a name of something in the text, with a capital in the middle of a sentence,
+    such as Apple Music."""
     if language == CHINESE or not any(form.capitalize() in text for form in forms):
         return False
     pattern = word_pattern(forms, language)

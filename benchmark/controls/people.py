@@ -1,8 +1,9 @@
 """People that texts name, where data do not say who they are.
 
-In English a word with a capital in the middle of a sentence names somebody where texts tell so (`evidence.py`): it does what people do, has what they
-have, is addressed, asked about, called by a title, part of a Chinese name in full, joined to somebody by “and”, or an actor of the data; and where they do
-not tell the contrary more often. It does not where the word occurs in small letters too, but for names that are words. For Chinese see `chinese.py`.
+In English a word with a capital in the middle of a sentence names somebody where texts tell so (`evidence.py`): it does
+what people do, has what they have, is addressed, asked about, called by a title, part of a Chinese name in full, joined
+to somebody by “and”, or an actor of the data; and where they do not tell the contrary more often. It does not where the
+word occurs in small letters too, but for names that are words. For Chinese see `chinese.py`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ _VERB_AFTER = re.compile(
 
 
 def people_in(texts: Sequence[str], language: str, actors: Sequence[str] = ()) -> list[Spellings]:
-    """Return the people that texts name, in the order in which they come first, each in all spellings that the texts have; `actors` are phrases of the
-    data that say who acts."""
+    """Return the people that texts name, in the order in which they come first, each in all spellings that the texts
+    have; `actors` are phrases of the data that say who acts."""
     if language == CHINESE:
         joined = "\n".join(texts)
         names = dict.fromkeys([*called(joined), *in_full(joined), *in_latin(texts)])
@@ -75,8 +76,8 @@ def _beside(found: set[str], possible: set[str], pairs: Sequence[tuple[str, str]
 
 
 class _Seen(NamedTuple):
-    """Words with a capital that may name people, each with what the text tells of it; those that stand within a sentence or behind a title; all words in
-    small letters; and pairs of names that stand together."""
+    """Words with a capital that may name people, each with what the text tells of it; those that stand within a
+    sentence or behind a title; all words in small letters; and pairs of names that stand together."""
 
     weights: tuple[tuple[str, int], ...]
     within: frozenset[str]
@@ -132,7 +133,8 @@ def _without(names: Sequence[str], text: str) -> str:
 
 
 def stands_for(name: str, text: str, start: int, *, given: bool = False) -> bool:
-    """Return whether this name, which begins at `start`, is one there, and not the word that it also is; a name that is `given` is no month."""
+    """Return whether this name, which begins at `start`, is one there, and not the word that it also is; a name that is
+    `given` is no month."""
     if name not in ALSO_WORDS:
         return True
     before, after = text[max(0, start - 8) : start], text[start + len(name) : start + len(name) + 8]

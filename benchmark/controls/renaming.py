@@ -23,9 +23,9 @@ _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """What is called what: names of people in all their spellings, and words of things in small letters, one and many. No two share a new name, but
-    spellings of one person, and no new name was in the texts. `given` says that the data say who there is; `others` are then names of others, which stay
-    though part of them is replaced elsewhere."""
+    """What is called what: names of people in all their spellings, and words of things in small letters, one and many.
+    No two share a new name, but spellings of one person, and no new name was in the texts. `given` says that the data
+    say who there is; `others` are then names of others, which stay though part of them is replaced elsewhere."""
 
     people: Mapping[str, str]
     things: Mapping[str, str]
@@ -40,7 +40,8 @@ class Renaming:
         )
 
     def of(self, text: str) -> str:
-        """Return the text under the new names; words that are names elsewhere stay, and so do capitals; `a` and `an` are set right."""
+        """Return the text under the new names; words that are names elsewhere stay, and so do capitals; `a` and `an`
+        are set right."""
         if self.people:
             text = _replaced(text, _names((*self.people, *self.others), self.language, self.given), self._person)
         if self.things:
@@ -89,7 +90,8 @@ def _replaced(text: str, pattern: re.Pattern[str], new_name: Callable[[re.Match[
 
 
 def renaming_of(sample: Sample, controllable: Controllable, seed: int) -> Renaming:
-    """Return under which names the sample is told: those of the story are the same for all samples of its cluster in its language."""
+    """Return under which names the sample is told: those of the story are the same for all samples of its cluster in
+    its language."""
     language, kinds = controllable.language(sample), controllable.kinds(sample)
     texts = texts_at(sample, controllable.texts)
     drawn = (seed, sample.cluster, language)
@@ -140,7 +142,8 @@ def _pool_of(name: str) -> str:
 
 
 def _new_name(name: str, pool: str, free: list[str]) -> str:
-    """Take a name of the same kind, none where too few are left: in Chinese the family's stays of a name in full, and 小, 老 or 阿."""
+    """Take a name of the same kind, none where too few are left: in Chinese the family's stays of a name in full, and
+    小, 老 or 阿."""
     count = len(name) - 1 if pool else 1
     if len(free) < count:
         return ""

@@ -23,9 +23,11 @@ def single_names(names: Iterable[str]) -> list[str]:
 
 
 def spelled(names: Sequence[str], apart: Sequence[str], texts: Sequence[str]) -> list[Spellings]:
-    """Return the people of these names with the spellings that texts have of each: letters doubled, left out or replaced, and short forms.
+    """Return the people of these names with the spellings that texts have of each: letters doubled, left out or
+    replaced, and short forms.
 
-    Names that are both in `apart` are two people, however alike. A word is a spelling of a name where it is that of one person alone, and is nowhere in small letters.
+    Names that are both in `apart` are two people, however alike. A word is a spelling of a name where it is that of one
+    person alone, and is nowhere in small letters.
     """
     people: dict[str, list[str]] = {}
     for name in names:
@@ -42,7 +44,8 @@ def spelled(names: Sequence[str], apart: Sequence[str], texts: Sequence[str]) ->
 
 @lru_cache(512)
 def _alike(text: str, people: tuple[Spellings, ...]) -> tuple[tuple[str, str], ...]:
-    """Return the words with a capital that may spell the name of one person, with the first spelling of it; samples of a cluster have their story in common."""
+    """Return the words with a capital that may spell the name of one person, with the first spelling of it; samples of
+    a cluster have their story in common."""
     known = {name for spellings in people for name in spellings}
     likes = {
         word: [spellings[0] for spellings in people if any(_is_like(word, name) for name in spellings)]
@@ -53,7 +56,8 @@ def _alike(text: str, people: tuple[Spellings, ...]) -> tuple[tuple[str, str], .
 
 
 def others_in(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the full names of others that begin with one of these names, such as *Ariana Grande* where Ariana speaks."""
+    """Return the full names of others that begin with one of these names, such as *Ariana Grande* where Ariana
+    speaks."""
     known = {*names}
     full = (words for text in texts for words in _full_names(text))
     return tuple(sorted({" ".join(words) for words in full if words[0] in known and not known & {*words[1:]}}))

@@ -31,11 +31,11 @@ def six(value: float) -> str:
 
 
 def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str], mean_of: str = "") -> Averages:
-    """Means from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has the mean of the categories'
-    means of the share `mean_of`, as `<share>_category_mean`.
+    """Means from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has
+    the mean of the categories' means of the share `mean_of`, as `<share>_category_mean`.
 
-    Categories stand in the order of their verbatim names, of which two can read alike; what has none is in no row of one. `stories` counts those that have a figure, as official
-    scoring leaves out others.
+    Categories stand in the order of their verbatim names, of which two can read alike; what has none is in no row of
+    one. `stories` counts those that have a figure, as official scoring leaves out others.
     """
     groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for category, row in rows:
@@ -55,6 +55,7 @@ def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
 
 
 def _mean(printed: Sequence[str | float | None]) -> str | None:
-    """The exact mean of printed figures, printed, without those that official scoring leaves out; None where it leaves out all."""
+    """The exact mean of printed figures, printed, without those that official scoring leaves out; None where it leaves
+    out all."""
     counted = [float(figure) for figure in printed if figure is not None]
     return six(mean(counted)) if counted else None if printed else six(0)

@@ -33,9 +33,10 @@ COMPLETE = (0, 0)
 class StoryScore:
     """Figures of one story by column name: worst case, best case, and the estimate between them, None without one.
 
-    All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the story has no
-    estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable extraction that the judge left
-    without a judgement. Those of one `cluster` are resampled together; without a name a story is its own.
+    All three are equal where nothing of the story is missing. None is an undefined figure. `unusable` says why the
+    story has no estimate, empty where it has one. `unjudged` counts the predicted and the gold rows of a usable
+    extraction that the judge left without a judgement. Those of one `cluster` are resampled together; without a name a
+    story is its own.
     """
 
     category: str
@@ -57,7 +58,8 @@ class StoryScore:
 
     @property
     def in_interval(self) -> bool:
-        """Whether the story is resampled: what a judge left out is uncertainty about this story, an unusable answer is no part of it."""
+        """Whether the story is resampled: what a judge left out is uncertainty about this story, an unusable answer is
+        no part of it."""
         return self.estimate is not None or any(self.unjudged)
 
 
@@ -65,8 +67,9 @@ class StoryScore:
 class FigureRow:
     """The figures of some stories by name, their intervals, and their bounds: None without a defined story.
 
-    `stories` counts those with an estimate; `unusable` those without by reason, `undefined` those without a figure by definition. `unjudged` counts
-    the stories of which the judge left out rows, and those rows: (stories, predicted, gold).
+    `stories` counts those with an estimate; `unusable` those without by reason, `undefined` those without a figure by
+    definition. `unjudged` counts the stories of which the judge left out rows, and those rows: (stories, predicted,
+    gold).
     """
 
     stories: int
@@ -99,7 +102,8 @@ class FigureRow:
 
 
 class Report(TypedDict):
-    """Rows over all stories and over those of each category, as plain data, and how their intervals are made: see `report`."""
+    """Rows over all stories and over those of each category, as plain data, and how their intervals are made: see
+    `report`."""
 
     overall: dict[str, Any]
     by_category: list[dict[str, Any]]
@@ -109,8 +113,8 @@ class Report(TypedDict):
 
 
 class StoryReport(Report):
-    """A report, and the row of each story: its number as `story_id`, its `story_category` and its figures, or None with a `reason`; bounds and what
-    is `unjudged` where anything is missing."""
+    """A report, and the row of each story: its number as `story_id`, its `story_category` and its figures, or None with
+    a `reason`; bounds and what is `unjudged` where anything is missing."""
 
     stories: list[dict[str, Any]]
 
@@ -126,14 +130,15 @@ def report(
 ) -> Report:
     """The figures, ready for JSON. `unit` is what method and reasons call the clusters that are resampled.
 
-    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of each (an interval
-    may be None: `reasons` then says why by figure, and `reason` has the first), the
-    number of `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
+    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of
+    each (an interval may be None: `reasons` then says why by figure, and `reason` has the first), the number of
+    `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
     `unjudged`: {"stories", "predicted", "gold"}, the rows of either side that the judge left out and their stories.
-    `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`. Scores without a category are in no row of one.
+    `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`. Scores
+    without a category are in no row of one.
 
-    Bounds take every missing row and story at its worst, and at its best; an estimate lies between them. An interval ends at
-    the lower end for the worst and at the upper end for the best that the rows without a judgement can be: it
+    Bounds take every missing row and story at its worst, and at its best; an estimate lies between them. An interval
+    ends at the lower end for the worst and at the upper end for the best that the rows without a judgement can be: it
     holds whatever made the judge leave them out, and with every row judged it is that of the estimate.
     """
     groups: dict[str, list[StoryScore]] = defaultdict(list)

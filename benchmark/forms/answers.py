@@ -25,8 +25,8 @@ MOST_NAME = 200
 
 
 class AnswersForm(RefusableForm, SampleFields):
-    """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those that say what the ids are of have
-    `ids_<name>`."""
+    """Files of answers to a suite's samples. Settings that answers are read by have fields under their names, those
+    that say what the ids are of have `ids_<name>`."""
 
     files = FilesField(
         label="Files", command="import_answers",
@@ -99,8 +99,10 @@ class AnswersForm(RefusableForm, SampleFields):
         """Return the plan of a valid form."""
         chosen, suite = self.cleaned_data, self.suite
         return Plan(
-            endpoints=[], suite=suite.name, stages=[step.key for step in importable(suite)], max_tokens=suite.max_tokens, title=chosen["title"],
-            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.reading}, **self.chosen_samples,
+            endpoints=[], suite=suite.name, stages=[step.key for step in importable(suite)],
+            max_tokens=suite.max_tokens, title=chosen["title"],
+            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.reading},
+            **self.chosen_samples,
         )  # fmt: skip
 
     def said(self) -> Said:

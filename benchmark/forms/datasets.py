@@ -21,7 +21,10 @@ class AudienceForm(forms.Form):
     once_frozen = forms.BooleanField(
         required=False,
         label="Experts and annotators only while gold is frozen",
-        help_text="While every story is settled and the present gold is a frozen version; any later change hides the results again.",
+        help_text=(
+            "While every story is settled and the present gold is a frozen version; any later change hides the "
+            "results again."
+        ),
     )
 
 

@@ -15,7 +15,8 @@ FIGURE = "figure."
 
 
 class EntryForm(forms.Form):
-    """A row of a paper: what it is, where it stands, and each figure that the suite lets be entered, in a field named `figure.KEY`."""
+    """A row of a paper: what it is, where it stands, and each figure that the suite lets be entered, in a field named
+    `figure.KEY`."""
 
     name = forms.CharField(max_length=120, help_text="What the row is called, such as Human or GPT-4 (0613).")
     kind = forms.ChoiceField(choices=EnteredKind.choices)

@@ -20,7 +20,8 @@ def _choices(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 class ItemFilter(forms.Form):
-    """Filters of a run's items, with those that its suite declares, which narrow to items that hold rows of a kind; they need a model."""
+    """Filters of a run's items, with those that its suite declares, which narrow to items that hold rows of a kind;
+    they need a model."""
 
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     stage = forms.ChoiceField(required=False, choices=[ALL])

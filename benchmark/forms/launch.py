@@ -126,11 +126,13 @@ class SampleFields(forms.Form):
     limit = forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label="Only the first")
 
     def set_samples(self, project: Project) -> None:
-        """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the project, or those that imported samples have."""
+        """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the
+        project, or those that imported samples have."""
         suite, fields = self.suite, self.fields
         able = ", ".join(one.name for one in suites_of(suite.name if suite.load else "", project.schema))
         fields["suite"] = forms.ChoiceField(
-            choices=[(name, suite.title) for name in dict.fromkeys((suite.name, suite.asked_for_as))], initial=suite.name, required=False, widget=forms.HiddenInput,
+            choices=[(name, suite.title) for name in dict.fromkeys((suite.name, suite.asked_for_as))],
+            initial=suite.name, required=False, widget=forms.HiddenInput,
             error_messages={"invalid_choice": f"The suite %(value)s does not ask about this version; expected {able}."},
         )  # fmt: skip
         datasets = project.datasets.asked_about_by(suite)

@@ -16,9 +16,12 @@ from core.duplicates import first_duplicate
 
 class PromptSetForm(forms.Form):
     name = forms.SlugField(
-        max_length=60, help_text="What runs call it. Letters, digits, hyphens.",
-        error_messages={"invalid": "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."},
-    )  # fmt: skip
+        max_length=60,
+        help_text="What runs call it. Letters, digits, hyphens.",
+        error_messages={
+            "invalid": "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."
+        },
+    )
     files = FilesField(label="Files (.txt)")
 
     def __init__(self, *args: Any, prompting: PromptSets, **kwargs: Any) -> None:

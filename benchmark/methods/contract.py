@@ -21,10 +21,11 @@ class Scene:
 class Put:
     """A question as a suite puts it.
 
-    `story` and `question` are texts, `how` says how to answer where nothing but the answer is wanted, and `how_after` where reasoning comes
-    before it. `people` are those through whose eyes the question looks: none for the facts, one for what somebody thinks, two for what the
-    first thinks that the second thinks. `scenes` are the parts of the story that one can perceive, `joined` is what stands between them, and
-    `kind` what one of them is called. `system` is a system prompt, if any. `before` is a question on the same story that can be asked before it in one session, if any.
+    `story` and `question` are texts, `how` says how to answer where nothing but the answer is wanted, and `how_after`
+    where reasoning comes before it. `people` are those through whose eyes the question looks: none for the facts, one
+    for what somebody thinks, two for what the first thinks that the second thinks. `scenes` are the parts of the story
+    that one can perceive, `joined` is what stands between them, and `kind` what one of them is called. `system` is a
+    system prompt, if any. `before` is a question on the same story that can be asked before it in one session, if any.
     """
 
     story: str
@@ -57,9 +58,9 @@ Earlier = Mapping[str, str]
 class Method:
     """A way to put a question.
 
-    `steps` come before the answer, in order; `ask(step, put, earlier)` returns the prompt of one of them, `answer(put, earlier)` that of the
-    answer, both raise NothingToAsk. `read(text)` returns the part of a raw answer
-    that holds the answer itself.
+    `steps` come before the answer, in order; `ask(step, put, earlier)` returns the prompt of one of them, `answer(put,
+    earlier)` that of the answer, both raise NothingToAsk. `read(text)` returns the part of a raw answer that holds the
+    answer itself.
     """
 
     name: str

@@ -12,7 +12,10 @@ from workers.providers.contract import Message
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     how = put.how_after or put.how
     return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\nThink it through step by step. Then write a last line that begins with “{MARK}”. {how}".rstrip()
+        (
+            f"{put.story}\n\nQuestion: {put.question}\nThink it through step by step. Then write a last line "
+            f"that begins with “{MARK}”. {how}"
+        ).rstrip()
     )
 
 

@@ -23,7 +23,8 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
 
 
 def in_session(task: str) -> Method:
-    """Return the method, whose first question baselines answer by `task`. A question that nothing is asked before is asked as it is, by one call for both steps."""
+    """Return the method, whose first question baselines answer by `task`. A question that nothing is asked before is
+    asked as it is, by one call for both steps."""
     return Method(
         "joint",
         "joint",

@@ -1,6 +1,7 @@
 """Who perceives which scene: from a model's JSON, and what of a story a person has perceived.
 
-As in Jung et al. 2024, "Perceptions to Beliefs": PercepToM. Model text is read as JSON, else as a plain literal; it is never evaluated.
+As in Jung et al. 2024, "Perceptions to Beliefs": PercepToM. Model text is read as JSON, else as a plain literal; it is
+never evaluated.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ _START, _END = re.compile(r"\[\s*\{"), re.compile(r"\}\s*\]")
 
 
 def array_in(text: str) -> str:
-    """Return the array of objects that a text holds: from its first `[{` to its first `}]`, whatever space is between, to its end without one; empty without a beginning."""
+    """Return the array of objects that a text holds: from its first `[{` to its first `}]`, whatever space is between,
+    to its end without one; empty without a beginning."""
     start = _START.search(text)
     if start is None:
         return ""
@@ -26,7 +28,8 @@ def array_in(text: str) -> str:
 
 
 def perceptions_of(text: str) -> Perceived | None:
-    """Return the objects of a model's answer, none of an array that is empty; None where it holds no array of objects that can be read."""
+    """Return the objects of a model's answer, none of an array that is empty; None where it holds no array of objects
+    that can be read."""
     if text.split() in (["[]"], ["[", "]"]):
         return []
     array = array_in(text)

@@ -1,6 +1,8 @@
-"""PercepToM: who perceives what is asked first; the question is asked about what the person perceived, found by string matching.
+"""PercepToM: who perceives what is asked first; the question is asked about what the person perceived, found by string
+matching.
 
-After Jung et al. 2024, "Perceptions to Beliefs". With the true perceptions of the data in place of the model's it is the oracle of that paper.
+After Jung et al. 2024, "Perceptions to Beliefs". With the true perceptions of the data in place of the model's it is
+the oracle of that paper.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 def asked_perceptions(put: Put) -> str:
     """Return the prompt that asks who perceives each scene of a story."""
     return (
-        f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key is the {put.kind} as it stands, its value "
+        f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key "
+        f"is the {put.kind} as it stands, its value "
         f"an array of the names of those who perceive it. Write the array alone."
     )
 
 
 def all_perceived(put: Put, people: Sequence[str]) -> str:
-    """Return an answer to `asked_perceptions` by which these people perceive every scene: one as long as can be, where data do not say who does."""
+    """Return an answer to `asked_perceptions` by which these people perceive every scene: one as long as can be, where
+    data do not say who does."""
     scenes = [scene.text for scene in put.scenes] or [text for text in _BETWEEN.split(put.story) if text]
     return json.dumps([{scene: list(people)} for scene in scenes], ensure_ascii=False)
 

@@ -53,8 +53,8 @@ def method_named(methods: Sequence[Method], settings: Mapping[str, Any]) -> Meth
 def request_by(
     method: Method, question: Question, put: Put, task: Mapping[str, Any], *, tokens: int = 0
 ) -> Request | str:
-    """Return the request of a question at its step, or why nothing is to be asked. `task` says the same as data; `tokens` of the answer, those of the run
-    where it is 0."""
+    """Return the request of a question at its step, or why nothing is to be asked. `task` says the same as data;
+    `tokens` of the answer, those of the run where it is 0."""
     own = {step.key for step in method.steps}
     try:
         if question.step in own and method.ask is not None:
@@ -75,7 +75,8 @@ def request_by(
 
 
 def wording_digest(methods: Sequence[Method]) -> str:
-    """Return the SHA-256 of what methods make of a question of their own, in hexadecimal digits: it changes with any wording."""
+    """Return the SHA-256 of what methods make of a question of their own, in hexadecimal digits: it changes with any
+    wording."""
     before = Put("{story}", "{question before}", "{how before}", system="{system}")
     put = Put(
         "{story}", "{question}", "{how}", "{how_after}", ("{first}", "{second}"), system="{system}", before=before

@@ -9,7 +9,8 @@ _MARK = re.compile(r"\**final answer\**\s*:\**", re.IGNORECASE)
 
 
 def final_answer(text: str) -> str:
-    """Return what follows the last "Final answer:", without brackets and emphasis around it; of a text without it the last line that says something."""
+    """Return what follows the last "Final answer:", without brackets and emphasis around it; of a text without it the
+    last line that says something."""
     marks = list(_MARK.finditer(text))
     lines = [line for line in text.strip().splitlines() if line.strip()]
     answer = text[marks[-1].end() :] if marks else lines[-1] if lines else ""

@@ -1,4 +1,5 @@
-"""System 2 Attention: the part of the story that matters is written out first, and the answer rests on it alone (Weston and Sukhbaatar 2023)."""
+"""System 2 Attention: the part of the story that matters is written out first, and the answer rests on it alone (Weston
+and Sukhbaatar 2023)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ EXTRACT = "s2a-extract"
 
 def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
     return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\n\nCopy out of the text above what matters for this question, and nothing else, so that somebody "
+        f"{put.story}\n\nQuestion: {put.question}\n\nCopy out of the text above what matters for this "
+        f"question, and nothing else, so that somebody "
         "who reads only that can answer it. Do not answer the question, and do not explain."
     )
 

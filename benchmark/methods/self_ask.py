@@ -1,4 +1,5 @@
-"""Self-Ask: the model puts smaller questions to itself before it answers (Press et al. 2023, "Measuring and Narrowing the Compositionality Gap")."""
+"""Self-Ask: the model puts smaller questions to itself before it answers (Press et al. 2023, "Measuring and Narrowing
+the Compositionality Gap")."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from workers.providers.contract import Message
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     how = put.how_after or put.how
     return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\nBreak the question into smaller ones. Write each as “Follow-up:” and answer it as “Intermediate "
+        f"{put.story}\n\nQuestion: {put.question}\nBreak the question into smaller ones. Write each as "
+        f"“Follow-up:” and answer it as “Intermediate "
         f"answer:” before you go on. Then write a last line that begins with “{MARK}”. {how}".rstrip()
     )
 

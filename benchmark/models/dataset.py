@@ -16,7 +16,8 @@ IN_FULL_AT_ONCE = 500
 
 class DatasetQuerySet(models.QuerySet):
     def counting_runs(self) -> DatasetQuerySet:
-        """Annotate `runs_count`: the runs on each version, archived ones too, without deleted ones and those under a control, which stand beside theirs."""
+        """Annotate `runs_count`: the runs on each version, archived ones too, without deleted ones and those under a
+        control, which stand beside theirs."""
         return self.annotate(runs_count=models.Count("runs", filter=models.Q(runs__deleted_at=None, runs__control="")))
 
     def asked_about_by(self, suite: Suite) -> DatasetQuerySet:
@@ -31,12 +32,14 @@ class DatasetQuerySet(models.QuerySet):
 class Dataset(OpaqueModel):
     """Samples that can no longer change: a version of a project's gold, or the samples of a user's copy of a benchmark.
 
-    `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin` then says where it came
-    from: {"title", "licence", "files": {name: digest}, "options", "unchecked": what could not be held against the release, in a sentence}.
+    `suite` names the suite that an imported copy is of, empty where the version is the project's own gold; `origin`
+    then says where it came from: {"title", "licence", "files": {name: digest}, "options", "unchecked": what could not
+    be held against the release, in a sentence}.
 
-    `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that was made in
-    the same way is one version. `methods` counts cells by how they were settled ("imported" where the record brought the label).
-    `overlap` and `unanimity_dimensions` are the project's when it was first frozen so, None in a version from before they were kept.
+    `digest` is the SHA-256 of everything that its stories hold, with the versions of schema and rules: equal gold that
+    was made in the same way is one version. `methods` counts cells by how they were settled ("imported" where the
+    record brought the label). `overlap` and `unanimity_dimensions` are the project's when it was first frozen so, None
+    in a version from before they were kept.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="datasets")
@@ -97,18 +100,20 @@ class DatasetSampleQuerySet(models.QuerySet):
         return chosen.order_by("position")[:limit] if limit else chosen.order_by("position")
 
     def lean(self) -> DatasetSampleQuerySet:
-        """Return them without what they hold, most of what there is to read; `in_full` reads it, and one at a time would take a query each."""
+        """Return them without what they hold, most of what there is to read; `in_full` reads it, and one at a time
+        would take a query each."""
         return self.defer("content", "gold", "methods", "votes", "adjudications")
 
 
 class DatasetSample(models.Model):
     """One sample of a version: what one prompt is about (`benchmark.suites.contract.Sample`).
 
-    `number` names it within its version in addresses and commands: a story's own, else its place in the imported files. `content` and `gold`
-    are as its suite reads them; samples of one `cluster` are resampled together, those of one `group` count together. What follows is kept of
-    frozen gold alone: `methods` the way each label of each proposition was settled, `votes` {annotator's user name: [[label of each
-    dimension] of each proposition]} with "" where there is no vote, and `adjudications` what each expert last decided, in the same form: gold
-    itself, but for decisions that another overruled.
+    `number` names it within its version in addresses and commands: a story's own, else its place in the imported files.
+    `content` and `gold` are as its suite reads them; samples of one `cluster` are resampled together, those of one
+    `group` count together. What follows is kept of frozen gold alone: `methods` the way each label of each proposition
+    was settled, `votes` {annotator's user name: [[label of each dimension] of each proposition]} with "" where there is
+    no vote, and `adjudications` what each expert last decided, in the same form: gold itself, but for decisions that
+    another overruled.
     """
 
     dataset = models.ForeignKey(Dataset, models.CASCADE, related_name="samples")
@@ -141,7 +146,8 @@ class DatasetSample(models.Model):
 
     @classmethod
     def in_full(cls, samples: Iterable[DatasetSample]) -> Iterator[DatasetSample]:
-        """Yield the samples with what they hold, in their order: `lean` ones are read again, some hundreds at once and no more in memory."""
+        """Yield the samples with what they hold, in their order: `lean` ones are read again, some hundreds at once and
+        no more in memory."""
         samples = list(samples)
         for at in range(0, len(samples), IN_FULL_AT_ONCE):
             chunk = samples[at : at + IN_FULL_AT_ONCE]

@@ -14,7 +14,8 @@ class EnteredKind(models.TextChoices):
 
 
 class EnteredRow(OpaqueModel):
-    """Figures of a paper that somebody entered as a row beside what a suite came to in this project; nothing here computed them.
+    """Figures of a paper that somebody entered as a row beside what a suite came to in this project; nothing here
+    computed them.
 
     `figures` are texts of per cent, as `source` prints them, by the key of a figure that the suite lets be entered.
     """

@@ -13,8 +13,8 @@ from workers.models import Call, Endpoint, Item, Job
 class JudgeTest(OpaqueModel):
     """The self-test of one version of a suite's judge on contrast pairs made from a project's gold.
 
-    `version` is the digest of everything that makes the judge what it is (services/judge_versions.py); `prompt_set` and `params` say how it is
-    asked, as a run's do.
+    `version` is the digest of everything that makes the judge what it is (services/judge_versions.py); `prompt_set` and
+    `params` say how it is asked, as a run's do.
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="judge_tests")
@@ -39,8 +39,9 @@ class JudgeTest(OpaqueModel):
 class JudgeTestItem(models.Model):
     """One call of a self-test: pairs of one sample.
 
-    `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the sample's. `counts` says how many gold rows each
-    made row was matched with, None where the answer gives none; it is null before an answer is there.
+    `pairs` are {"kind", "actor", "belief", "gold"}, `gold` the place of the gold row among the sample's. `counts` says
+    how many gold rows each made row was matched with, None where the answer gives none; it is null before an answer is
+    there.
     """
 
     test = models.ForeignKey(JudgeTest, models.CASCADE, related_name="items")

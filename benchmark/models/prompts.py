@@ -8,7 +8,8 @@ from core.ids import OpaqueModel
 
 
 class StoredPromptSet(OpaqueModel):
-    """A team's own prompts: `files` by name, as loaded. A set that a run used is never changed; another wording is another set."""
+    """A team's own prompts: `files` by name, as loaded. A set that a run used is never changed; another wording is
+    another set."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="prompt_sets")
     name = models.SlugField(max_length=60)

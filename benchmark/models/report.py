@@ -10,7 +10,8 @@ from core.ids import OpaqueModel
 
 
 class StoryScores(models.Model):
-    """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start from.
+    """The figures of one entrant, or of one person, story by story: what comparisons and selections of stories start
+    from.
 
     `figures` is as `suites/story_scores.py` makes it. The rows of a run are replaced together with its `RunReport`.
     """
@@ -36,8 +37,8 @@ class StoryScores(models.Model):
 class SharedReport(OpaqueModel):
     """A frozen report. It stays as it is whatever happens to the runs behind it, and so do its `items`.
 
-    `run` is None for the comparison of entrants of several runs. `figures` is the whole document (services/shared_reports.py), so
-    that the page reads nothing else.
+    `run` is None for the comparison of entrants of several runs. `figures` is the whole document
+    (services/shared_reports.py), so that the page reads nothing else.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="shared_reports")

@@ -14,7 +14,8 @@ from workers.models import Call, Endpoint, Item, Job
 
 
 class Form(models.TextChoices):
-    """Answer format: the published protocol's tables in free text, or rows held to a JSON schema. The two are never mixed in a table."""
+    """Answer format: the published protocol's tables in free text, or rows held to a JSON schema. The two are never
+    mixed in a table."""
 
     TEXT = "text", "Free text"
     STRUCTURED = "structured", "Structured output"
@@ -22,20 +23,23 @@ class Form(models.TextChoices):
 
 class RunQuerySet(models.QuerySet):
     def listed(self) -> RunQuerySet:
-        """Leave out archived runs and those under a control: what lists, leaderboards, comparisons and estimates start from. An archived run is reached by its
-        address alone, a run under a control from the one beside which it stands."""
+        """Leave out archived runs and those under a control: what lists, leaderboards, comparisons and estimates start
+        from. An archived run is reached by its address alone, a run under a control from the one beside which it
+        stands."""
         return self.originals().filter(archived_at=None)
 
     def archived(self) -> RunQuerySet:
         return self.originals().filter(archived_at__isnull=False)
 
     def originals(self) -> RunQuerySet:
-        """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for these alone."""
+        """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for
+        these alone."""
         return self.filter(control="")
 
 
 class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[misc]
-    """The runs that are there. What is left of a deleted one is reached from frozen reports alone, through their entrants."""
+    """The runs that are there. What is left of a deleted one is reached from frozen reports alone, through their
+    entrants."""
 
     def get_queryset(self) -> RunQuerySet:
         return super().get_queryset().filter(deleted_at=None)
@@ -44,10 +48,11 @@ class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[mis
 class Run(OpaqueModel):
     """Models × stages × stories of one frozen dataset, with everything that is needed to run it again.
 
-    `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and settings at
-    the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Under a `control` the samples are changed (see
-    benchmark/controls), and those of `original` are what they were changed from. Of a deleted run the row and its entrants stay, since
-    frozen reports name them; its items and figures are gone (services/archiving.py).
+    `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and
+    settings at the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Under a
+    `control` the samples are changed (see benchmark/controls), and those of `original` are what they were changed from.
+    Of a deleted run the row and its entrants stay, since frozen reports name them; its items and figures are gone
+    (services/archiving.py).
     """
 
     project = models.ForeignKey(Project, models.PROTECT, related_name="runs")
@@ -92,8 +97,8 @@ class Run(OpaqueModel):
 
     @property
     def imported(self) -> dict[str, Any]:
-        """Where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by", "at", "format", "tool", "version", "facts",
-        …}; empty where the run asked its questions itself."""
+        """Where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by", "at",
+        "format", "tool", "version", "facts", …}; empty where the run asked its questions itself."""
         return self.spec.get("imported") or {}
 
 
@@ -116,14 +121,16 @@ class Entrant(models.Model):
 
 class RunItemQuerySet(models.QuerySet):
     def without(self, closed: Set[int]) -> RunItemQuerySet:
-        """Leave out the items of the stories of these numbers: those that the reader has open work on (`benchmark.access.closed_to`)."""
+        """Leave out the items of the stories of these numbers: those that the reader has open work on
+        (`benchmark.access.closed_to`)."""
         return self.exclude(sample__number__in=closed) if closed else self
 
 
 class Reading(models.Model):
-    """The parsed answer of an item. `official` and `repaired` are the two readings as domain results (counts, labels), null before there is one;
-    `score` and `repaired_score` the metric that tables sort by: F1 of judging, mean accuracy of labelling, 0 to 1. `unusable` says why
-    the repaired reading has no estimate; `unjudged` how many rows of either table a judgement leaves without a count.
+    """The parsed answer of an item. `official` and `repaired` are the two readings as domain results (counts, labels),
+    null before there is one; `score` and `repaired_score` the metric that tables sort by: F1 of judging, mean accuracy
+    of labelling, 0 to 1. `unusable` says why the repaired reading has no estimate; `unjudged` how many rows of either
+    table a judgement leaves without a count.
     """
 
     sample = models.ForeignKey(DatasetSample, models.PROTECT, related_name="+")
@@ -142,7 +149,8 @@ class Reading(models.Model):
 
 
 class RunItem(Reading):
-    """One sample at one step for one model, asked once or as one of several repetitions. `item` does the work, null where an earlier run's answer is taken over."""
+    """One sample at one step for one model, asked once or as one of several repetitions. `item` does the work, null
+    where an earlier run's answer is taken over."""
 
     entrant = models.ForeignKey(Entrant, models.CASCADE, related_name="items")
     item = models.OneToOneField(Item, models.SET_NULL, null=True, blank=True, related_name="run_item")
@@ -161,8 +169,9 @@ class RunItem(Reading):
 
 
 class RunReport(models.Model):
-    """The figures of a run, computed once its items are in. They are out of date where their `places` (how many items there are, and how
-    many have an answer) or their `version` are not those of now. `scored` is the number of items with an answer, for people who read rows."""
+    """The figures of a run, computed once its items are in. They are out of date where their `places` (how many items
+    there are, and how many have an answer) or their `version` are not those of now. `scored` is the number of items
+    with an answer, for people who read rows."""
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="report")
     scored = models.PositiveIntegerField()

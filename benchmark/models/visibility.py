@@ -18,10 +18,11 @@ class Audience(models.TextChoices):
 
 
 class ResultsVisibility(models.Model):
-    """The members of a project who see results of models, so that these bias nobody who still labels. Without a row: admins only.
+    """The members of a project who see results of models, so that these bias nobody who still labels. Without a row:
+    admins only.
 
-    `once_frozen`: experts and annotators of the audience only while the present gold is a frozen version that has every story of
-    the project.
+    `once_frozen`: experts and annotators of the audience only while the present gold is a frozen version that has every
+    story of the project.
     """
 
     project = models.OneToOneField(Project, models.CASCADE, related_name="results_visibility")

@@ -1,7 +1,9 @@
-"""Models that a ranking does not have: they are named beside it with the reason, on pages, in tables, files, pictures and frozen reports.
+"""Models that a ranking does not have: they are named beside it with the reason, on pages, in tables, files, pictures
+and frozen reports.
 
-A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; one that was asked about
-a part of the stories has no figure of all; rows of people wait for who still labels. Silence would read as if there were no such model.
+A model without a single answer has no figures; one that was asked or judged otherwise has a ranking of its own; one
+that was asked about a part of the stories has no figure of all; rows of people wait for who still labels. Silence would
+read as if there were no such model.
 """
 
 from __future__ import annotations
@@ -32,8 +34,9 @@ NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The absence of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and `problem` the commonest reason; where its
-    run has a part of the stories, `covered` is how many; `unscored` where the suite could not score its answers."""
+    """The absence of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and
+    `problem` the commonest reason; where its run has a part of the stories, `covered` is how many; `unscored` where the
+    suite could not score its answers."""
 
     stage: str
     model: str
@@ -77,8 +80,8 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
 
 
 def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str], stories: Set[int]) -> list[Absence]:
-    """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of them. Each once, with the run that
-    has most, the newest of several."""
+    """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of
+    them. Each once, with the run that has most, the newest of several."""
     widest: dict[str, tuple[int, EntrantResults]] = {}
     for entrant in entrants:
         covered = len(stories & set(entrant["numbers"]))
@@ -103,7 +106,8 @@ def _samples(stage: str) -> str:
 
 
 def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
-    """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a judge that it cannot describe."""
+    """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a
+    judge that it cannot describe."""
     unjudged = [
         Absence(stage, row["name"], run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
         for run in runs
@@ -156,7 +160,8 @@ def _sentence(text: str) -> str:
 
 
 def is_absent(entrant: EntrantResults) -> bool:
-    """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and keeps its row."""
+    """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and
+    keeps its row."""
     overall = (entrant["figures"].get("repaired") or {}).get("overall") or {}
     reasons = set(overall.get("unusable_reasons", ()))
     return entrant["kind"] != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER

@@ -1,7 +1,8 @@
-"""Models across suites: the main figure of each in the ranking of every suite, dataset and form, and how suites go together over models.
+"""Models across suites: the main figure of each in the ranking of every suite, dataset and form, and how suites go
+together over models.
 
-A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs of one model the newest counts there.
-Nothing is averaged over suites or datasets.
+A figure is that of the leaderboard which opens for the dataset: the same runs, stories and conditions. Of several runs
+of one model the newest counts there. Nothing is averaged over suites or datasets.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ class AcrossModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A model in a ranking: its `figure` {value, interval[, reason]}, `bounds` with missing answers at their worst and best where any are, its rank with the
-    interval from best to worst, and the run that it is of."""
+    """A model in a ranking: its `figure` {value, interval[, reason]}, `bounds` with missing answers at their worst and
+    best where any are, its rank with the interval from best to worst, and the run that it is of."""
 
     figure: Mapping[str, Any] | None
     bounds: Sequence[float] | None
@@ -62,9 +63,10 @@ class Place:
 class SuiteRanking:
     """The ranking of a metric group of one suite on one dataset in one form.
 
-    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a rank, baselines among them. `chance` is
-    what its score is expected to be by chance, `exact` where that follows from what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it does not have, with the reason. Where its reader may not see it,
-    `withheld` says why, and nobody has a place.
+    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a
+    rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from
+    what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it
+    does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
     """
 
     stage: str
@@ -123,8 +125,8 @@ def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRank
 def _fullest(
     selections: Sequence[Selection], reports: Sequence[Mapping[str, Any]], groups: Sequence[str]
 ) -> str | None:
-    """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one kind of question can have more
-    samples than a run of whole sets, and fewer sets."""
+    """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one
+    kind of question can have more samples than a run of whole sets, and fewer sets."""
 
     def counted(selection: Selection) -> int:
         return max(
@@ -146,7 +148,8 @@ def _of(figures: Mapping[str, Any] | None) -> int:
 
 
 def _by_chance(group: str, chosen: Selection | None, reports: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very samples has it."""
+    """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very
+    samples has it."""
     for report in reports:
         if chosen and chosen.stories == {*report["numbers"]}:
             for row in report["entrants"]:
@@ -217,7 +220,8 @@ def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
 
 
 def _asked(entrant: EntrantResults) -> int:
-    """How many samples it was asked about, but for those that were lost outside, as what an imported file does not hold."""
+    """How many samples it was asked about, but for those that were lost outside, as what an imported file does not
+    hold."""
     ranking = entrant["ranking"]["repaired"] or {}
     return int(ranking.get("n", 0)) - int(ranking.get("lost", 0))
 
@@ -241,7 +245,8 @@ def _key(name: str, spec: Mapping[str, Any]) -> str:
 
 
 def model_without_place(project: Project, key: str, rankings: Sequence[SuiteRanking]) -> AcrossModel | None:
-    """Return the model of that key where it ran and stands in none of the rankings, as runs of other stories do not; None else."""
+    """Return the model of that key where it ran and stands in none of the rankings, as runs of other stories do not;
+    None else."""
     if not key or any(key in ranking.models for ranking in rankings):
         return None
     entrants = (entrant for run in finished_runs_of(project) for entrant in run.entrants.all())
@@ -271,7 +276,8 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
 
 
 def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
-    """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next, and so on."""
+    """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next,
+    and so on."""
     models = {key: model for ranking in rankings for key, model in ranking.models.items()}
     rows: list[Any] = [
         {"key": key, "name": model["name"], "kind": "model", "settings": {}, "spec": model["spec"]}
@@ -296,7 +302,8 @@ class SuitePair(NamedTuple):
 
 
 def pairs_across(rankings: Sequence[SuiteRanking]) -> list[SuitePair]:
-    """Return every two rankings; fewer models than an interval takes have no correlation, as two always lie on a line."""
+    """Return every two rankings; fewer models than an interval takes have no correlation, as two always lie on a
+    line."""
     return [SuitePair(first, second, _correlation(first, second)) for first, second in combinations(rankings, 2)]
 
 

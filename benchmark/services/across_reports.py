@@ -45,7 +45,8 @@ def _ranked_told(ranking: SuiteRanking) -> str:
 
 
 def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[dict[str, Any]]:
-    """Return rankings ready for JSON; of a model there is its name, told apart from namesakes, and nothing of its endpoint."""
+    """Return rankings ready for JSON; of a model there is its name, told apart from namesakes, and nothing of its
+    endpoint."""
     names = {model.key: {"name": model.name, "spec": {}} for model in models_across(rankings)}
     named = [replace(ranking, models={key: names[key] for key in ranking.models}) for ranking in rankings]
     return [asdict(ranking) | {"numbers": sorted(ranking.numbers)} for ranking in named]

@@ -22,29 +22,38 @@ from benchmark.suites.registry import group_suite, suite_named
 from core.statistics import FEWEST
 
 ALL, PAIRS, ONE = "across", "correlations", "model"
-"""Names of the table and picture of all models, of the table of correlations, and of the table and picture of one model."""
-FIGURE_NOTE = "Figures in per cent, repaired reading; brackets: 95 % intervals over what each suite resamples. As on the leaderboards; nothing is averaged over suites."
+"""Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
+model."""
+FIGURE_NOTE = (
+    "Figures in per cent, repaired reading; brackets: 95 % intervals over what each suite resamples. As on the "
+    "leaderboards; nothing is averaged over suites."
+)
 RANK_NOTE = (
-    f"Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from {RANKS_FROM} rows on: "
+    f"Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its "
+    f"brackets, from {RANKS_FROM} rows on: "
     "95 % bootstrap intervals."
 )
 CHANCE_ROW = "Chance level"
 CHANCE_NOTE = (
-    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each sample; where that is not defined, what the baseline "
+    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from "
+    f"each sample; where that is not defined, what the baseline "
     "“random” came to on the same questions, with its interval and n."
 )
 NEWEST_NOTE = (
-    "Of several finished runs of a model the one that was asked most counts, of those the newest; archived runs and runs under a control never do. A ranking is over the samples in which its "
+    "Of several finished runs of a model the one that was asked most counts, of those the newest; archived "
+    "runs and runs under a control never do. A ranking is over the samples in which its "
     "figure counts most."
 )
 PAIR_NOTE = (
-    f"r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. "
+    f"r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that "
+    f"both have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. "
     "Models are few and no random draw: read the interval first."
 )
 
 
 def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Callable[[], Table]]:
-    """Return the tables by name: of all models and of the pairs of rankings, and where one `model` is chosen of it alone."""
+    """Return the tables by name: of all models and of the pairs of rankings, and where one `model` is chosen of it
+    alone."""
     if model:
         return {ONE: partial(table_of_model, rankings, model)}
     tables = {ALL: partial(table_of_all, rankings)}
@@ -170,9 +179,12 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
         title=f"{model.name} across suites",
         columns=columns,
         rows=rows,
-        lead=[*_not_run(lacking, model), *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance])],
+        lead=[
+            *_not_run(lacking, model),
+            *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance]),
+        ],
         notes=[FIGURE_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
-    )  # fmt: skip
+    )
 
 
 def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, Any]:

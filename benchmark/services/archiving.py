@@ -1,7 +1,7 @@
 """The one writer of what becomes of a run after its work: its name, its place in the archive, and its end.
 
-Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, freezing its report) takes the run's row by
-`standing` first, so that it and a deletion wait for each other.
+Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, freezing its report)
+takes the run's row by `standing` first, so that it and a deletion wait for each other.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What deleting a run takes away (`items`, of which `answered` have a call in the ledger), what stays (`reports`), and why it is `refused`, empty
-    where it is not."""
+    """What deleting a run takes away (`items`, of which `answered` have a call in the ledger), what stays (`reports`),
+    and why it is `refused`, empty where it is not."""
 
     items: int
     answered: int
@@ -37,8 +37,8 @@ class Deletion:
 
 
 def standing(run: Run, *, changed: bool = False) -> Run:
-    """Lock the row of a run in the caller's transaction, so that nobody deletes it meanwhile. Raises RunRefused where somebody has, and for an
-    archived run that is to be `changed`."""
+    """Lock the row of a run in the caller's transaction, so that nobody deletes it meanwhile. Raises RunRefused where
+    somebody has, and for an archived run that is to be `changed`."""
     row = Run.objects.select_for_update().filter(pk=run.pk).only("pk", "archived_at").first()
     if row is None:
         raise RunRefused(DELETED)
@@ -75,7 +75,8 @@ def checked_title(title: str) -> str:
 
 @transaction.atomic
 def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
-    """Take an ended run off lists, leaderboards and comparisons. Returns False where it is archived. Raises RunRefused."""
+    """Take an ended run off lists, leaderboards and comparisons. Returns False where it is archived. Raises
+    RunRefused."""
     _locked_job(run)
     standing(run)
     if problem := _working(run, "archived"):
@@ -88,7 +89,8 @@ def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
 
 @transaction.atomic
 def restore_run(*, by: User | None, run: Run) -> bool:
-    """Put an archived run back on lists, leaderboards and comparisons. Returns False where it is there. Raises RunRefused."""
+    """Put an archived run back on lists, leaderboards and comparisons. Returns False where it is there. Raises
+    RunRefused."""
     standing(run)
     restored = Run.objects.archived().filter(pk=run.pk).update(archived_at=None)
     if restored:
@@ -112,8 +114,9 @@ def deletion_of(run: Run) -> Deletion:
 
 @transaction.atomic
 def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
-    """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger, its job in the list of work, and frozen reports as
-    they are. Raises RunRefused while it works, where other runs judge its answers anew, and where it was deleted before."""
+    """Delete a run's items and figures, and the run from every page, its controls too. Its calls stay in the ledger,
+    its job in the list of work, and frozen reports as they are. Raises RunRefused while it works, where other runs
+    judge its answers anew, and where it was deleted before."""
     _locked_job(run)
     list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
     standing(run)

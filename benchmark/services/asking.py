@@ -54,13 +54,14 @@ def reads_prompts(endpoint: Endpoint | None) -> bool:
 
 
 def request_for(item: RunItem, answers: Mapping[str, str]) -> Request | str:
-    """Return the request of an item, or why there is none. `item.sample` and `item.entrant.run.dataset` are loaded; `answers` are the raw answers to its
-    story by step."""
+    """Return the request of an item, or why there is none. `item.sample` and `item.entrant.run.dataset` are loaded;
+    `answers` are the raw answers to its story by step."""
     return stage_request(item.sample, item.stage, item.entrant.run, None, answers, item.repetition)
 
 
 def repeated(request: Request | str, run: Run, repetition: int) -> Request | str:
-    """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one before, as another draw."""
+    """The request at the temperature that was chosen, if any; of a repetition with the seed after that of the one
+    before, as another draw."""
     if isinstance(request, str):
         return request
     temperature = run.params.get("temperature")
@@ -80,7 +81,8 @@ def stage_request(
     answers: Mapping[str, str] = NO_ANSWERS,
     repetition: int = 0,
 ) -> Request | str:
-    """Return the request of a step about a sample, or why there is none; `prompts` is the run's prompt set where it is loaded already."""
+    """Return the request of a step about a sample, or why there is none; `prompts` is the run's prompt set where it is
+    loaded already."""
     question = question_of(run, story, step, answers, prompts, repetition=repetition)
     return repeated(suite_named(run.suite).request(question), run, repetition)
 
@@ -105,7 +107,8 @@ def prompts_of(run: Run) -> PromptSet | None:
 
 
 def settings_of(run: Run) -> dict[str, Any]:
-    """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge is asked in words."""
+    """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge
+    is asked in words."""
     columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
     return {
         **run.params,
@@ -136,7 +139,8 @@ def _settings_kept(run: Run, where: str) -> list[Setting]:
 
 
 def sample_asked(run: Run, story: DatasetSample) -> Sample:
-    """Return the sample as the run asks about it: changed by its control, where it is under one. Raises BadQuestion, SuiteFailed."""
+    """Return the sample as the run asks about it: changed by its control, where it is under one. Raises BadQuestion,
+    SuiteFailed."""
     sample = sample_of(story)
     return _changed(run, sample) if run.control else sample
 
@@ -146,8 +150,8 @@ _samples_changed: OrderedDict[str, tuple[Any, Sample]] = OrderedDict()
 
 
 def _changed(run: Run, sample: Sample) -> Sample:
-    """Return the sample as changed by the run's control. Names are looked for in milliseconds, and all steps and methods of a launch ask about the same samples, so those of the
-    last ones are kept, by all that they depend on."""
+    """Return the sample as changed by the run's control. Names are looked for in milliseconds, and all steps and
+    methods of a launch ask about the same samples, so those of the last ones are kept, by all that they depend on."""
     controllable, settings = suite_named(run.suite).controls, settings_of(run)
     depends = [
         run.control,
@@ -173,7 +177,8 @@ def sample_of(story: DatasetSample) -> Sample:
 
 
 def all_at_once(samples: QuerySet[DatasetSample]) -> Iterator[DatasetSample]:
-    """Yield samples to be held together, in the order of the dataset: the same long text, such as the story of many questions, is in memory once."""
+    """Yield samples to be held together, in the order of the dataset: the same long text, such as the story of many
+    questions, is in memory once."""
     texts: dict[str, str] = {}
     rows = samples.defer("votes", "methods", "adjudications").order_by("position")
     for row in rows.iterator(chunk_size=500):

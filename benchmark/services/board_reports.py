@@ -15,7 +15,8 @@ from benchmark.suites.shown import EntrantResults
 
 
 def board_report(dataset: Dataset, board: Mapping[str, Any], runs: Sequence[Run], query: Mapping[str, str]) -> Document:
-    """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the address of the leaderboard."""
+    """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the
+    address of the leaderboard."""
     reports = reports_of(runs)
     rows = {stage: entrants for stage, (entrants, _) in board["stages"].items()}
     entered = rows_of(dataset.project, group_suite(next(iter(rows))))

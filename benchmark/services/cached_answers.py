@@ -34,8 +34,8 @@ def cached_answers(
 ) -> dict[tuple[int, str], Cached]:
     """Return the questions that need no call, by (endpoint id of the model, stage).
 
-    A question that needs an earlier answer is looked up only where that answer is cached. `stories` are all of the run, `parts` what is
-    asked, the steps of a model in the order in which one needs the other.
+    A question that needs an earlier answer is looked up only where that answer is cached. `stories` are all of the run,
+    `parts` what is asked, the steps of a model in the order in which one needs the other.
     """
     seeker = _Seeker(plan, stories)
     answers_by_part: dict[tuple[int, str], Answers] = {}
@@ -51,7 +51,8 @@ def cached_answers(
 
 
 def _earlier(plan: Plan, model: Endpoint, step: str, answers_by_part: Mapping[tuple[int, str], Answers]) -> Answers:
-    """Return a model's answers at an earlier step: those of the source run, where the plan has one, else the cached ones."""
+    """Return a model's answers at an earlier step: those of the source run, where the plan has one, else the cached
+    ones."""
     if plan.source is None:
         return answers_by_part.get((model.pk, step), {})
     rows = extracted_by(plan.source, model).filter(stage=step).values_list("sample_id", "repetition", "call__answer")
@@ -69,7 +70,8 @@ class _Seeker:
     def answers(self, part: Part, earlier: Mapping[str, Answers]) -> Answers:
         """Return the cached answers of a part, with their texts where another step needs them.
 
-        `earlier` holds, by step, the answers that this part's questions need; a question that lacks one of them is skipped."""
+        `earlier` holds, by step, the answers that this part's questions need; a question that lacks one of them is
+        skipped."""
         if not _has_answers(part.asked):
             return {}
         requests: dict[tuple[int, int], Request] = {}
@@ -89,7 +91,8 @@ class _Seeker:
     def _request(
         self, story: DatasetSample, stage: str, turn: int, earlier_answers: Mapping[str, str]
     ) -> Request | str:
-        """Return the request, or why there is none. One that rests on no earlier answer is built once for all models."""
+        """Return the request, or why there is none. One that rests on no earlier answer is built once for all
+        models."""
         key = (stage, story.pk, turn)
         if earlier_answers:
             return stage_request(story, stage, self.draft, self.prompts, earlier_answers, turn)

@@ -23,7 +23,8 @@ def count_column(stage: str) -> Column:
 
 
 def answered_columns(stage: str) -> tuple[Column, ...]:
-    """Return the columns of the difference over what both answered, beside the one with missing answers at their worst."""
+    """Return the columns of the difference over what both answered, beside the one with missing answers at their
+    worst."""
     counted = replace(count_column(stage), key="answered_n", group="Answered by both")
     difference = Column(key="answered_value", header="Difference", unit="points", kind="share", group=counted.group)
     return difference, counted

@@ -1,4 +1,5 @@
-"""Two entrants on the stories of one dataset version: mean differences with Holm's correction over the table, and story by story."""
+"""Two entrants on the stories of one dataset version: mean differences with Holm's correction over the table, and story
+by story."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ class NotChosen(NotComparable):
 
 
 def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[EntrantResults]]]:
-    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises NotComparable, and NotChosen
-    where a key is empty."""
+    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises
+    NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
         raise NotChosen("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
     uids = [uid for key in (first, second) if (uid := key.partition(".")[0]).isalnum()]
@@ -55,7 +56,8 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
     if first_run.control != second_run.control:
         raise NotComparable(
-            "The two were asked under different controls, or one of them as published; the report of a run pairs it with its own controls."
+            "The two were asked under different controls, or one of them as published; the report of a run "
+            "pairs it with its own controls."
         )
     if first_run.suite != second_run.suite:
         raise NotComparable("The two ran under different suites, which measure different things.")
@@ -72,7 +74,8 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
 
 
 def unread(entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None) -> str:
-    """Return why one of the two has no figures of a reading, over the selection where there is one, in a sentence; empty where both have."""
+    """Return why one of the two has no figures of a reading, over the selection where there is one, in a sentence;
+    empty where both have."""
     for entrant in entrants:
         if why := _unread(entrant, stage, reading, selection):
             return f"{entrant['model']} has no {reading} figures. {why}".strip()
@@ -90,15 +93,17 @@ def _unread(entrant: EntrantResults, stage: str, reading: str, selection: Select
 def compare(
     entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None
 ) -> Comparison:
-    """Return {first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead, judge_tests}, cached by the
-    scores of both entrants.
+    """Return {first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead,
+    judge_tests}, cached by the scores of both entrants.
 
-    Differences are first minus second, missing answers at their worst, over all stories or those of the selection, whose key is `split` and
-    whose label is `selection`. `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the
-    two differ in what is missing, `judge_tests` what the self-tests of their judges came to.
+    Differences are first minus second, missing answers at their worst, over all stories or those of the selection,
+    whose key is `split` and whose label is `selection`. `differ` says in which settings the two differ, `lead` who was
+    not asked about all of the stories and how the two differ in what is missing, `judge_tests` what the self-tests of
+    their judges came to.
 
-    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
-    the largest difference first, those that lack a score last. Raises NotComparable.
+    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number,
+    category, first, second, difference}, the largest difference first, those that lack a score last. Raises
+    NotComparable.
     """
     if why := unread(entrants, stage, reading, selection):
         raise NotComparable(why)
@@ -159,7 +164,8 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "n": rows[0]["n"],
         "tests": (tests := sum(row["p"] is not None for row in rows)),
         "method": (
-            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over "
+            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over "
+            f"{unit}; Holm's correction over "
             f"the {tests} tests of this table alone, not over all pairs of models as on the leaderboard"
             + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
@@ -169,7 +175,8 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
 def _not_asked(
     entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stories: Set[int], both: Set[int], nouns: str
 ) -> list[str]:
-    """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where both have all."""
+    """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where
+    both have all."""
     sentences = []
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns["stories"])):
@@ -197,8 +204,8 @@ def _unlike_missing(
 
 
 def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
-    """Return all measures over all stories, then the score by category of those that count for it: a category that all of them are of would be all again, and its test the
-    same one."""
+    """Return all measures over all stories, then the score by category of those that count for it: a category that all
+    of them are of would be all again, and its test the same one."""
     score = group_named(stage).score
     measures = [
         name for name in group_named(stage).headers if name in sides[0]["values"]
@@ -222,7 +229,8 @@ def _cases(sides: Sequence[Mapping], name: str) -> dict[str, dict[int, Case | No
 
 
 def _counted(sides: Sequence[Mapping], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
-    """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what is no first question of a set."""
+    """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what
+    is no first question of a set."""
     cases = [cases_by_story(columns, name) for columns in sides]
     return {story for story in cases[0].keys() | cases[1].keys() if of_sides(of.get(story) is not None for of in cases)}
 

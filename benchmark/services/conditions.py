@@ -1,9 +1,10 @@
 """The conditions under which rows are ranked together: asked with the same prompts, judged by the same judge.
 
-What matters is what the models read (the wording, its level, its examples) and who judged them, in which version, by which prompt: a figure
-under another of these is a figure of another instrument, and stands in a ranking of its own. How long an answer might be and the seed do not
-matter in that sense: models need different room, and a repetition is of the same instrument. Rows say them. The form of the answers and the
-version of the gold are chosen before. A baseline reads no prompt and is in every ranking of its judge; people are in every one of labelling.
+What matters is what the models read (the wording, its level, its examples) and who judged them, in which version, by
+which prompt: a figure under another of these is a figure of another instrument, and stands in a ranking of its own. How
+long an answer might be and the seed do not matter in that sense: models need different room, and a repetition is of the
+same instrument. Rows say them. The form of the answers and the version of the gold are chosen before. A baseline reads
+no prompt and is in every ranking of its judge; people are in every one of labelling.
 """
 
 from __future__ import annotations
@@ -59,14 +60,16 @@ def _prompts(run: Run, stage: str) -> list[str]:
 
 
 def _own_prompts(run: Run, digest: str | None) -> list[str]:
-    """Return the condition of a suite without prompt sets: its options, how often and how freely everything was asked."""
+    """Return the condition of a suite without prompt sets: its options, how often and how freely everything was
+    asked."""
     options = settings_told(run)
     in_words = ", ".join(f"{name} {value}" for name, value in options.items())
     return [f"{run.prompt_set}, {in_words}" if in_words else run.prompt_set, _digest([digest, options])]
 
 
 def settings_told(run: Run) -> dict[str, str]:
-    """Return, in words by name, the run's control, the options of its suite, repetitions and temperature where there are any."""
+    """Return, in words by name, the run's control, the options of its suite, repetitions and temperature where there
+    are any."""
     options = options_of(run)
     settings = [setting for setting in suite_named(run.suite).settings if setting.name in options]
     control = {CONTROL: CONTROLS[run.control].title} if run.control else {}
@@ -81,7 +84,8 @@ _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
 
 
 def parameters_of(run: Run) -> dict[str, Any]:
-    """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the suite's own options."""
+    """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the
+    suite's own options."""
     if run.imported:  # of how answers were asked for, a run that asked for none says nothing
         return {name: run.params[name] for name in _OF_IMPORTS if name in run.params} | options_of(run)
     suite = suite_named(run.suite)
@@ -113,8 +117,9 @@ def _digest(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one stage's ranking is of. `options` are the names of each field, the commonest among models first, `chosen` the one that was
-    taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of what is left out, none of it lost."""
+    """What one stage's ranking is of. `options` are the names of each field, the commonest among models first, `chosen`
+    the one that was taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of what is
+    left out, none of it lost."""
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]
@@ -122,8 +127,9 @@ class Ranking:
 
 
 def named(entrants: Sequence[dict[str, Any]]) -> None:
-    """Give each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs have for it (an
-    endpoint may have another name, a category another number of examples), and no two digests share one."""
+    """Give each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs
+    have for it (an endpoint may have another name, a category another number of examples), and no two digests share
+    one."""
     for field in FIELDS:
         words: dict[str, str] = {}
         for phrase, digest in filter(None, (entrant["conditions"][field] for entrant in entrants)):
@@ -140,8 +146,8 @@ def named(entrants: Sequence[dict[str, Any]]) -> None:
 def ranked_together(
     entrants: Sequence[dict[str, Any]], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
 ) -> tuple[list[dict[str, Any]], Ranking]:
-    """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is asked for counts where it
-    is one of the `known` names, even if this stage has no model under it."""
+    """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
+    asked for counts where it is one of the `known` names, even if this stage has no model under it."""
     kept, chosen, options = list(entrants), {}, {}
     for field in FIELDS:
         counts = Counter(
@@ -156,7 +162,8 @@ def ranked_together(
 
 
 def _others(entrants: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest ranking of their judge."""
+    """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest
+    ranking of their judge."""
     inside = {entrant["key"] for entrant in kept}
     left = [entrant for entrant in entrants if entrant["key"] not in inside]
     groups: dict[tuple[str, str], list[str]] = {}

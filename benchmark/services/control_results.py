@@ -1,11 +1,13 @@
 """What models come to under the controls of a run, beside what they come to as published: plain data of a report.
 
-{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same, numbers, why, steps, still}],
-"unfinished": [title]}. `still` names the scores of groups no sample or set of which a control changes: these have no row. A row is of one model under
-one control: {key, model, kind, control, title, told, published, controlled, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing,
-agreement, flips, stories}. Scores are shares with missing answers at their worst, `value` is the first less the second, `bounds` where it can be, `missing` how many
-samples have no score as published and under the control. `flips` are the numbers of the samples with another score, the largest difference first, and
-`stories` [cluster, compared, flipped] of each cluster with one.
+{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same,
+numbers, why, steps, still}], "unfinished": [title]}. `still` names the scores of groups no sample or set of which a
+control changes: these have no row. A row is of one model under one control: {key, model, kind, control, title, told,
+published, controlled, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing, agreement, flips,
+stories}. Scores are shares with missing answers at their worst, `value` is the first less the second, `bounds` where it
+can be, `missing` how many samples have no score as published and under the control. `flips` are the numbers of the
+samples with another score, the largest difference first, and `stories` [cluster, compared, flipped] of each cluster
+with one.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ FIRST, SECOND = "published", "controlled"
 
 
 def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, Any] | None:
-    """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by metric group."""
+    """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by
+    metric group."""
     controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
     if not controls:
         return None
@@ -84,7 +87,8 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
 
 
 def _still(control: Run, stages: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
-    """Return the scores of the groups that rest on what was asked under a control, and of which it changes nothing; none where nothing has figures."""
+    """Return the scores of the groups that rest on what was asked under a control, and of which it changes nothing;
+    none where nothing has figures."""
     if not any(name == control.control for name, _ in moved):
         return []
     groups = [
@@ -107,15 +111,26 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
     ]
     both = paired(*scores, known, seed=SEED, unit=units_of_group(stage), resamples=1)
     return {
-        "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"], "run": entrant["run"],
-        "control": told.name, "title": told.title, "beside": control.uid,
-        FIRST: pair["means"][0], SECOND: pair["means"][1],
-        **{name: pair[name] for name in ("value", "interval", "reason", "n", "answered", "bounds", "missing") if name in pair},
+        "key": entrant["key"],
+        "model": entrant["model"],
+        "kind": entrant["kind"],
+        "entrant": entrant["entrant"],
+        "run": entrant["run"],
+        "control": told.name,
+        "title": told.title,
+        "beside": control.uid,
+        FIRST: pair["means"][0],
+        SECOND: pair["means"][1],
+        **{
+            name: pair[name]
+            for name in ("value", "interval", "reason", "n", "answered", "bounds", "missing")
+            if name in pair
+        },
         "p": pair["p"] if entrant["kind"] == "model" else None,
         "agreement": both.agreement,
         "flips": list(both.flips),
         "stories": _stories(both.flips, scores, known),
-    }  # fmt: skip
+    }
 
 
 def _stories(
@@ -137,8 +152,10 @@ def _stories(
 def _method(rows: Sequence[Row], unit: str) -> str:
     tests = sum(row["p"] is not None for row in rows)
     return (
-        f"Published less controlled, over the samples that the control changes, missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided "
-        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model under every control."
+        f"Published less controlled, over the samples that the control changes, missing answers at their "
+        f"worst; {method(seed=SEED, unit=unit)}; two-sided "
+        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model "
+        f"under every control."
     )
 
 
@@ -153,7 +170,8 @@ def _left(run: Run, control: Run) -> dict[str, Any]:
     steps = [suite_named(run.suite).step(stage).label.lower() for stage in run.stages if stage not in control.stages]
     return {
         "control": told.name, "title": told.title, "samples": len(asked), "same": len(left), "numbers": ranges(left),
-        "why": told.same if left else "", "steps": ", ".join(steps), "noun": list(nouns_of_group(keys_of(run.suite)[0])),
+        "why": told.same if left else "", "steps": ", ".join(steps),
+        "noun": list(nouns_of_group(keys_of(run.suite)[0])),
     }  # fmt: skip
 
 

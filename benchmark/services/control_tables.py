@@ -26,8 +26,14 @@ MOST_STORIES = 100
 NO_BASELINE = (
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
 )
-OF_SETS = "A set of which a control changes some questions counts under it with its other answers as published: they are to the same questions."
-AT_CHANCE = "The score without the story is what cues in question and options give by themselves, or memory; rows of baselines say what guessing gives."
+OF_SETS = (
+    "A set of which a control changes some questions counts under it with its other answers as published: they "
+    "are to the same questions."
+)
+AT_CHANCE = (
+    "The score without the story is what cues in question and options give by themselves, or memory; rows of "
+    "baselines say what guessing gives."
+)
 
 
 def control_sections(keys: Sequence[str]) -> list[Section]:
@@ -101,7 +107,8 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
 
 def _cells(row: Mapping[str, Any], stage: str) -> SourcedRow:
     cells = {
-        **row, "control": row["title"].capitalize(), "shown": told_apart(row), "interval_reason": row.get("reason"), "flipped": len(row["flips"]),
+        **row, "control": row["title"].capitalize(), "shown": told_apart(row), "interval_reason": row.get("reason"),
+        "flipped": len(row["flips"]),
         "published_missing": row["missing"][0], "controlled_missing": row["missing"][1], **answered_by_both(row),
     }  # fmt: skip
     cells["bounds"] = row["bounds"] if any(row["missing"]) else None
@@ -139,7 +146,10 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
         "What stays as it is was not asked again, and is in no difference but those of sets of which something changes."
     ]
     notes += [
-        f"{row['title'].capitalize()}: nothing changes of what {' and '.join(row['still'])} count{'' if row['still'][1:] else 's'}, so no difference is shown."
+        (
+            f"{row['title'].capitalize()}: nothing changes of what {' and '.join(row['still'])} "
+            f"count{'' if row['still'][1:] else 's'}, so no difference is shown."
+        )
         for row in left
         if row.get("still")
     ]
@@ -175,7 +185,10 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> T
         for cluster, (total, flipped) in flips[:MOST_STORIES]
     ]
     notes = [
-        f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models and controls (counted in the last column) under which one of the {one} flips."
+        (
+            f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models "
+            f"and controls (counted in the last column) under which one of the {one} flips."
+        )
     ]
     if len(flips) > MOST_STORIES:
         notes.append(f"The first {MOST_STORIES} of {len(flips):,} {many}.")

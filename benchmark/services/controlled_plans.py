@@ -16,8 +16,8 @@ from benchmark.suites.contract import Suite
 
 @dataclass(frozen=True, slots=True)
 class UnderControl:
-    """A plan under one control: `samples` are those that it changes, `same` those that stay as they are, which are not asked again. `notes` say what it
-    makes no sense for; None for `plan` where nobody is asked anything."""
+    """A plan under one control: `samples` are those that it changes, `same` those that stay as they are, which are not
+    asked again. `notes` say what it makes no sense for; None for `plan` where nobody is asked anything."""
 
     name: str
     plan: Plan | None
@@ -42,7 +42,10 @@ def check_controls(plan: Plan) -> None:
             )
         if not _stages_under(plan, name):
             raise RunRefused(
-                f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. {' '.join(_notes(plan, name))}",
+                (
+                    f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. "
+                    f"{' '.join(_notes(plan, name))}"
+                ),
                 "controls",
             )
 
@@ -54,7 +57,8 @@ def under_controls(plan: Plan, samples: Sequence[DatasetSample]) -> Iterator[Und
 
 
 def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: int = 0) -> UnderControl:
-    """Return what is asked of these samples under a control; where they are a part of as many as `of`, notes say what that tells of all."""
+    """Return what is asked of these samples under a control; where they are a part of as many as `of`, notes say what
+    that tells of all."""
     source = plan.source and plan.source.controls.filter(control=name).first()
     notes = _notes(plan, name)
     if plan.source and source is None:
@@ -99,7 +103,8 @@ def _asked_under(plan: Plan, name: str, source: Run | None) -> Plan:
 
 
 def budget_of_each(plan: Plan) -> Decimal | None:
-    """The budget of the run as published and of each under a control: equal parts, of which no sum is above the whole."""
+    """The budget of the run as published and of each under a control: equal parts, of which no sum is above the
+    whole."""
     return part_of(plan.budget, 1 + len(plan.controls))
 
 
@@ -111,7 +116,10 @@ def _stages_under(plan: Plan, name: str) -> list[str]:
 def _notes(plan: Plan, name: str) -> list[str]:
     left_out = senseless(plan.definition.controls, name)
     return [
-        f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. {left_out[stage]}"
+        (
+            f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. "
+            f"{left_out[stage]}"
+        )
         for stage in plan.stages
         if stage in left_out
     ]
@@ -123,13 +131,19 @@ def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list
     about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
     counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {one} stays as it is"
     return [
-        f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not asked again. {CONTROLS[name].same}"
+        (
+            f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not "
+            f"asked again. {CONTROLS[name].same}"
+        )
     ]
 
 
 def _part_told(suite: Suite, name: str, looked: int, of: int) -> list[str]:
     return [
-        f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, drawn by whole {suite.cluster[1]}."
+        (
+            f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, "
+            f"drawn by whole {suite.cluster[1]}."
+        )
     ]
 
 

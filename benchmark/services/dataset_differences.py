@@ -16,7 +16,8 @@ Place = tuple[str, str, int]
 
 @dataclass(slots=True)
 class Cells:
-    """Labels that people gave, cell by cell and person by person: how many are new, gone or other ones, and in which stories."""
+    """Labels that people gave, cell by cell and person by person: how many are new, gone or other ones, and in which
+    stories."""
 
     counts: Counter = field(default_factory=Counter)
     stories: list[int] = field(default_factory=list)
@@ -36,9 +37,9 @@ class Cells:
 class Difference:
     """What became of `old` in `new`. Stories are numbers; `labels` counts changed labels by dimension.
 
-    `changed` has {number, rows_added, rows_removed, cells: [(actor, belief, dimension, before, after)]} of each story whose
-    propositions or labels are others, `moved` (number, split before, split after), `rules` (what, before, after) and `settled`
-    cells by (method before, method after).
+    `changed` has {number, rows_added, rows_removed, cells: [(actor, belief, dimension, before, after)]} of each story
+    whose propositions or labels are others, `moved` (number, split before, split after), `rules` (what, before, after)
+    and `settled` cells by (method before, method after).
     """
 
     added: list[int] = field(default_factory=list)

@@ -43,7 +43,8 @@ class FreezeRefused(ValueError):
 
 @transaction.atomic
 def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Dataset, bool]:
-    """Return (the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out and counted.
+    """Return (the version of the present gold, whether it is a new one). Stories with an unsettled cell are left out
+    and counted.
 
     Raises FreezeRefused where no story is settled.
     """
@@ -88,7 +89,8 @@ def present_digest(project: Project) -> str | None:
 
 
 def known_digest(project: Project) -> str | None:
-    """`present_digest`, read anew only once something was voted, decided or logged: it takes seconds for a large corpus.
+    """`present_digest`, read anew only once something was voted, decided or logged: it takes seconds for a large
+    corpus.
 
     A transaction that commits out of the order of its ids moves no mark, hence the lifetime of a minute.
     """
@@ -99,12 +101,14 @@ def known_digest(project: Project) -> str | None:
 
 
 def present_version(project: Project) -> Dataset | None:
-    """The version that the present gold is, whichever number it has; None where it is not frozen. As fresh as `known_digest`."""
+    """The version that the present gold is, whichever number it has; None where it is not frozen. As fresh as
+    `known_digest`."""
     return Dataset.objects.filter(project=project, digest=known_digest(project) or "").first()
 
 
 def gold_is_frozen(project: Project) -> bool:
-    """Return whether the present gold is a frozen version that has every story of the project: nothing is left to label or decide."""
+    """Return whether the present gold is a frozen version that has every story of the project: nothing is left to label
+    or decide."""
     same_size = Dataset.objects.filter(project=project, stories_count=project.stories.count())
     digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and known_digest(project) in digests

@@ -20,9 +20,9 @@ from core.made_by import made_by
 
 
 def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
-    """Return, for each metric group, the smallest difference between two of the chosen models that the stories can show, over all of them
-    and corrected as the report corrects, for every pair over all stories and in each category; with the spread of earlier runs on
-    the dataset where two models have answered the same stories."""
+    """Return, for each metric group, the smallest difference between two of the chosen models that the stories can
+    show, over all of them and corrected as the report corrects, for every pair over all stories and in each category;
+    with the spread of earlier runs on the dataset where two models have answered the same stories."""
     categories = len({story.category for story in stories})
     families = 1 + categories if categories > 1 else 1
     clusters = len({story.cluster for story in stories})
@@ -46,7 +46,8 @@ def _in_points(difference: float | None) -> dict[str, str]:
 
 
 def _spread(plan: Plan, stage: str) -> dict[str, Any]:
-    """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story, computed once for the same answers."""
+    """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story,
+    computed once for the same answers."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
     runs = list(listed.order_by("-id").values_list("pk", flat=True)[:3])
     scored = RunItem.objects.filter(entrant__run__in=runs, stage=stage).order_by().values("entrant__run")

@@ -1,4 +1,5 @@
-"""Every two models of a leaderboard against each other, over all stories and in each category: what its letters rest on."""
+"""Every two models of a leaderboard against each other, over all stories and in each category: what its letters rest
+on."""
 
 from __future__ import annotations
 
@@ -17,8 +18,14 @@ from benchmark.suites.showing.ranking import ranked_by, ranked_within
 from benchmark.suites.shown import EntrantResults
 
 NOTES = (
-    "First minus second over the same {samples}, missing answers at their worst as in the ranking. Brackets: 95 % intervals over {units}.",
-    "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the other way.",
+    (
+        "First minus second over the same {samples}, missing answers at their worst as in the ranking. Brackets: "
+        "95 % intervals over {units}."
+    ),
+    (
+        "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the "
+        "other way."
+    ),
     "Holm's correction runs over all rows of this stage and reading, shown or not.",
 )
 
@@ -26,8 +33,9 @@ NOTES = (
 def pairs_of(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, reading: str
 ) -> tuple[list[dict[str, Any]], str]:
-    """Return (rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the biggest difference first
-    and those without one last; models by their unique labels, the keys of their entrants beside them."""
+    """Return (rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the
+    biggest difference first and those without one last; models by their unique labels, the keys of their entrants
+    beside them."""
     tested = differences(entrants, stage, selection)[reading]
     names = {entrant["key"]: entrant["model"] for entrant in entrants}
     rows = [

@@ -1,11 +1,12 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
-A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts", "methods"}, of a run
-with "form" and "stories" too, with "entered" where rows of papers were (`entered_rows`), with "controls" where it has some (`control_results`), with "by_method" where
-its models were asked by others too (`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with
-"unscored" where its suite could not score some, ready for JSON; its
-tables and figures are made from the entrants by name. Names of what has one reading end in it. One with "withheld", the number of stories that
-its reader still has work on, has the tables and figures over all stories alone.
+A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts",
+"methods"}, of a run with "form" and "stories" too, with "entered" where rows of papers were (`entered_rows`), with
+"controls" where it has some (`control_results`), with "by_method" where its models were asked by others too
+(`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with "unscored"
+where its suite could not score some, ready for JSON; its tables and figures are made from the entrants by name. Names
+of what has one reading end in it. One with "withheld", the number of stories that its reader still has work on, has the
+tables and figures over all stories alone.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def plain(entrant: EntrantResults) -> EntrantResults:
 
 
 def absent_from(document: Document, *stages: str) -> list[Absent]:
-    """Models that the document's rankings of these stages do not have, each reason once; reports that were frozen before name none."""
+    """Models that the document's rankings of these stages do not have, each reason once; reports that were frozen
+    before name none."""
     rows = [row for stage in stages for row in document.get("absent", {}).get(stage, ())]
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 
@@ -113,7 +115,8 @@ def suites_of(document: Document) -> list[Suite]:
 
 
 def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults:
-    """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen stories, analyses of a run's."""
+    """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
+    stories, analyses of a run's."""
     entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
     read = {
         stage: [entrant for entrant in group_entrants if entrant["readings"][reading]]
@@ -128,8 +131,9 @@ def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults
 
 
 def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, Callable[[], Table]]:
-    """The tables by name, made when they are asked for, each with the models that it does not have; what makes one of a suite's own raises SuiteFailed.
-    `failed` gets a sentence for each suite that has tables of its own which it could not say."""
+    """The tables by name, made when they are asked for, each with the models that it does not have; what makes one of a
+    suite's own raises SuiteFailed. `failed` gets a sentence for each suite that has tables of its own which it could
+    not say."""
     withheld = document.get("withheld")
     tables = {
         name: _table_of(document, name, table, "")

@@ -30,19 +30,22 @@ NOT_WHOLE = "not-whole.txt"
 
 
 def table_file(table: Table, suffix: str, name: str = "") -> bytes:
-    """Return the table in the format `suffix`, a key of WRITERS; in LaTeX its `name` makes its label, as `tab:stage2`."""
+    """Return the table in the format `suffix`, a key of WRITERS; in LaTeX its `name` makes its label, as
+    `tab:stage2`."""
     if suffix == "tex" and name:
         return to_latex(table, label=f"tab:{name.replace('_', '-')}")
     return WRITERS[suffix](table)
 
 
 SCORE_COLUMNS = (
-    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged", "repetition", "sample",
+    "model", "stage", "story_id", "story_category", "official", "repaired", "unusable", "state", "rows_not_judged",
+    "repetition", "sample",
     "cluster",
 )  # fmt: skip
 WITHHELD = "withheld: you still have work to do on this story"
 _SCORED = (
-    "entrant__name", "stage", "sample__number", "sample__category", "score", "repaired_score", "unusable", "item__state", "call_id", "unjudged",
+    "entrant__name", "stage", "sample__number", "sample__category", "score", "repaired_score", "unusable",
+    "item__state", "call_id", "unjudged",
     "repetition", "sample__key", "sample__cluster",
 )  # fmt: skip
 
@@ -55,7 +58,8 @@ def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
 
 
 def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> dict[str, Any]:
-    """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it is withheld, and nothing else."""
+    """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it
+    is withheld, and nothing else."""
     name, stage, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values
     row = {"model": name, "stage": stage, "story_id": number, "story_category": category, "repetition": turn + 1}
     row |= {"sample": key, "cluster": cluster}
@@ -72,8 +76,8 @@ def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> dict[str
 
 
 def score_lines(run: Run, closed: Set[int] = frozenset()) -> Iterator[str]:
-    """Every item's scores as CSV, empty where there is none; texts that a spreadsheet would run are defused. Rows of stories in
-    `closed` say that they are withheld, and nothing else."""
+    """Every item's scores as CSV, empty where there is none; texts that a spreadsheet would run are defused. Rows of
+    stories in `closed` say that they are withheld, and nothing else."""
     writer = csv.writer(Echo())
     yield writer.writerow(SCORE_COLUMNS)
     for values in score_values(run).iterator(chunk_size=2000):
@@ -131,8 +135,9 @@ def no_official_output(run: Run) -> str:
 
 
 def output_files(entrant: Entrant) -> Files:
-    """Return the files that the released code would have left behind for this model, none where its suite has no such folder. Of several
-    repetitions they are of the first. A file NOT_WHOLE ends them where the suite could not make them all."""
+    """Return the files that the released code would have left behind for this model, none where its suite has no such
+    folder. Of several repetitions they are of the first. A file NOT_WHOLE ends them where the suite could not make them
+    all."""
     suite = suite_named(entrant.run.suite)
     chosen = [step.key for step in suite.steps if step.chosen]
     items = RunItem.objects.filter(entrant=entrant, stage__in=chosen, repetition=0)

@@ -1,4 +1,5 @@
-"""Rows that users enter from papers: human figures and published ones, checked, kept, and put into tables below what was computed.
+"""Rows that users enter from papers: human figures and published ones, checked, kept, and put into tables below what
+was computed.
 
 They stand in tables and files alone: no ranking, mark, statistic or picture knows them.
 """
@@ -28,7 +29,8 @@ PER_CENT = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
 
 
 class EntryRefused(ValueError):
-    """A row that is not kept. Its text says why in one sentence; `field` is what to change: name, kind, source, the key of a figure, or empty for figures."""
+    """A row that is not kept. Its text says why in one sentence; `field` is what to change: name, kind, source, the key
+    of a figure, or empty for figures."""
 
     def __init__(self, sentence: str, field: str) -> None:
         super().__init__(sentence)
@@ -134,9 +136,11 @@ def enterable_suites() -> dict[str, Suite]:
     return {name: suite for name, suite in suites().items() if suite.enterable}
 
 
-# --- in tables ----------------------------------------------------------------------------------------------------------------
+# --- in tables
+# ----------------------------------------------------------------------------------------------------------------
 def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], suite: Suite) -> Table:
-    """Return the table `make` makes, named `name` without its reading, with those rows below that have a figure in it."""
+    """Return the table `make` makes, named `name` without its reading, with those rows below that have a figure in
+    it."""
     table = make()
     placed = [(figure, column) for figure in suite.enterable if (column := figure.places.get(name))]
     used = [one for one in placed if any(one[0].key in row["figures"] for row in rows)]
@@ -155,7 +159,8 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
 
 
 def _keys(name: str, column: str, suite: Suite) -> list[str]:
-    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a reading, as what is published is of neither."""
+    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a reading, as what is
+    published is of neither."""
     groups = {group.key for group in suite.groups}
     if name in groups:
         return [f"{reading}_{column}" for reading in READINGS]

@@ -31,7 +31,8 @@ def enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence
 def add_run_items(
     run: Run, entrant: Entrant, stages: Sequence[str], stories: Sequence[DatasetSample], now: datetime
 ) -> None:
-    """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes the source's."""
+    """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes
+    the source's."""
     for stage in stages:
         if not suite_named(run.suite).needed(stage, stages):
             turns = range(run.params.get("repetitions", 1))
@@ -48,8 +49,8 @@ _NEW = ("entrant", "sample", "stage", "unusable", "repetition")
 
 
 def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[DatasetSample]) -> None:
-    """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are there. An answer
-    that was lost is lost here too, and its item says why."""
+    """Take over the source's answers that the judge reads, call by call, and add an item to judge where all of them are
+    there. An answer that was lost is lost here too, and its item says why."""
     extractions = ended_extractions(run.source, entrant.endpoint).values_list(
         "stage", "sample_id", "repetition", "call_id", "repaired", "unusable", "item__state"
     )

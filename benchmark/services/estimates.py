@@ -31,9 +31,10 @@ MOST_CHANGED = 1_000
 
 @dataclass(slots=True)
 class Line:
-    """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was not looked up; tokens and dollars are
-    of the other calls: `cost` what is expected, `most` what cannot be exceeded, None where the price is unknown. `asked` is the endpoint that answers, `method`
-    and `control` are those by and under which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
+    """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was
+    not looked up; tokens and dollars are of the other calls: `cost` what is expected, `most` what cannot be exceeded,
+    None where the price is unknown. `asked` is the endpoint that answers, `method` and `control` are those by and under
+    which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
 
     model: Endpoint
     stage: str
@@ -71,8 +72,8 @@ class Line:
 
 @dataclass(slots=True)
 class Estimate:
-    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`. Each of the stories stands for `each` of them where
-    only a part was looked at."""
+    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`. Each of the
+    stories stands for `each` of them where only a part was looked at."""
 
     stories: list[DatasetSample]
     lines: list[Line] = field(default_factory=list)
@@ -125,7 +126,8 @@ class Part:
 
 
 def parts_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[Part]:
-    """Return all parts of a run on these stories, models in the plan's order, a model's extraction before its judgement."""
+    """Return all parts of a run on these stories, models in the plan's order, a model's extraction before its
+    judgement."""
     parts = []
     for model in plan.endpoints:
         for stage in stages_asked(plan, model):
@@ -154,8 +156,8 @@ def parts_of_extension(more: Extension) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out of it. Each sample stands for `each`
-    where only a part of them was looked at."""
+    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out
+    of it. Each sample stands for `each` where only a part of them was looked at."""
 
     plan: Plan
     stories: Sequence[DatasetSample]
@@ -165,8 +167,8 @@ class Asking:
 
 
 def askings_of(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
-    """Return what a plan asks on these samples, as published first, then under each of its controls: there of about `most` of them, where that is given and
-    there are more."""
+    """Return what a plan asks on these samples, as published first, then under each of its controls: there of about
+    `most` of them, where that is given and there are more."""
     askings = [Asking(plan, stories, parts_of(plan, stories))]
     looked = _part_of(stories, most)
     for name in plan.controls:
@@ -189,7 +191,8 @@ def budget_of(askings: Sequence[Asking]) -> Decimal | None:
 
 
 def _part_of(stories: Sequence[DatasetSample], most: int | None) -> Sequence[DatasetSample]:
-    """Return whole clusters of about `most` samples, drawn alike each time; all samples where there are no more, or no limit."""
+    """Return whole clusters of about `most` samples, drawn alike each time; all samples where there are no more, or no
+    limit."""
     if most is None or len(stories) <= most:
         return stories
     clusters = sorted({story.cluster for story in stories})
@@ -222,8 +225,8 @@ Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[i
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:
-    """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. A call that several of them
-    make is counted once. Raises RunRefused."""
+    """Estimate runs together, the first of which is as published; `look` finds in the ledger what it has already. A
+    call that several of them make is counted once. Raises RunRefused."""
     counted: Counted = set()
     estimates = []
     for asking in askings:
@@ -269,9 +272,10 @@ def estimate_of(
     cached_by_part: Mapping[tuple[int, str], Cached] | None = None,
     counted: Counted | None = None,
 ) -> Estimate:
-    """Estimate these parts of a run. `stories` are all of the run, on which its prompts' examples depend; `cached_by_part` are the
-    questions whose answer the ledger has, by (endpoint id of the model, stage), None where it was not looked up. Calls of `counted` are not
-    counted again, and those of this run that rest on no earlier answer join it."""
+    """Estimate these parts of a run. `stories` are all of the run, on which its prompts' examples depend;
+    `cached_by_part` are the questions whose answer the ledger has, by (endpoint id of the model, stage), None where it
+    was not looked up. Calls of `counted` are not counted again, and those of this run that rest on no earlier answer
+    join it."""
     sizes = _sizes(plan, stories, parts)
     stories_by_id = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
     estimate = Estimate(sorted(stories_by_id.values(), key=_position))

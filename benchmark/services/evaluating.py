@@ -1,4 +1,5 @@
-"""The handler of a run's jobs: makes the request of each item, keeps both readings of the answer, and opens the steps that needed it."""
+"""The handler of a run's jobs: makes the request of each item, keeps both readings of the answer, and opens the steps
+that needed it."""
 
 from __future__ import annotations
 
@@ -107,8 +108,8 @@ Texts = Mapping[str, str]
 
 
 def answers_of(run_items: Sequence[RunItem]) -> dict[int, Texts]:
-    """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are current, or all
-    are of one frozen report."""
+    """Return, by run item id, the same model's answers to its story that its question or answer is read with. All are
+    current, or all are of one frozen report."""
     related = {run_item.pk: suite_named(run_item.entrant.run.suite).related(run_item.stage) for run_item in run_items}
     related_items = [run_item for run_item in run_items if related[run_item.pk]]
     among = related_items[0].among() if related_items else RunItem.objects.none()
@@ -139,7 +140,8 @@ def parse_answer(run_item: RunItem, answer: str, texts: Texts) -> Parsed:
 
 
 def _unusable_reason(call: Call, parsed: Parsed) -> str:
-    """Return why an answer is unusable, empty for a usable one. A table without rows counts as an answer only where the model meant to end there."""
+    """Return why an answer is unusable, empty for a usable one. A table without rows counts as an answer only where the
+    model meant to end there."""
     if call.state == "unusable" and call.problem not in NO_WORD:  # an empty answer is whole, and asked about once more
         return NOT_WHOLE
     ended = {"refused": REFUSED, "truncated": TRUNCATED}.get(call.state, "")
@@ -159,8 +161,8 @@ def _parsed_values(parsed: Parsed, why: str) -> tuple:
 
 
 def _open_following(parsed: Sequence[RunItem]) -> None:
-    """Open an item for each question that needed these answers, in the caller's transaction. The judge is asked about empty tables too, as in
-    the published protocol."""
+    """Open an item for each question that needed these answers, in the caller's transaction. The judge is asked about
+    empty tables too, as in the published protocol."""
     items_by_step: dict[tuple[str, tuple[str, ...]], list[RunItem]] = {}
     for run_item in parsed:
         run = run_item.entrant.run
@@ -216,7 +218,8 @@ def _readable(run_items: QuerySet[RunItem]) -> QuerySet[RunItem]:
 def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:
     """Apply the present parsers to every answer of a run; no call is made. Returns how many readings changed.
 
-    Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were, the others are parsed.
+    Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were,
+    the others are parsed.
     """
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     if most is not None and answered.count() > most:
@@ -243,7 +246,8 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
 
 @transaction.atomic
 def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
-    """Parse a batch of answers again. Returns how many readings changed; `failed` gets a sentence for each answer that the suite cannot read."""
+    """Parse a batch of answers again. Returns how many readings changed; `failed` gets a sentence for each answer that
+    the suite cannot read."""
     changed = _store_parsed(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
     if changed:
         forget_report(run)
@@ -251,8 +255,8 @@ def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
 
 
 def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None) -> int:
-    """Parse these answers again and store what changed, in the caller's transaction. Returns how many readings changed. An answer that the
-    suite cannot read stays as it was, and `failed` gets its sentence."""
+    """Parse these answers again and store what changed, in the caller's transaction. Returns how many readings changed.
+    An answer that the suite cannot read stays as it was, and `failed` gets its sentence."""
     texts = answers_of(run_items)
     rows, items = [], []
     for run_item in run_items:

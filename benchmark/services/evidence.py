@@ -26,7 +26,8 @@ SHOWN_CHARACTERS = 20_000
 
 
 def shortened(text: str) -> dict[str, Any]:
-    """Return {"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left out."""
+    """Return {"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left
+    out."""
     return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
 
 
@@ -51,8 +52,8 @@ def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, An
 
 
 def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Return [{role, text}] of the messages that were sent; for a baseline the data that it reads. What shows a story of `closed` solved, as an
-    example, or counts the labels of all gold is left out where there are any."""
+    """Return [{role, text}] of the messages that were sent; for a baseline the data that it reads. What shows a story
+    of `closed` solved, as an example, or counts the labels of all gold is left out where there are any."""
     if call is None:
         return []
     body = call.request
@@ -77,7 +78,8 @@ def _text(content: Any) -> str:
 
 
 def changes_shown(item: RunItem | SharedItem) -> list[Changed]:
-    """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make it."""
+    """Return what the control of the item's run changed of its sample; none without one, or where its suite cannot make
+    it."""
     run = item.entrant.run
     controllable = suite_named(run.suite).controls
     if not run.control or controllable is None:
@@ -89,7 +91,8 @@ def changes_shown(item: RunItem | SharedItem) -> list[Changed]:
 
 
 def items_beside(item: RunItem) -> list[RunItem]:
-    """Return the same model's items of this question as published and under controls, other than this one, each with a `title` of its run."""
+    """Return the same model's items of this question as published and under controls, other than this one, each with a
+    `title` of its run."""
     run = item.entrant.run
     family = Q(entrant__run=run.original_id or run.pk) | Q(entrant__run__original=run.original_id or run.pk)
     same = {
@@ -111,8 +114,9 @@ def items_beside(item: RunItem) -> list[RunItem]:
 
 
 def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
-    """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and readings. `place.call` has
-    the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a sentence, where the suite could not make it."""
+    """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
+    readings. `place.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
+    sentence, where the suite could not make it."""
     suite = suite_named(item.entrant.run.suite)
     try:
         view = _view_of(item, _beside(item, closed))
@@ -144,7 +148,8 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
 
 
 def lines_shown(item: RunItem | SharedItem) -> tuple[list[ReadLine], str]:
-    """Return the lines by which an item is held against another model's, and a sentence where the suite could not make them."""
+    """Return the lines by which an item is held against another model's, and a sentence where the suite could not make
+    them."""
     try:
         return list(suite_named(item.entrant.run.suite).lines(_view_of(item))), ""
     except SuiteFailed as error:

@@ -34,7 +34,8 @@ def extend_run(
     stories: Sequence[DatasetSample] = (),
     now: datetime,
 ) -> int:
-    """Add models, or stories of its dataset, to a run and its controls; what is there stays. Returns how many items are new. Raises RunRefused."""
+    """Add models, or stories of its dataset, to a run and its controls; what is there stays. Returns how many items are
+    new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
     standing(run, changed=True)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
@@ -90,7 +91,8 @@ def _extend(by: User | None, run: Run, more: Extension, now: datetime) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Extension:
-    """A run as extended: `plan` is that of its launch, `added` and `fresh` are the new models and stories, `stories` all stories."""
+    """A run as extended: `plan` is that of its launch, `added` and `fresh` are the new models and stories, `stories`
+    all stories."""
 
     plan: Plan
     added: list[Endpoint]
@@ -99,7 +101,8 @@ class Extension:
 
 
 def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[DatasetSample]) -> Extension:
-    """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its prompts."""
+    """Return what the run becomes. Raises RunRefused where these models cannot join it, or a story is shown in its
+    prompts."""
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
@@ -127,7 +130,8 @@ def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
     examples = sorted({story.number for story in new_stories} & serving)
     if examples and suite.prompting:
         raise RunRefused(
-            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it cannot be asked too; leave the "
+            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it "
+            f"cannot be asked too; leave the "
             f"split {suite.prompting.split} out.",
             "split",
         )

@@ -12,21 +12,32 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.shown import EntrantResults
 
-NOTE = "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at their worst and at their best."
-REPEATED = "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single repetitions."
+NOTE = (
+    "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at "
+    "their worst and at their best."
+)
+REPEATED = (
+    "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single "
+    "repetitions."
+)
 
 SAME = "Same in all: the share whose score is the same in every repetition."
-SPLIT = "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum likelihood); none where it cannot be split."
+SPLIT = (
+    "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
+    "likelihood); none where it cannot be split."
+)
 
 
 PROMPTS = (
-    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each prompt and a random one within each sample, over finished runs "
+    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each "
+    "prompt and a random one within each sample, over finished runs "
     "that differ in their prompts alone; of samples with a score in every repetition with all of them."
 )
 
 
 def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, reading: str) -> Table:
-    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the reading are left out by the caller."""
+    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the reading are left out by the
+    caller."""
     group = group_named(stage)
     facets_by_model = {
         entrant["model"]: entrant["figures"]["analyses"][reading]["facets"][facet] for entrant in entrants
@@ -75,7 +86,8 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: st
 
 
 def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
-    """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and between repetitions."""
+    """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and
+    between repetitions."""
     many = nouns_of_group(stage)[1]
     share: Mapping[str, Any] = {"kind": "share", "group": "Variance (%)"}
     columns = [

@@ -1,4 +1,5 @@
-"""Questions to which a model gave answers of another score under a control, or in another repetition, than as published: the stories to read."""
+"""Questions to which a model gave answers of another score under a control, or in another repetition, than as
+published: the stories to read."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Fli
 
 
 def _scores(entrant: Entrant, closed: Set[int]) -> dict[tuple[str, int, int], tuple[int, float]]:
-    """Return (item id, score) of a model's scored answers by step, sample and repetition, in the order of the samples."""
+    """Return (item id, score) of a model's scored answers by step, sample and repetition, in the order of the
+    samples."""
     steps = {group_named(key).scored for key in keys_of(entrant.run.suite)}
     items = RunItem.objects.filter(entrant=entrant, stage__in=steps, repaired_score__isnull=False).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(

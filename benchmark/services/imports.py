@@ -1,4 +1,5 @@
-"""A user's copy of a benchmark as a dataset: its samples are kept as they were read, under the digest of all of them."""
+"""A user's copy of a benchmark as a dataset: its samples are kept as they were read, under the digest of all of
+them."""
 
 from __future__ import annotations
 
@@ -96,8 +97,8 @@ def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
 def import_archive(
     *, by: User | None, project: Project, suite: Suite, file: BinaryIO, options: Mapping[str, Any], note: str = ""
 ) -> tuple[Dataset, bool]:
-    """`import_benchmark` from a zip of the folder, which may hold it as its only folder, or from the archive that the suite takes as it is. Raises
-    BadImport."""
+    """`import_benchmark` from a zip of the folder, which may hold it as its only folder, or from the archive that the
+    suite takes as it is. Raises BadImport."""
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         folder = _taken_as_it_is(suite, file, Path(temporary)) or _unpacked(file, Path(temporary))
         return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
@@ -123,12 +124,25 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
         return existing, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
     dataset = Dataset.objects.create(
-        project=project, version=newest + 1, digest=digest_of_all, suite=suite.name, stories_count=len(imported.samples),
-        propositions_count=0, schema_name=project.schema_name, schema_version=project.schema_version,
-        rule_version=project.rule_version, note=storable(note)[:200], created_by=by,
-        origin={"title": storable(imported.title), "licence": storable(imported.licence), "files": dict(imported.files), "options": dict(copy.options),
-                "unchecked": imported.unchecked},
-    )  # fmt: skip
+        project=project,
+        version=newest + 1,
+        digest=digest_of_all,
+        suite=suite.name,
+        stories_count=len(imported.samples),
+        propositions_count=0,
+        schema_name=project.schema_name,
+        schema_version=project.schema_version,
+        rule_version=project.rule_version,
+        note=storable(note)[:200],
+        created_by=by,
+        origin={
+            "title": storable(imported.title),
+            "licence": storable(imported.licence),
+            "files": dict(imported.files),
+            "options": dict(copy.options),
+            "unchecked": imported.unchecked,
+        },
+    )
     rows = zip(imported.samples, copy.digests, strict=True)
     samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
@@ -151,7 +165,8 @@ def _check(suite: Suite, samples: Sequence[Sample]) -> None:
 
 
 def _wrong_name(sample: Sample) -> str:
-    """Return what is wrong with the texts by which a sample is found, as the end of a sentence; empty where nothing is."""
+    """Return what is wrong with the texts by which a sample is found, as the end of a sentence; empty where nothing
+    is."""
     for name in ("key", "cluster", "group", "category", "split"):
         value = getattr(sample, name)
         if not isinstance(value, str):
@@ -165,8 +180,10 @@ def _wrong_name(sample: Sample) -> str:
 
 def _row(dataset: Dataset, at: int, sample: Sample, digest: str) -> DatasetSample:
     return DatasetSample(
-        dataset=dataset, position=at, number=at + 1, key=storable(sample.key), cluster=storable(sample.cluster), group=storable(sample.group),
-        category=storable(sample.category[:120]), split=storable(sample.split[:40]), content=_plain(sample.content), gold=_plain(sample.gold),
+        dataset=dataset, position=at, number=at + 1, key=storable(sample.key), cluster=storable(sample.cluster),
+        group=storable(sample.group),
+        category=storable(sample.category[:120]), split=storable(sample.split[:40]), content=_plain(sample.content),
+        gold=_plain(sample.gold),
         digest=digest,
     )  # fmt: skip
 
@@ -191,7 +208,8 @@ def _plain(value: Any) -> Any:
 
 
 def _taken_as_it_is(suite: Suite, file: BinaryIO, folder: Path) -> Path | None:
-    """The released archive in the folder; None where the file is, by its first bytes, a zip, or the suite takes none."""
+    """The released archive in the folder; None where the file is, by its first bytes, a zip, or the suite takes
+    none."""
     begins = file.read(4)
     file.seek(0)
     if not suite.archive or begins.startswith(b"PK"):

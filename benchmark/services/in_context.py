@@ -1,4 +1,5 @@
-"""Examples in the prompts of a run: which samples may serve, never one that the run asks about, and how many its prompts showed."""
+"""Examples in the prompts of a run: which samples may serve, never one that the run asks about, and how many its
+prompts showed."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def wanted_by(run: Run, stage: str) -> int:
 
 
 def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
-    """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs them."""
+    """Numbers of the dataset's calibration samples that may serve where `stories` are asked; none where nothing needs
+    them."""
     sets = plan.definition.prompting
     if sets is None:
         return []
@@ -35,8 +37,9 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
 
 
 def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
-    """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really show; `from` is
-    a key of the suite's sources, empty where none has any that can serve. Only stages that are to show examples are listed."""
+    """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really
+    show; `from` is a key of the suite's sources, empty where none has any that can serve. Only stages that are to show
+    examples are listed."""
     sets = suite_named(run.suite).prompting
     if sets is None:
         return []
@@ -73,7 +76,8 @@ def _number(suite: Suite, row: Mapping[str, Any]) -> str:
 
 
 def judge_told(run: Run) -> str:
-    """Return the judge, and what of its settings it saw, in words: a baseline sees no prompt, and has rules of a version."""
+    """Return the judge, and what of its settings it saw, in words: a baseline sees no prompt, and has rules of a
+    version."""
     if run.judge is None:
         return "–"
     if not reads_prompts(run.judge):
@@ -83,7 +87,8 @@ def judge_told(run: Run) -> str:
 
 
 def judge_sees(run: Run) -> tuple[str, str]:
-    """(what the run's judge is given, in brief; all of it), empty where its suite says nothing, its sentence where it could not say it."""
+    """(what the run's judge is given, in brief; all of it), empty where its suite says nothing, its sentence where it
+    could not say it."""
     sees = suite_named(run.suite).judge_sees
     try:
         return sees(settings_of(run)) if sees else ("", "")

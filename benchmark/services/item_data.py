@@ -21,7 +21,8 @@ def items_with_answers(items: QuerySet[RunItem], *, full: bool) -> QuerySet[RunI
 
 
 def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an item as data; `full` adds prompt, content and gold. What of a prompt shows a text of `closed_texts` solved is left out."""
+    """Return an item as data; `full` adds prompt, content and gold. What of a prompt shows a text of `closed_texts`
+    solved is left out."""
     call, sample = item.call, item.sample
     row = {
         "item": item.pk,

@@ -46,8 +46,8 @@ def rows_of_items(
 ) -> dict[int, tuple[int, int]]:
     """Return (rows meant, rows they are among) by item of the model `chosen["model"]`, where there are any.
 
-    Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets nothing out of, all rows
-    that were asked for.
+    Items of stories in `closed` are not looked into, whatever a filter tells. Of answers that official parsing gets
+    nothing out of, all rows that were asked for.
     """
     rows = suite_named(run.suite).rows
     if rows is None:

@@ -86,9 +86,10 @@ def items_of(
     closed: Set[int] = frozenset(),
     among: QuerySet[SharedItem] | None = None,
 ) -> QuerySet[RunItem]:
-    """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort` is a key of SORTS, after a minus for descending.
-    Places without a score come last either way. Filters by rows are those of `item_rows`. Stories in `closed` are not among them.
-    `among` are the items of a frozen report, which are taken instead of the run's present ones."""
+    """`chosen` may have model (entrant id), stage, state, problem, category and split (the key of a selection); `sort`
+    is a key of SORTS, after a minus for descending. Places without a score come last either way. Filters by rows are
+    those of `item_rows`. Stories in `closed` are not among them. `among` are the items of a frozen report, which are
+    taken instead of the run's present ones."""
     suite = suite_named(run.suite)
     all_items = RunItem.objects.all() if among is None else among
     items = all_items.filter(entrant__run=run).without(closed)
@@ -173,7 +174,8 @@ def categories_of(run: Run) -> list[str]:
 
 
 def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
-    """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is a run's."""
+    """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
+    a run's."""
     splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
     splits_named = [(split, f"Split {split}") for split in splits]
     part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
@@ -193,7 +195,8 @@ def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunIt
 
 
 def others_of(item: RunItem) -> dict[str, list[Any]]:
-    """Return the same model's items of the sample by step and by repetition, this one too, and the other models' items of the same step."""
+    """Return the same model's items of the sample by step and by repetition, this one too, and the other models' items
+    of the same step."""
     here = item.among().filter(entrant__run=item.entrant.run_id, sample=item.sample_id)
     here = here.select_related("entrant").order_by("entrant__position")
     here = here.only(

@@ -26,7 +26,8 @@ def test_of(suite: str) -> judged.JudgeTest | None:
 
 
 def calls_of(run: Run) -> Calls:
-    """Return what the run's judge is tested with: samples of the whole version, but for those that serve prompts as examples. Empty without a test."""
+    """Return what the run's judge is tested with: samples of the whole version, but for those that serve prompts as
+    examples. Empty without a test."""
     test = test_of(run.suite)
     if test is None:
         return []
@@ -35,7 +36,8 @@ def calls_of(run: Run) -> Calls:
 
 @lru_cache(8)
 def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> Calls:
-    """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same id."""
+    """Return the calls of a dataset's test, kept by its digest too, as another database's dataset may have the same
+    id."""
     test = test_of(suite)
     if test is None:
         return []
@@ -66,7 +68,8 @@ def counts_of(item: JudgeTestItem, answer: str) -> list[int | None]:
 def draft_run(test: JudgeTest) -> Run:
     """The run that asks as the test's judge is asked; it is not saved."""
     return Run(
-        project=test.project, dataset=test.dataset, form=test.form, level=test.params["level"], prompt_set=test.prompt_set,
+        project=test.project, dataset=test.dataset, form=test.form, level=test.params["level"],
+        prompt_set=test.prompt_set,
         judge=test.judge, params=test.params, suite=test.suite,
     )  # fmt: skip
 

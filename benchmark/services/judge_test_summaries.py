@@ -42,6 +42,7 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
         state = state if state == "in progress" else NOT_TESTED
     said = told(kinds) if answered else f"no answer to {len(items)} calls"
     return {
-        "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered, "kinds": kinds,
+        "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
+        "kinds": kinds,
         "told": said if state == "tested" else f"{state}: {said}",
     }  # fmt: skip

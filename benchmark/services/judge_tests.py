@@ -37,7 +37,8 @@ def standing_test(run: Run) -> JudgeTest | None:
 
 
 def is_wanted(plan: Plan, draft: Run) -> bool:
-    """Return whether launching the plan has its judge tested; `draft` is the run that it would make. Raises BadPromptSet."""
+    """Return whether launching the plan has its judge tested; `draft` is the run that it would make. Raises
+    BadPromptSet."""
     step = plan.definition.judging
     if (
         not plan.self_test
@@ -53,7 +54,8 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
 
 @transaction.atomic
 def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
-    """Have the judge of a run tested as it was when the run was launched; a test that stopped on its way goes on. Raises RunRefused."""
+    """Have the judge of a run tested as it was when the run was launched; a test that stopped on its way goes on.
+    Raises RunRefused."""
     if why := why_untestable(run):
         raise RunRefused(why, "judge")
     if test := ensure_test(by=by, run=run, now=now):
@@ -99,7 +101,8 @@ def why_untestable(run: Run) -> str:
 
 
 def ensure_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest | None:
-    """The test that was started, in the caller's transaction; None where there is one already, or the gold has nothing to make pairs of.
+    """The test that was started, in the caller's transaction; None where there is one already, or the gold has nothing
+    to make pairs of.
 
     Raises RunRefused.
     """
@@ -118,7 +121,8 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
     items = [(run.judge, SELF_TEST, str(story.pk)) for story, _ in calls]
     try:
         job = start_job(
-            by=by.username if by else "", purpose=PURPOSE, title=f"Self-test of the judge {run.judge.name}"[:200], items=items, now=now,
+            by=by.username if by else "", purpose=PURPOSE, title=f"Self-test of the judge {run.judge.name}"[:200],
+            items=items, now=now,
             params={"project": run.project.slug}, budget=run.job.budget, batch=run.job.batch,
         )  # fmt: skip
     except JobRefused as error:

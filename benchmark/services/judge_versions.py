@@ -1,4 +1,5 @@
-"""What makes a run's judge the instrument that it is: one identity, for its self-test and for the rankings of what it judged."""
+"""What makes a run's judge the instrument that it is: one identity, for its self-test and for the rankings of what it
+judged."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ def judged_at(run: Run) -> str:
 
 
 def version_of(run: Run) -> str:
-    """Return the digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one instrument.
+    """Return the digest of what makes the run's judge what it is; runs of a suite with the same one are judged by one
+    instrument.
 
     What counts of the run's settings its suite says (`suites.judged.Judge.instrument`).
     """
@@ -37,7 +39,8 @@ def version_of(run: Run) -> str:
 
 
 def version_failure(run: Run) -> str:
-    """Return the sentence of a suite that cannot say what the run's judge is, empty where it can and without a judge."""
+    """Return the sentence of a suite that cannot say what the run's judge is, empty where it can and without a
+    judge."""
     try:
         if run.judge_id:
             version_of(run)

@@ -18,8 +18,8 @@ from workers.models import Endpoint
 
 
 def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
-    """Return the suite that asks about the dataset version which an address or a form names, else about the project's own gold. Where several suites can
-    ask about it, it is the one of that `name`, else the first."""
+    """Return the suite that asks about the dataset version which an address or a form names, else about the project's
+    own gold. Where several suites can ask about it, it is the one of that `name`, else the first."""
     number = int(version) if version and version.isdecimal() and len(version) < 9 else None
     dataset = project.datasets.filter(version=number).first() if number is not None else None
     if dataset is None:
@@ -30,8 +30,8 @@ def suite_of_version(project: Project, version: str | None, name: str | None = N
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:
-    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that has an answer, and so of its controls; `options` are the
-    settings of judging. Raises RunRefused."""
+    """Return what the judge reads of `source` judged anew: same dataset, models, form and prompts, every sample that
+    has an answer, and so of its controls; `options` are the settings of judging. Raises RunRefused."""
     if source.control:
         raise RunRefused(BESIDE.format(of=source.original), "source")
     suite = suite_named(source.suite)

@@ -1,4 +1,5 @@
-"""The leaderboard of a dataset version: which runs are on it, over which stories, and what an address or a command left open."""
+"""The leaderboard of a dataset version: which runs are on it, over which stories, and what an address or a command left
+open."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from workers.models import JobState
 
 
 def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
-    """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite that `suite_to_show` chooses."""
+    """Return the listed finished runs of one suite, newest first, with their entrants; without a name, of the suite
+    that `suite_to_show` chooses."""
     suite = suite or suite_to_show(dataset)
     return list(_finished().filter(dataset=dataset, suite=suite, form=answer_format))
 
@@ -46,11 +48,13 @@ def leaderboard_of(
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return {selections, chosen, stages: {stage: (entrants, shared settings)}, rankings: {stage: Ranking}, conditions, runs, fitting, failed, absent}.
+    """Return {selections, chosen, stages: {stage: (entrants, shared settings)}, rankings: {stage: Ranking}, conditions,
+    runs, fitting, failed, absent}.
 
-    Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions of the rankings, `conditions` has all that there are, by
-    field. `fitting` runs have figures of its stories, `failed` ones would have; `absent` are models that the
-    rankings do not have, with the reason: no answer, other conditions, or a run of other stories.
+    Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions
+    of the rankings, `conditions` has all that there are, by field. `fitting` runs have figures of its stories, `failed`
+    ones would have; `absent` are models that the rankings do not have, with the reason: no answer, other conditions, or
+    a run of other stories.
     """
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
@@ -69,8 +73,8 @@ def board_of(
     groups: Sequence[str] = (),
     selections: Sequence[Selection] | None = None,
 ) -> dict[str, Any]:
-    """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of some metric `groups` alone where
-    they are named, with their `selections_of` where these are known."""
+    """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of
+    some metric `groups` alone where they are named, with their `selections_of` where these are known."""
     reports = {run.pk: reports[run.pk] for run in runs}
     selections = selections_of(dataset, reports, runs) if selections is None else selections
     chosen = _chosen(dataset, suite, selections, key)
@@ -104,10 +108,11 @@ def board_of(
 def ranking_with(
     dataset: Dataset, answer_format: str, stage: str, keys: Sequence[str], *, asked: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entrants of these `keys`.
+    """Return what the address of a leaderboard asks for so that its ranking of `stage` holds all entrants of these
+    `keys`.
 
-    That is `asked` (split, runs, judge, prompts) where it does; else with the entrants' own conditions, with all runs, or over the stories of
-    one of their runs. Where no ranking holds all of them it is `asked`.
+    That is `asked` (split, runs, judge, prompts) where it does; else with the entrants' own conditions, with all runs,
+    or over the stories of one of their runs. Where no ranking holds all of them it is `asked`.
     """
     suite = group_suite(stage)
     runs = finished_runs(dataset, answer_format, suite)
@@ -135,7 +140,8 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection 
 def _everybody(
     groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
 ) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
-    """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those without an answer."""
+    """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those
+    without an answer."""
     everybody, without = {}, {}
     for stage in groups:
         entrants = entrants_of(runs, reports, stage)
@@ -167,8 +173,8 @@ def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: 
 
 
 def version_to_show(project: Project, suite: str = "") -> Dataset | None:
-    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the suite can be run on, and
-    by its runs alone."""
+    """Return the newest version that has a run, or the newest one; None without any. With a name, of those that the
+    suite can be run on, and by its runs alone."""
     datasets, runs = datasets_of(project, suite), Run.objects.listed().filter(project=project)
     runs = runs.filter(suite=suite, dataset__in=datasets) if suite else runs
     newest = runs.select_related("dataset").only("suite", "dataset").order_by("-dataset__version")
@@ -195,6 +201,7 @@ def suites_with_runs(dataset: Dataset) -> list[str]:
 
 
 def suite_to_show(dataset: Dataset) -> str:
-    """Return the suite of the newest run on the version, or the first that can ask about it, else the first there is."""
+    """Return the suite of the newest run on the version, or the first that can ask about it, else the first there
+    is."""
     able = [suite.name for suite in suites_of(dataset.suite, dataset.schema)]
     return next(iter([*suites_with_runs(dataset), *able, *suites()]))

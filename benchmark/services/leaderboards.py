@@ -42,8 +42,8 @@ SEED = 1
 
 
 def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
-    """Return the settings of a run that bear on a stage's figures, in words by name. `reads` says whether the entrant is given a prompt;
-    without one, nothing is told of how prompts were made."""
+    """Return the settings of a run that bear on a stage's figures, in words by name. `reads` says whether the entrant
+    is given a prompt; without one, nothing is told of how prompts were made."""
     params, suite = run.params, suite_named(run.suite)
     if run.imported:
         return imported_told(run) | settings_told(run)
@@ -66,8 +66,8 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[EntrantResults]:
-    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of runs whose suite cannot say what their
-    judge is: what is known of it decides what is ranked together."""
+    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
+    runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
     if group_named(stage).judged:
         runs = [run for run in runs if not version_failure(run)]
     rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
@@ -105,7 +105,8 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> 
 
 
 def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the pseudonym of each person of a run, by name: "Annotator 1", "Expert 1", the same on every run of the dataset."""
+    """Return the pseudonym of each person of a run, by name: "Annotator 1", "Expert 1", the same on every run of the
+    dataset."""
     return {
         entrant["name"]: f"{entrant['role'].capitalize()} {entrant['number']}"
         for entrant in entrants
@@ -114,8 +115,9 @@ def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
-    """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best one: choosing among
-    repetitions by their score would flatter. A baseline stands in every ranking, so how often it was asked does not part it in two."""
+    """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best
+    one: choosing among repetitions by their score would flatter. A baseline stands in every ranking, so how often it
+    was asked does not part it in two."""
     newest_by_settings: dict[str, EntrantResults] = {}
     for entrant in entrants:
         digests = {
@@ -141,12 +143,13 @@ def _parting(entrant: EntrantResults) -> dict[str, str]:
 def ranked_entrants(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
-    """Return the entrants with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters, by reading, and `no_letters`,
-    why there are none, by reading. By rank of the repaired reading, then who has none, then people: annotators, then experts, whose
-    decisions are gold.
+    """Return the entrants with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters,
+    by reading, and `no_letters`, why there are none, by reading. By rank of the repaired reading, then who has none,
+    then people: annotators, then experts, whose decisions are gold.
 
-    A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]} of those below it,
-    and None of who is not ranked at all. Without an official reading `readings` has a `reason`, which says why.
+    A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]}
+    of those below it, and None of who is not ranked at all. Without an official reading `readings` has a `reason`,
+    which says why.
     """
     if not entrants:
         return []
@@ -195,7 +198,8 @@ def differences(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
     """Return by reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
-    `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on the same tests."""
+    `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on
+    the same tests."""
     return _kept("differences", entrants, stage, selection, seed)
 
 
@@ -222,8 +226,8 @@ def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: 
 
 
 def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """Return {"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's own, why there are no
-    letters by reading), "differences": by reading}."""
+    """Return {"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's
+    own, why there are no letters by reading), "differences": by reading}."""
     score_ids = {entrant["scores"] for entrant in (*models, *partial)}
     columns = {
         pk: figures[stage] for pk, figures in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "figures")
@@ -252,7 +256,8 @@ def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any
 def _part(
     entrant: EntrantResults, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
 ) -> dict[str, Any]:
-    """Return both readings of an entrant's figures on the selection; of a person also against gold with the person's own votes."""
+    """Return both readings of an entrant's figures on the selection; of a person also against gold with the person's
+    own votes."""
     figures = _readings(columns, stage, selection, seed)
     if not figures["official"]:
         why = lacking(columns["official"], selection.stories)

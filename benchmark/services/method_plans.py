@@ -13,7 +13,8 @@ FIELD = "method"
 
 
 def methods_of(suite: Suite) -> dict[str, str]:
-    """Return the methods by which a suite asks, name → title, the one that others are held against first; none where it asks in one way."""
+    """Return the methods by which a suite asks, name → title, the one that others are held against first; none where it
+    asks in one way."""
     setting = suite.method
     if setting is None:
         return {}
@@ -29,8 +30,8 @@ def method_of(plan: Plan) -> str:
 
 
 def plans_by_method(plan: Plan, methods: Sequence[str]) -> list[Plan]:
-    """Return a plan for each of the methods, in the order in which the suite has them, under names that tell them apart and with equal parts of the budget; the plan
-    itself where none is named. Raises RunRefused."""
+    """Return a plan for each of the methods, in the order in which the suite has them, under names that tell them apart
+    and with equal parts of the budget; the plan itself where none is named. Raises RunRefused."""
     if not methods:
         return [plan]
     setting, offered = plan.definition.method, methods_of(plan.definition)

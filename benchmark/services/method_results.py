@@ -1,10 +1,12 @@
 """What models come to by each method, beside what they come to asked plainly: plain data of a report.
 
-{"methods": {name: title}, "plain": name, "rows": {GROUP: {READING: [row]}}, "how": {GROUP: {READING: sentence}}, "unfinished": [title]}. The first of the
-methods is the one that others are held against, `plain`. A row is of one model by one method: {key, model, kind, entrant, run, method, title, beside,
-beside_entrant, score, own, plain, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing, why}. `score` is its figure with an interval, missing answers
-at their worst, over the samples of the run that it was asked about by this method; the difference is `own` less `plain`, over the samples that it was asked about both ways.
-`beside` is the run by the method. What there is not is None, and `why` says so.
+{"methods": {name: title}, "plain": name, "rows": {GROUP: {READING: [row]}}, "how": {GROUP: {READING: sentence}},
+"unfinished": [title]}. The first of the methods is the one that others are held against, `plain`. A row is of one model
+by one method: {key, model, kind, entrant, run, method, title, beside, beside_entrant, score, own, plain, value,
+interval[, reason], n, bounds, p, p_adjusted, answered, missing, why}. `score` is its figure with an interval, missing
+answers at their worst, over the samples of the run that it was asked about by this method; the difference is `own` less
+`plain`, over the samples that it was asked about both ways. `beside` is the run by the method. What there is not is
+None, and `why` says so.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ from core.statistics import method
 from workers.models import JobState
 
 _NOTHING: Row = {
-    "score": None, "own": None, "plain": None, "value": None, "interval": None, "n": None, "bounds": None, "p": None, "answered": None,
+    "score": None, "own": None, "plain": None, "value": None, "interval": None, "n": None, "bounds": None, "p": None,
+    "answered": None,
     "missing": [None, None],
 }  # fmt: skip
 
@@ -57,7 +60,8 @@ Chosen = dict[tuple[str, int], _Asked | str]
 
 
 def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, Any] | None:
-    """Return what the models of a run came to by each method; None where nobody was asked by another. `stages` has the run's ranked entrants by metric group."""
+    """Return what the models of a run came to by each method; None where nobody was asked by another. `stages` has the
+    run's ranked entrants by metric group."""
     family = family_of(run)
     if len({method_of_run(other) for other in family}) < 2:
         return None
@@ -68,7 +72,12 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
     asked = {name for name, _ in chosen}
     methods = {name: title for at, (name, title) in enumerate(titles.items()) if name in asked or at == 0}
     keys, read = scores_of_runs(family)
-    used = sorted({(name, endpoint, asked if isinstance(asked, str) else asked.entrant) for (name, endpoint), asked in chosen.items()})  # fmt: skip
+    used = sorted(
+        {
+            (name, endpoint, asked if isinstance(asked, str) else asked.entrant)
+            for (name, endpoint), asked in chosen.items()
+        }
+    )
     told = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(stages)]
     digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
     result = cache.get(f"methods:{digest}")
@@ -85,7 +94,8 @@ def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
 
 
 def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int]]) -> Chosen:
-    """Return whose answers stand for each model of the run by each method: of several runs by it the one with the most of the run's samples, and of those the newest."""
+    """Return whose answers stand for each model of the run by each method: of several runs by it the one with the most
+    of the run's samples, and of those the newest."""
     specs = dict(run.entrants.values_list("endpoint_id", "spec"))
     by_run: dict[int, list[tuple[int, int, Any]]] = {}
     rows = Entrant.objects.filter(run__in=family, endpoint__in=specs).values_list("run_id", "endpoint_id", "pk", "spec")
@@ -118,8 +128,8 @@ def _finder(keys: Mapping[tuple[int, int], int], figures: Mapping[int, Any]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One metric group in one reading: the methods, the first of which is plain, whose answers count, their scores by run and endpoint, and over which samples; the
-    report corrects over so many `tests`."""
+    """One metric group in one reading: the methods, the first of which is plain, whose answers count, their scores by
+    run and endpoint, and over which samples; the report corrects over so many `tests`."""
 
     stage: str
     reading: str
@@ -175,7 +185,8 @@ def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[Row
     for name, title in table.methods.items():
         asked = table.asked(name, endpoint)
         row = _NOTHING | {
-            "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"], "run": entrant["run"],
+            "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"],
+            "run": entrant["run"],
             "method": name, "title": title, "beside": None, "beside_entrant": None,
         }  # fmt: skip
         if not isinstance(asked, str):
@@ -218,6 +229,8 @@ def _why(table: _Table, row: Row, endpoint: int) -> str:
 def _how(rows: Sequence[Row], plain: str, unit: str) -> str:
     tests = sum(row["p"] is not None for row in rows)
     return (
-        f"By the method less {plain}, over what was asked both ways, missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided "
-        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model by every method."
+        f"By the method less {plain}, over what was asked both ways, missing answers at their worst; "
+        f"{method(seed=SEED, unit=unit)}; two-sided "
+        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model by "
+        f"every method."
     )

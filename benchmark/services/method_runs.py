@@ -1,4 +1,5 @@
-"""Runs that ask the same of the same models by other methods, found by what they ask: those of one launch, and whatever was launched before or after."""
+"""Runs that ask the same of the same models by other methods, found by what they ask: those of one launch, and whatever
+was launched before or after."""
 
 from __future__ import annotations
 
@@ -12,13 +13,15 @@ from benchmark.suites.registry import suite_named
 
 
 def method_of_run(run: Run) -> str:
-    """Return the name of the method that a run asks by; empty where its suite asks in one way, and of answers that were made elsewhere."""
+    """Return the name of the method that a run asks by; empty where its suite asks in one way, and of answers that were
+    made elsewhere."""
     setting = suite_named(run.suite).method
     return str(chosen_of(run)[setting.name]) if setting and not run.imported else ""
 
 
 def method_told(run: Run) -> str:
-    """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title ends in it."""
+    """Return the title of the method that a run asks by, as a list of runs needs it: empty where the run's own title
+    ends in it."""
     title = methods_of(suite_named(run.suite)).get(method_of_run(run), "")
     return "" if run.title.lower().endswith(title.lower()) else title
 
@@ -29,8 +32,9 @@ def answering_step(run: Run) -> str:
 
 
 def family_of(run: Run) -> list[Run]:
-    """Return the run and those that ask at least one of its models by any method, of the same dataset and with the same other settings; itself first, then the
-    newest. Archived ones are left out, and a run under a control, or without a method, is alone."""
+    """Return the run and those that ask at least one of its models by any method, of the same dataset and with the same
+    other settings; itself first, then the newest. Archived ones are left out, and a run under a control, or without a
+    method, is alone."""
     if run.control or not method_of_run(run):
         return [run]
     listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, form=run.form, judge=run.judge_id)
@@ -41,7 +45,8 @@ def family_of(run: Run) -> list[Run]:
 
 
 def _asked_alike(run: Run) -> Any:
-    """Return what runs have in common that differ in their method alone; how long an answer may be, the seed and the samples are no part of it."""
+    """Return what runs have in common that differ in their method alone; how long an answer may be, the seed and the
+    samples are no part of it."""
     setting = suite_named(run.suite).method
     if setting is None or run.imported:
         return run.pk
@@ -50,7 +55,8 @@ def _asked_alike(run: Run) -> Any:
 
 
 def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:
-    """Return (name, title, run) of the newest run by each method, in the suite's order, the run itself by its own; empty where there is no other method."""
+    """Return (name, title, run) of the newest run by each method, in the suite's order, the run itself by its own;
+    empty where there is no other method."""
     newest: dict[str, Run] = {}
     for other in family_of(run):
         newest.setdefault(method_of_run(other), other)

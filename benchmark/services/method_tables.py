@@ -34,9 +34,16 @@ def method_tables(by_method: ByMethod, reading: str) -> Iterator[tuple[str, Show
 def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: str) -> Table:
     """Tabulate the score of each model by each method, a column a method."""
     columns = [
-        Column(key=name, header=title.capitalize() if title.islower() else title, kind="share", unit="%", interval=f"{name} interval", best="high")
+        Column(
+            key=name,
+            header=title.capitalize() if title.islower() else title,
+            kind="share",
+            unit="%",
+            interval=f"{name} interval",
+            best="high",
+        )
         for name, title in by_method["methods"].items()
-    ]  # fmt: skip
+    ]
     notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
     notes += _lacking("Without a score", [row for row in rows if row["score"] is None])
     return Table(
@@ -70,12 +77,14 @@ def _lead(rows: Sequence[Row], by_method: ByMethod, stage: str) -> list[str]:
     plain = by_method["plain"]
     if all(row["score"] is None for row in rows if row["method"] == plain):
         lead.append(
-            f"Nobody was asked {by_method['methods'][plain]} with these settings: launch that, and differences stand here."
+            f"Nobody was asked {by_method['methods'][plain]} with these settings: launch that, and "
+            f"differences stand here."
         )
     counts = sorted({row["score"]["n"] for row in rows if row["score"]})
     if counts[1:]:
         lead.append(
-            f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to {counts[-1]:,}): differences are over what both have, scores are not."
+            f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to "
+            f"{counts[-1]:,}): differences are over what both have, scores are not."
         )
     return lead
 
@@ -140,7 +149,8 @@ def _difference(row: Row, rows: Sequence[Row], plain: str, stage: str) -> Source
     cells = {
         **row, "method": row["title"].capitalize() if row["title"].islower() else row["title"],
         "score": row["own"] if both else (row["score"] or {}).get("value"),
-        "shown": told_apart(row), "interval_reason": row.get("reason"), "own_missing": row["missing"][0], "plain_missing": row["missing"][1],
+        "shown": told_apart(row), "interval_reason": row.get("reason"), "own_missing": row["missing"][0],
+        "plain_missing": row["missing"][1],
         "bounds": row["bounds"] if both and any(row["missing"]) else None, **answered_by_both(row),
     }  # fmt: skip
     source = _source(row, stage, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})

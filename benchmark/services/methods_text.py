@@ -1,4 +1,5 @@
-"""What made a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read from the run."""
+"""What made a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read from
+the run."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ Facts = list[list[str]]
 
 
 def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
-    """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's keys."""
+    """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's
+    keys."""
     params, spec, suite = run.params, run.spec, suite_named(run.suite)
     chosen = [f"split {params['split']}"] if params.get("split") else []
     chosen += [f"category {params['category']}"] if params.get("category") else []
@@ -46,8 +48,16 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
         ["Prompts", f"set {run.prompt_set}" + (f", level {run.level}" if suite.prompting else "")],
-        *[[f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"] for step in suite.steps if (digest := spec.get("prompts", {}).get(step.key))],
-        *[[f"Examples of {step.label.lower()}", examples] for step in suite.steps if (examples := examples_told(run, step.key))],
+        *[
+            [f"Prompt of {step.label.lower()}", f"SHA-256 {digest}"]
+            for step in suite.steps
+            if (digest := spec.get("prompts", {}).get(step.key))
+        ],
+        *[
+            [f"Examples of {step.label.lower()}", examples]
+            for step in suite.steps
+            if (examples := examples_told(run, step.key))
+        ],
         *([[name.capitalize(), value] for name, value in settings_told(run).items()]),
         *(_judge_facts(run) if any(step.judged for step in suite.steps) else []),
         *[[f"Model {entrant.name}", _endpoint(entrant.spec)] for entrant in run.entrants.all()],
@@ -56,12 +66,16 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Seed", str(params.get("seed", 1))],
         *[[f"Sent to {row['name']}, {row['stage'].lower()}", row["sent"]] for row in sent_settings(run)],
         ["Code", _code(spec)],
-        *[[f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])] for change in spec.get("later", ())],
-    ]  # fmt: skip
+        *[
+            [f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
+            for change in spec.get("later", ())
+        ],
+    ]
 
 
 def _facts_of_import(run: Run, report: Mapping[str, Any]) -> Facts:
-    """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what nobody here asked."""
+    """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what
+    nobody here asked."""
     making, suite, spec = run.imported, suite_named(run.suite), run.spec
     counted = (
         f"{making['records']:,} in the file, {making['unmatched']:,} of them to no sample, {making['double']:,} double"
@@ -81,8 +95,11 @@ def _facts_of_import(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Prompts, calls and price", "not known: imported"],
         *[[f"Read with {name}", value] for name, value in settings_told(run).items()],
         ["Code", _code(spec)],
-        *[[f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])] for change in spec.get("later", ())],
-    ]  # fmt: skip
+        *[
+            [f"{change['did'].capitalize()} {change['at'][:16].replace('T', ' ')} UTC", _later(change, suite.noun[1])]
+            for change in spec.get("later", ())
+        ],
+    ]
 
 
 def _making_told(run: Run) -> str:
@@ -92,7 +109,8 @@ def _making_told(run: Run) -> str:
     tool = " ".join(filter(None, [making["tool"], making["version"]]))
     by = f"with {tool}" if tool else "by means that their file does not name"
     return (
-        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} (SHA-256 {making['digest'][:12]}…); "
+        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} "
+        f"(SHA-256 {making['digest'][:12]}…); "
         "how they were asked for is not known here. They are read and scored as all answers are."
     )
 
@@ -140,8 +158,8 @@ _NO_SETTINGS = ("messages", "system", "task", "model")
 
 
 def sent_settings(run: Run) -> list[dict[str, str]]:
-    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and stage. Baselines are sent
-    nothing."""
+    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and stage.
+    Baselines are sent nothing."""
     if run.imported:
         return []
     rows = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by()
@@ -185,7 +203,10 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
     return [
         [
             f"Answers: {row['name']}, {suite.step(row['stage']).label.lower()}",
-            f"{row['answers']:,} by {row['answered_by'] or 'itself'}, {row['input_tokens'] or 0:,} tokens in, {row['output_tokens'] or 0:,} out",
+            (
+                f"{row['answers']:,} by {row['answered_by'] or 'itself'}, {row['input_tokens'] or 0:,} tokens "
+                f"in, {row['output_tokens'] or 0:,} out"
+            ),
         ]
         for row in report["answers"]
     ]
@@ -194,7 +215,8 @@ def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
 def methods_of(
     run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[EntrantResults]]
 ) -> list[dict[str, str]]:
-    """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own paragraphs."""
+    """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own
+    paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
     own_paragraphs = _own_paragraphs(suite, reported)
     placed = {heading for heading, _ in own_paragraphs}
@@ -241,8 +263,10 @@ def _data(run: Run, report: Mapping[str, Any]) -> str:
     if dataset.suite:
         return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
     return (
-        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset {dataset.project.name}, "
-        f"frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has {len(dataset.schema.keys)} labels of schema "
+        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the "
+        f"dataset {dataset.project.name}, "
+        f"frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
+        f"{len(dataset.schema.keys)} labels of schema "
         f"{version_shown(dataset.schema)}."
     )
 
@@ -261,7 +285,10 @@ def _broke_the_schema(breakers: Sequence[SchemaBreaker]) -> str:
     if not breakers:
         return "No endpoint ignored the schema."
     breaches = "; ".join(
-        f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} answer{'' if breaker.answers == 1 else 's'} of {breaker.stage_name.lower()}"
+        (
+            f"{breaker.endpoint} in {breaker.broken:,} of {breaker.answers:,} "
+            f"answer{'' if breaker.answers == 1 else 's'} of {breaker.stage_name.lower()}"
+        )
         for breaker in breakers
     )
     return f"The schema was ignored by {breaches}. These answers are unusable, whatever they say."
@@ -279,8 +306,11 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
     why = caution(0, clusters) if few else ""
     told = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"
     return (
-        f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked by the mean over all {many} "
-        f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided sign-flip test of the mean difference by "
-        f"{cluster}, with Holm's correction over all pairs of a stage and reading, over all {many} and in each category; models without a common "
+        f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models "
+        f"are ranked by the mean over all {many} "
+        f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided "
+        f"sign-flip test of the mean difference by "
+        f"{cluster}, with Holm's correction over all pairs of a stage and reading, over all {many} and in "
+        f"each category; models without a common "
         "letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
     ) + (f" {told}." if few else "")

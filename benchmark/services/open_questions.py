@@ -25,8 +25,9 @@ def texts_of_stories(stories: Iterable[int]) -> frozenset[str]:
 
 
 def questions_about(texts: Set[str], suite: Suite, datasets: Iterable[Dataset]) -> frozenset[int]:
-    """Return the numbers of the samples of these datasets of a suite whose story has one of these very texts, and of all others of their clusters: the
-    same story in another language. None of a suite that does not say what its story is."""
+    """Return the numbers of the samples of these datasets of a suite whose story has one of these very texts, and of
+    all others of their clusters: the same story in another language. None of a suite that does not say what its story
+    is."""
     if not (texts and suite.story):
         return frozenset()
     return frozenset().union(*(_kept(texts, dataset) for dataset in datasets))

@@ -29,7 +29,8 @@ def columns_of(figures: Mapping[str, Any] | None, stage: str, reading: str) -> M
 
 
 def common_cases(sides: Sequence[Mapping[str, Any]], stage: str, among: Set[int] | None = None) -> Cases:
-    """Return the cases of both sides over the samples that both were asked about, of those `among` where it is given; the first side says their clusters."""
+    """Return the cases of both sides over the samples that both were asked about, of those `among` where it is given;
+    the first side says their clusters."""
     score = group_named(stage).score
     numbers = set.intersection(*(set(side["stories"]) for side in sides))
     by_side = {str(at): cases_by_story(columns, score) for at, columns in enumerate(sides)}
@@ -37,8 +38,9 @@ def common_cases(sides: Sequence[Mapping[str, Any]], stage: str, among: Set[int]
 
 
 def paired_row(cases: Cases, stage: str, tests: int = 0) -> Row:
-    """Return {means, value, interval[, reason], n, answered, p, bounds, missing} of the first side less the second, missing answers at their worst; `bounds` is where the
-    difference can be, `missing` how many samples have no score on either side, `tests` over how many the caller adjusts."""
+    """Return {means, value, interval[, reason], n, answered, p, bounds, missing} of the first side less the second,
+    missing answers at their worst; `bounds` is where the difference can be, `missing` how many samples have no score on
+    either side, `tests` over how many the caller adjusts."""
     [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
     means = [float(mean) if cases.stories else None for mean in mean_of(cases.worst)]
     best = [float(mean) if cases.stories else None for mean in mean_of(cases.best)]

@@ -36,7 +36,8 @@ def person_of(run: Run, key: str) -> Person | None:
 
 
 def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
-    """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired reading counts it."""
+    """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired
+    reading counts it."""
     scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
     columns = scores.figures[suite_named(run.suite).people]["repaired"]
     rows = zip(columns["stories"], columns["categories"], strict=True)
@@ -51,9 +52,9 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
 
 
 def cells_of(run: Run, person: Person, story: DatasetSample) -> list[dict[str, Any]]:
-    """Return {actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of the person. `gold` is without
-    what the person had to do with it where the others settle the cell, else (`settled` is empty) the label that stands; `said` is empty in a
-    cell without one."""
+    """Return {actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of
+    the person. `gold` is without what the person had to do with it where the others settle the cell, else (`settled` is
+    empty) the label that stands; `said` is empty in a cell without one."""
     labels = labels_by(story, person.role).get(person.username, [])
     if not labels:
         return []

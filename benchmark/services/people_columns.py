@@ -1,4 +1,5 @@
-"""What tables say of people: the figure against gold that contains their own votes, beside their own, and what each labelled."""
+"""What tables say of people: the figure against gold that contains their own votes, beside their own, and what each
+labelled."""
 
 from __future__ import annotations
 
@@ -12,8 +13,10 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (
-    "People are scored like models, on the cells that they labelled, against gold without their own vote or decision: as the record, another expert "
-    "or the other votes settle the cell. A cell that these leave open does not count. The figure against gold that contains their own votes stands "
+    "People are scored like models, on the cells that they labelled, against gold without their own vote or "
+    "decision: as the record, another expert "
+    "or the other votes settle the cell. A cell that these leave open does not count. The figure against "
+    "gold that contains their own votes stands "
     "beside it and flatters them. People are no upper bound and are never marked as best."
 )
 OWN_GROUP = "Own votes in gold (%)"
@@ -42,7 +45,8 @@ def own_values(entrant: EntrantResults, stage: str) -> dict[str, Any]:
 
 
 def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
-    """Return a note on how much of what models were asked each person labelled, and how much of that counts; older frozen reports have none."""
+    """Return a note on how much of what models were asked each person labelled, and how much of that counts; older
+    frozen reports have none."""
     labelled_by_model = [
         (entrant["model"], entrant["figures"]["labelled"]) for entrant in entrants if entrant["figures"].get("labelled")
     ]
@@ -51,8 +55,14 @@ def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
 
 
 def _labelled(counts: Mapping[str, int]) -> str:
-    total = f"{counts['cells']:,} of {counts['of_cells']:,} cells in {counts['stories']:,} of {counts['of_stories']:,} stories"
+    total = (
+        f"{counts['cells']:,} of {counts['of_cells']:,} cells in {counts['stories']:,} of "
+        f"{counts['of_stories']:,} stories"
+    )
     if "open" not in counts:
         return total
     settled = ", ".join(f"{counts[by]:,} by {who}" for by, who in SETTLERS.items() if counts[by])
-    return f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and {counts['open']:,} stay open"
+    return (
+        f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and "
+        f"{counts['open']:,} stay open"
+    )

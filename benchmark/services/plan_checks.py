@@ -28,8 +28,8 @@ from workers.services.jobs import MOST_MONEY
 
 
 def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
-    """Return the samples that the plan takes, imported ones without what they hold where they are to be `lean`. Raises RunRefused with one sentence, also for
-    what would fail only when it is asked."""
+    """Return the samples that the plan takes, imported ones without what they hold where they are to be `lean`. Raises
+    RunRefused with one sentence, also for what would fail only when it is asked."""
     _check_dataset(plan)
     _check_stages(plan)
     _check_numbers(plan)
@@ -50,12 +50,14 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 
 
 def can_be_lean(suite: Suite) -> bool:
-    """Whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among gold."""
+    """Whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among
+    gold."""
     return suite.load is not None and suite.prompting is None
 
 
 def samples_of_import(plan: Plan) -> list[DatasetSample]:
-    """Return the samples that answers made elsewhere are matched to; nobody is asked, so a plan needs no model. Raises RunRefused."""
+    """Return the samples that answers made elsewhere are matched to; nobody is asked, so a plan needs no model. Raises
+    RunRefused."""
     _check_dataset(plan)
     _check_numbers(plan)
     _check_options(plan)
@@ -158,7 +160,8 @@ def check_room(plan: Plan) -> None:
     for endpoint in _asked(plan):
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
-                f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of {endpoint.name}, which "
+                f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of "
+                f"{endpoint.name}, which "
                 f"holds {endpoint.context_tokens:,}.",
                 "max_tokens",
             )

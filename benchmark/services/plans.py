@@ -20,7 +20,8 @@ MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2*
 
 
 class RunRefused(ValueError):
-    """A plan that cannot be launched. Its text says why in one sentence; `field` names the field of the plan to change."""
+    """A plan that cannot be launched. Its text says why in one sentence; `field` names the field of the plan to
+    change."""
 
     def __init__(self, sentence: str, field: str = "") -> None:
         super().__init__(sentence)
@@ -29,10 +30,12 @@ class RunRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0 takes every
-    sample; `suite` becomes the one for the schema that the dataset's gold is labelled by; `max_tokens` of an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US
-    dollars, None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which everything is asked once more;
-    `control` is the one of a plan under it, `original` the run beside which that stands."""
+    """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0
+    takes every sample; `suite` becomes the one for the schema that the dataset's gold is labelled by; `max_tokens` of
+    an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US dollars,
+    None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which
+    everything is asked once more; `control` is the one of a plan under it, `original` the run beside which that
+    stands."""
 
     dataset: Dataset
     endpoints: Sequence[Endpoint]
@@ -123,7 +126,8 @@ def part_of(budget: Decimal | None, parts: int) -> Decimal | None:
 
 
 def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
-    """Return the keys of the launched steps that an endpoint can answer: a baseline has its tasks, a model all of them."""
+    """Return the keys of the launched steps that an endpoint can answer: a baseline has its tasks, a model all of
+    them."""
     steps = suite_named(suite).launched
     return tuple(step.key for step in steps if endpoint.tasks is None or step.kind in endpoint.tasks)
 

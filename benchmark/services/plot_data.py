@@ -1,4 +1,5 @@
-"""Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one reading end in it."""
+"""Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one reading end in
+it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ WIDTHS = ("page", "column")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """`arguments` makes what `plot()` takes; `absent` are models that it does not have. `whole` is as `ShownPicture` has it."""
+    """`arguments` makes what `plot()` takes; `absent` are models that it does not have. `whole` is as `ShownPicture`
+    has it."""
 
     title: str
     plot: Callable[[], Plot]
@@ -115,8 +117,8 @@ def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> di
 
 
 def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
-    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entrant: what the plots of a ranking show. `bounds` are where the score can
-    be, None where nothing is missing."""
+    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entrant: what the plots of a ranking
+    show. `bounds` are where the score can be, None where nothing is missing."""
     rows = []
     for entrant in entrants:
         missing = missing_of(entrant, stage)
@@ -129,8 +131,8 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
 
 
 def score_of(entrant: EntrantResults, reading: str, stage: str) -> dict[str, Any] | None:
-    """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many samples it is, and how many the reading
-    leaves out."""
+    """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many
+    samples it is, and how many the reading leaves out."""
     overall = (entrant["readings"][reading] or {}).get("overall")
     if not overall:
         return None
@@ -191,7 +193,8 @@ MOST_PANELS = 30
 
 
 def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
-    """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can be told apart."""
+    """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can
+    be told apart."""
     reading = results.reading
     for stage, read in results.read.items():
         group = group_named(stage)
@@ -211,7 +214,8 @@ def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPi
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
                 arguments = {
-                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part, "short": suite.categories,
+                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part,
+                    "short": suite.categories,
                     "over": units_of_group(stage),
                 }  # fmt: skip
                 yield (

@@ -25,8 +25,8 @@ def versions() -> dict[str, Any]:
 
 
 def spec_of(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint's settings without its prices and limits, of a fixed model with the version of its rules where it has any. There is no key in it:
-    endpoints hold none."""
+    """An endpoint's settings without its prices and limits, of a fixed model with the version of its rules where it has
+    any. There is no key in it: endpoints hold none."""
     fields = (
         "name",
         "provider",

@@ -23,13 +23,14 @@ FEWEST_KEPT = 500
 """Fewer questions are made sooner than they are looked up."""
 KEPT_SECONDS = 30 * 24 * 3600
 UNLIKE = ("batch", "budget", "category", "limit", "repetitions", "split", "stories")
-"""Settings of every run that say which questions are asked, how often and at what price, and nothing of how one is put."""
+"""Settings of every run that say which questions are asked, how often and at what price, and nothing of how one is
+put."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions with one digest are one call; an
-    empty one is of a question that was not made."""
+    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions with one
+    digest are one call; an empty one is of a question that was not made."""
 
     question: Extent
     answer: Extent
@@ -45,8 +46,8 @@ def extent_of(request: Request | str) -> Extent:
 
 
 def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, Size]]:
-    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again; those of many are kept, as every change of
-    the launch form asks for them. Raises BadPromptSet."""
+    """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again;
+    those of many are kept, as every change of the launch form asks for them. Raises BadPromptSet."""
     prompts = prompts_of(draft)
     samples_by_step: dict[str, dict[int, DatasetSample]] = {}
     for step, sample in questions:
@@ -90,8 +91,9 @@ def _columns(size: Size) -> tuple[int, int, int, int, str]:
 def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: PromptSet | None) -> dict[int, Size]:
     """Return the sizes of one step by sample id.
 
-    Where the suite measures its samples, a whole request is made for one sample of each category, and of the others only what is their
-    own is measured, as the wording around it is the same for a category; else every request is made once.
+    Where the suite measures its samples, a whole request is made for one sample of each category, and of the others
+    only what is their own is measured, as the wording around it is the same for a category; else every request is made
+    once.
     """
     suite = suite_named(draft.suite)
     around: dict[str, Extent] = {}

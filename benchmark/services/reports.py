@@ -24,14 +24,15 @@ REPORTS = Notifier("the report is computed when somebody opens it")
 
 
 def report_of(run: Run) -> dict[str, Any]:
-    """Return {entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored, places, version}, from
-    the stored row where that is up to date.
+    """Return {entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored,
+    places, version}, from the stored row where that is up to date.
 
-    The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]}; `official` and
-    `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an `interval` too.
-    `reason` says why `official` is None; `answered` counts the answers that official scoring takes. `analyses` is {reading: those of the
-    suite}, None where the reading has no figures. Of a person the group that the suite names for people has `labelled` and `own` too, as
-    `suites.people` says. `failed` is the sentence of a suite that could not score what this one said: then no group has figures.
+    The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]};
+    `official` and `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of
+    `official` have an `interval` too. `reason` says why `official` is None; `answered` counts the answers that official
+    scoring takes. `analyses` is {reading: those of the suite}, None where the reading has no figures. Of a person the
+    group that the suite names for people has `labelled` and `own` too, as `suites.people` says. `failed` is the
+    sentence of a suite that could not score what this one said: then no group has figures.
     """
     return reports_of([run])[run.pk]
 
@@ -77,7 +78,8 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
 
 
 def _answers(run: Run) -> list[dict[str, Any]]:
-    """Return the model names under which the answers of each entrant and stage came, their number, tokens and the time of the last one."""
+    """Return the model names under which the answers of each entrant and stage came, their number, tokens and the time
+    of the last one."""
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
     rows = answered.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
@@ -93,7 +95,8 @@ def forget_report(run: Run) -> None:
 
 
 def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
-    """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the run as published after them."""
+    """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the
+    run as published after them."""
     whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}
     items = RunItem.objects.filter(entrant__run__in={pk for one in whose.values() for pk in one}).order_by()
     rows = items.values_list("entrant__run").annotate(Count("id"), Count("call"))

@@ -1,4 +1,5 @@
-"""Rankings of a report or a leaderboard as data: by metric group, in both readings, with intervals, bounds and who is absent."""
+"""Rankings of a report or a leaderboard as data: by metric group, in both readings, with intervals, bounds and who is
+absent."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from benchmark.suites.shown import EntrantResults
 
 
 def groups_of(document: Document) -> list[dict[str, Any]]:
-    """Return [{key, title, score, entrants, absent}] of a document as its reader may see it: the figures that rank, over all samples."""
+    """Return [{key, title, score, entrants, absent}] of a document as its reader may see it: the figures that rank,
+    over all samples."""
     return [
         {
             "key": stage,

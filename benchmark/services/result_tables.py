@@ -20,19 +20,30 @@ from benchmark.suites.story_scores import READINGS
 
 GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
 RANKING, MISSING = "Ranking", "Missing answers (%)"
-RANK_NOTE = "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its brackets, from eight models on: 95 % bootstrap intervals."
+RANK_NOTE = (
+    "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its "
+    "brackets, from eight models on: 95 % bootstrap intervals."
+)
 GROUP_NOTE = (
-    "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's correction over all pairs and "
+    "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, "
+    "Holm's correction over all pairs and "
     "categories. People are neither ranked nor tested."
 )
-READING_NOTE = "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. Brackets: 95 % intervals over {units}."
+READING_NOTE = (
+    "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. "
+    "Brackets: 95 % intervals over {units}."
+)
 OFFICIALLY = {
     WRONG: "official takes what it cannot read for wrong",
-    LEFT_OUT: "official leaves out what it cannot read, and n says how many it is of; rank and marks take the others at their worst there too",
+    LEFT_OUT: (
+        "official leaves out what it cannot read, and n says how many it is of; rank and marks take the others "
+        "at their worst there too"
+    ),
     GUESSED: "official reads an answer in any text, so that one of its right answers can be luck",
 }
 UNJUDGED_NOTE = (
-    "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and interval take them as "
+    "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds "
+    "and interval take them as "
     "unmatched, and as matched."
 )
 
@@ -78,7 +89,8 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
 
 
 def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
-    """How many the official figures are of and how many they leave out, where they leave out any or their suite says that they do."""
+    """How many the official figures are of and how many they leave out, where they leave out any or their suite says
+    that they do."""
     if group.unread != LEFT_OUT and not any(_official(entrant).get("unusable") for entrant in entrants):
         return []
     heads = {"n": "n", "unusable": "Not read"}

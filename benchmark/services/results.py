@@ -24,7 +24,8 @@ def samples_of(run: Run) -> dict[int, Sample]:
 
 
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
-    """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus fill a gigabyte at once."""
+    """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus
+    fill a gigabyte at once."""
     resources, settings = DatasetResources(run.dataset), settings_of(run)
     unchanged = _unchanged(run, samples)
     published = {one.endpoint_id: one for one in run.original.entrants.all()} if run.original and unchanged else {}
@@ -39,8 +40,8 @@ def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int,
 
 
 def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
-    """Return the samples of the run as published that the control of this one leaves as they are, by id; none where the suite counts no sets, to
-    which alone they belong."""
+    """Return the samples of the run as published that the control of this one leaves as they are, by id; none where the
+    suite counts no sets, to which alone they belong."""
     if run.original is None or not any(group.counts for group in suite_named(run.suite).groups):
         return {}
     asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample").distinct()

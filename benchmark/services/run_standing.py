@@ -18,7 +18,8 @@ from workers.services.progress import progress_of_all
 
 
 def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return what a list says of each run, with its entrants prefetched: what it is, its state, ended items, calls, tokens and US dollars.
+    """Return what a list says of each run, with its entrants prefetched: what it is, its state, ended items, calls,
+    tokens and US dollars.
 
     `to_come` counts the questions that an answer will open. The number of queries does not depend on that of the runs.
     """
@@ -88,7 +89,8 @@ _MISSING = ("unusable", "failed", "cancelled")
 
 
 def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[dict[str, Any]]:
-    """Return [{model, step, state, reason, items}] of items that ended without an answer that can be used, the commonest reason of each first.
+    """Return [{model, step, state, reason, items}] of items that ended without an answer that can be used, the
+    commonest reason of each first.
 
     Items of samples in `closed` are not among them.
     """

@@ -36,8 +36,8 @@ BESIDE = "This run stands beside {of} as its control: what is done to that one i
 
 
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
-    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside it for each control of the plan.
-    Raises RunRefused; then nothing was made."""
+    """A run that works, on `stories` of the dataset where given, else on those that the plan selects, with one beside
+    it for each control of the plan. Raises RunRefused; then nothing was made."""
     stories = stories or check(plan, lean=True)
     try:
         with transaction.atomic():
@@ -52,7 +52,8 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 @transaction.atomic
 def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
-    """Start a run of each plan, as `start_run` does, with the controls of each. Raises RunRefused; then nothing was made."""
+    """Start a run of each plan, as `start_run` does, with the controls of each. Raises RunRefused; then nothing was
+    made."""
     return [start_run(by=by, plan=plan, now=now) for plan in plans]
 
 
@@ -68,8 +69,8 @@ def _start_controls(
 
 
 def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
-    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's own. Raises RunRefused; then nothing was
-    made."""
+    """Ask everything that a run has asked once more under controls that it has not, each with a budget as the run's
+    own. Raises RunRefused; then nothing was made."""
     plan, stories = controls_of_run(run, controls)
     try:
         with transaction.atomic():
@@ -125,7 +126,8 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
 
 
 def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, Any]:
-    """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are now."""
+    """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are
+    now."""
     return {
         "dataset": {"version": plan.dataset.version, "digest": plan.dataset.digest},
         "prompts": prompt_hashes(plan),
@@ -170,14 +172,16 @@ def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:
 
 @transaction.atomic
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
-    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again. Raises RunRefused."""
+    """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again.
+    Raises RunRefused."""
     standing(run)
     plan, stories = again_of(run)
     return start_run(by=by, plan=plan, now=now, stories=stories)
 
 
 def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
-    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be launched."""
+    """Return the plan and the stories of a repeated run, with its controls. Raises RunRefused where it can no longer be
+    launched."""
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)

@@ -1,4 +1,5 @@
-"""Stories of a dataset version that models are compared on, under the name that addresses and commands have for them."""
+"""Stories of a dataset version that models are compared on, under the name that addresses and commands have for
+them."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
 
 
 def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
-    """Return the selection of that key; None for all stories and for a key that names none, as a run of another suite than `suite`."""
+    """Return the selection of that key; None for all stories and for a key that names none, as a run of another suite
+    than `suite`."""
     if key.startswith(OF_RUN):
         run = Run.objects.filter(dataset=dataset, suite=suite, uid=key.removeprefix(OF_RUN)).first()
         selection = run and _of_run(run, report_of(run)["numbers"])

@@ -1,4 +1,5 @@
-"""Reports that were frozen: the whole document as it was, and the items that it rests on, for members who may see results."""
+"""Reports that were frozen: the whole document as it was, and the items that it rests on, for members who may see
+results."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
 def freeze_comparison(
     *, by: User | None, project: Project, runs: list[Run], keys: Sequence[str], comparison: Comparison, title: str = ""
 ) -> SharedReport:
-    """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was deleted."""
+    """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
+    deleted."""
     title = title or f"{comparison['first']} and {comparison['second']}"
     different = [standing(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = {
@@ -61,8 +63,8 @@ def freeze_comparison(
 def freeze_board(
     *, by: User | None, dataset: Dataset, board: Mapping[str, Any], query: Mapping[str, str], title: str = ""
 ) -> SharedReport:
-    """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises RunRefused where a run was deleted, and
-    for a leaderboard without a row."""
+    """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises
+    RunRefused where a run was deleted, and for a leaderboard without a row."""
     keys = {entrant["run"] for entrants, _ in board["stages"].values() for entrant in entrants}
     runs = [standing(run) for run in sorted(board["runs"], key=lambda run: run.pk) if run.uid in keys]
     if not runs:
@@ -84,7 +86,8 @@ def freeze_board(
 
 @transaction.atomic
 def freeze_across(*, by: User | None, project: Project, title: str = "") -> SharedReport:
-    """The page across suites as it stands, of all models, with the items behind its figures. Raises RunRefused where no model has a figure."""
+    """The page across suites as it stands, of all models, with the items behind its figures. Raises RunRefused where no
+    model has a figure."""
     rankings = [ranking for ranking in rankings_across(project) if ranking.places]
     items = items_behind(rankings, project)
     if items is None:
@@ -101,7 +104,8 @@ def _compared(comparison: Comparison) -> str:
     how = comparison["method"]
     part = f" of {comparison['selection']}" if comparison["selection"] else ""
     return (
-        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for which both have a score, in the "
+        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} "
+        f"stories{part} for which both have a score, in the "
         f"{comparison['reading']} reading. Differences are first minus second. {how[:1].upper()}{how[1:]}."
         + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
     )

@@ -1,4 +1,5 @@
-"""Answers of two models to one sample: the prompt once, both answers, and what both readings have of each line, with what differs."""
+"""Answers of two models to one sample: the prompt once, both answers, and what both readings have of each line, with
+what differs."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ VERDICTS = ("right", "officially_right")
 
 
 def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Item, Item]]:
-    """Return the items of a story by step, in the order of the suite: those of the first and of the second entrant, in the first repetition."""
+    """Return the items of a story by step, in the order of the suite: those of the first and of the second entrant, in
+    the first repetition."""
     ids = [int(entrant["entrant"]) for entrant in pair if entrant["entrant"]]
     items = RunItem.objects.filter(entrant__in=ids, sample__number=number, repetition=0).select_related(
         "sample", "call", "item", "entrant__endpoint", "entrant__run__dataset", "entrant__run__project"
@@ -32,8 +34,9 @@ def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Ite
 
 
 def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> dict[str, Any]:
-    """Return {"prompts", "same_prompt", "sides", "lines", "count", "differing", "failed"} of two items of one step. `prompts` is one where both were asked alike,
-    else one of each side; `lines` are those that differ where `only` these are asked for; `failed` are sentences of a suite that could not set out an answer."""
+    """Return {"prompts", "same_prompt", "sides", "lines", "count", "differing", "failed"} of two items of one step.
+    `prompts` is one where both were asked alike, else one of each side; `lines` are those that differ where `only`
+    these are asked for; `failed` are sentences of a suite that could not set out an answer."""
     sides = [_side(item, closed) for item in items]
     prompts = [side["asked"] for side in sides if side["asked"]]
     same = len(prompts) < 2 or prompts[0] == prompts[1]
@@ -72,9 +75,10 @@ def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
 
 
 def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
-    """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first; `cells` are {"official", "repaired",
-    "right", "officially_right", "note", "apart"} of each side, as its line has them, `apart` where the official reading has something else or another verdict. Lines differ where a reading
-    or its verdict does."""
+    """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first;
+    `cells` are {"official", "repaired", "right", "officially_right", "note", "apart"} of each side, as its line has
+    them, `apart` where the official reading has something else or another verdict. Lines differ where a reading or its
+    verdict does."""
     by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
     places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)
     rows: list[dict[str, Any]] = []
@@ -111,8 +115,9 @@ def _cell(line: ReadLine | None) -> Mapping[str, Any]:
 def set_beside(
     pair: Sequence[EntrantResults], items: Sequence[Item], group: MetricGroup, closed: Set[int]
 ) -> list[dict[str, Any]]:
-    """Return the questions of the set that an item is of, where the metric group counts sets: {"number", "here", "counts" for the set, "line", what `paired` returns of their
-    answers}. Nothing where the suite has more than one line of an answer."""
+    """Return the questions of the set that an item is of, where the metric group counts sets: {"number", "here",
+    "counts" for the set, "line", what `paired` returns of their answers}. Nothing where the suite has more than one
+    line of an answer."""
     here = next((item for item in items if item), None)
     if group.unit is None or here is None or not here.sample.group:
         return []
@@ -153,7 +158,8 @@ def tabs(steps: Mapping[str, Any], suite_steps: Sequence[Step], here: str) -> li
 
 
 def numbers_around(pair: Sequence[EntrantResults], number: int, closed: Set[int]) -> dict[str, int | None]:
-    """Return {"before", "after"}: the stories next to this one that both were asked about, passing over those in `closed`."""
+    """Return {"before", "after"}: the stories next to this one that both were asked about, passing over those in
+    `closed`."""
     both = frozenset.intersection(*(frozenset(entrant["numbers"]) for entrant in pair)) - closed
     return {
         "before": max((other for other in both if other < number), default=None),

@@ -1,7 +1,7 @@
 """Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike.
 
-What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A control can be steered by itself,
-and runs by other methods are independent.
+What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A
+control can be steered by itself, and runs by other methods are independent.
 """
 
 from __future__ import annotations
@@ -62,9 +62,11 @@ def goes_along(run: Run, action: str) -> str:
 
 @transaction.atomic
 def steer(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
-    """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that ended its controls alone.
+    """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that
+    ended its controls alone.
 
-    Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too late.
+    Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too
+    late.
     """
     if refusal := not_steered(run):
         raise JobRefused(refusal)

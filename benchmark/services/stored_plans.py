@@ -48,7 +48,8 @@ def plan_of(run: Run) -> Plan:
     params = {name: run.params[name] for name in KEPT if name in run.params}
     budget, controls = run.params.get("budget"), list(run.controls.order_by("pk").values_list("control", flat=True))
     return Plan(
-        dataset=run.dataset, endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")], stages=run.stages,
+        dataset=run.dataset, endpoints=[entrant.endpoint for entrant in run.entrants.select_related("endpoint")],
+        stages=run.stages,
         suite=run.suite, judge=run.judge, options=chosen_of(run), source=run.source, title=run.title,
         budget=Decimal(budget) * (1 + len(controls)) if budget else None, controls=controls, control=run.control,
         original=run.original, **params,

@@ -31,15 +31,16 @@ from core.made_by import made_by
 from core.statistics import Estimate, method
 
 QUESTIONS, STORIES = "questions", "stories"
-"""What is counted: each question, or each story, whose answer is right where all of its questions are answered right."""
+"""What is counted: each question, or each story, whose answer is right where all of its questions are answered
+right."""
 ALL = "All models"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is held against what. `cut` is the score from which a structure is right, None for the median; `models` those that are
-    compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
+    """What is held against what. `cut` is the score from which a structure is right, None for the median; `models`
+    those that are compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
 
     measure: Measure
     answers: MetricGroup
@@ -63,7 +64,8 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The table of all models and of each, the mixed model, and correlations by category and by measure, those of all models first."""
+    """The table of all models and of each, the mixed model, and correlations by category and by measure, those of all
+    models first."""
 
     tables: Mapping[str, Crossing]
     beyond: Beyond
@@ -73,7 +75,8 @@ class Figures:
 
 @dataclass(slots=True)
 class Association:
-    """What a choice comes to. `joined` has who has observations, `absent` who has none, with the reason; `datasets` are those of the runs, by id."""
+    """What a choice comes to. `joined` has who has observations, `absent` who has none, with the reason; `datasets` are
+    those of the runs, by id."""
 
     choice: Choice
     cut: float
@@ -90,7 +93,8 @@ class Association:
 
 
 def association_of(sides: Sides, choice: Choice) -> Association:
-    """Return what the choice comes to; without `figures` where no model has structures and answers of a common story."""
+    """Return what the choice comes to; without `figures` where no model has structures and answers of a common
+    story."""
     pairs, absent = _pairs(sides, choice, choice.measure)
     other_pairs = {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
     listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]

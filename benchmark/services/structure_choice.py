@@ -33,7 +33,10 @@ def lacking(sides: Sides, project: Project) -> str:
     if answers:
         there = "There is a run of questions."
         return f"{there} {_going(project, STRUCTURE) or _next(project, STRUCTURE)}"
-    needs = "It needs two finished runs of the same models: one on gold belief tables, one on questions about the same stories, such as those of ToMBench."
+    needs = (
+        "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
+        "same stories, such as those of ToMBench."
+    )
     return " ".join(filter(None, [needs, _going(project, STRUCTURE, ANSWERS)]))
 
 
@@ -72,8 +75,8 @@ def _suites_telling(told: str) -> list[Suite]:
 
 
 def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) -> tuple[Choice, list[str]]:
-    """Return what `params` and the names of `models` ask for, and what of the cut cannot be, a sentence each; what they leave open or name wrongly is the
-    first that there is. The names of `params` are those of an address, in `NAMES`."""
+    """Return what `params` and the names of `models` ask for, and what of the cut cannot be, a sentence each; what they
+    leave open or name wrongly is the first that there is. The names of `params` are those of an address, in `NAMES`."""
     answers = _named(sides.groups(ANSWERS), params.get("answers", ""))
     fitting = [of for of in sides.measures if sides.models(of.group.key, answers.key)] or sides.measures
     measure = _named(fitting, params.get("measure", ""))

@@ -37,8 +37,8 @@ class Place:
 
 @dataclass(slots=True)
 class Links:
-    """The questions of one run about stories of another, in their order; `without_story` counts questions about a story that the other has not,
-    `without_question` stories that no question is about."""
+    """The questions of one run about stories of another, in their order; `without_story` counts questions about a story
+    that the other has not, `without_question` stories that no question is about."""
 
     places: list[Place] = field(default_factory=list)
     without_story: int = 0
@@ -47,8 +47,8 @@ class Links:
 
 @dataclass(slots=True)
 class Joined:
-    """The observations of one model, each with its place, and the links that they come from. `undefined` counts questions one of whose figures is
-    not defined; `why` says why there are none at all."""
+    """The observations of one model, each with its place, and the links that they come from. `undefined` counts
+    questions one of whose figures is not defined; `why` says why there are none at all."""
 
     pair: Pair
     observations: list[Observation] = field(default_factory=list)
@@ -105,7 +105,8 @@ class Joining:
 
 
 def _links(texts: Sequence[Texts], stories: Mapping[int, str], questions: Mapping[int, str]) -> Links:
-    """Link each question to the story of its very text; of several with one text to that of its category, else to the first."""
+    """Link each question to the story of its very text; of several with one text to that of its category, else to the
+    first."""
     by_text: dict[str, list[int]] = {}
     for number in stories:
         if text := texts[0].get(number):

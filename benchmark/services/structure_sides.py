@@ -1,4 +1,5 @@
-"""Which models of a project have both: structures that they built of stories, and answers to questions about stories."""
+"""Which models of a project have both: structures that they built of stories, and answers to questions about
+stories."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ class Sides:
 
 
 def sides_of(project: Project) -> Sides:
-    """Return what the finished runs of a project offer, models and baselines; who has not a single answer is left out."""
+    """Return what the finished runs of a project offer, models and baselines; who has not a single answer is left
+    out."""
     entrants: dict[str, dict[str, list[EntrantResults]]] = {}
     finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
     for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):

@@ -58,10 +58,13 @@ def crossing_table(association: Association) -> Table:
     missing = (("no_answer", "Answer"), ("no_structure", "Structure"), ("no_score", "Both"))
     columns = [
         Column(key="model", header="Model"),
-        *(Column(key=key, header=f"{head} answers", group=group, kind="count") for key, (head, group) in zip(cells, heads, strict=True)),
+        *(
+            Column(key=key, header=f"{head} answers", group=group, kind="count")
+            for key, (head, group) in zip(cells, heads, strict=True)
+        ),
         *(Column(key=key, header=head, group="Missing", kind="count") for key, head in missing),
         Column(key="stories", header="Stories", kind="count"),
-    ]  # fmt: skip
+    ]
     rows = [
         {"model": model, "stories": table.stories}
         | dict(zip(cells, table.cells, strict=True))
@@ -91,7 +94,8 @@ def _unlinked(association: Association) -> list[str]:
 
 
 def association_table(association: Association) -> Table:
-    """Return the shares of right answers given right and wrong structure, their difference, odds ratio and phi of each model."""
+    """Return the shares of right answers given right and wrong structure, their difference, odds ratio and phi of each
+    model."""
     columns = [
         Column(key="model", header="Model"),
         _column("given_right", "Right", unit="%", kind="share", group="Right answers given structure"),
@@ -121,7 +125,13 @@ def association_table(association: Association) -> Table:
         *(f"No figure: {why}." for why in sorted(reasons)),
         _method(association),
     ]
-    return Table(title="Right answers given right and wrong structure", columns=columns, rows=rows, absent=association.absent, notes=notes)  # fmt: skip
+    return Table(
+        title="Right answers given right and wrong structure",
+        columns=columns,
+        rows=rows,
+        absent=association.absent,
+        notes=notes,
+    )
 
 
 def _bounds_told(model: str, table: Crossing) -> str | None:
@@ -211,11 +221,15 @@ def observation_table(association: Association) -> Table:
     ]
     rows = [
         {"model": seen.model, "story": place.story, "category": seen.category, "question": place.question}
-        | _case("structure", seen) | _case("answer", seen)
-        | {"structure_right": _yes(is_right(seen.structure, association.cut)), "answer_right": _yes(is_right(seen.answer, RIGHT))}
+        | _case("structure", seen)
+        | _case("answer", seen)
+        | {
+            "structure_right": _yes(is_right(seen.structure, association.cut)),
+            "answer_right": _yes(is_right(seen.answer, RIGHT)),
+        }
         for joined in association.joined
         for seen, place in zip(joined.observations, joined.places, strict=True)
-    ]  # fmt: skip
+    ]
     return Table(
         title=f"Structure and answers, question by question; right: {cut_told(association)}", columns=columns, rows=rows
     )
@@ -252,9 +266,14 @@ def all_told(association: Association) -> list[str]:
 def answer_rows(association: Association) -> list[dict[str, Any]]:
     """Return {model, right, wrong, difference} of each model: what pictures show."""
     return [
-        {"model": model, "right": dict(table.given_right), "wrong": dict(table.given_wrong), "difference": _points(table.difference["value"])}
+        {
+            "model": model,
+            "right": dict(table.given_right),
+            "wrong": dict(table.given_wrong),
+            "difference": _points(table.difference["value"]),
+        }
         for model, table in _rows(association)
-    ]  # fmt: skip
+    ]
 
 
 def _points(value: float | None) -> str:
@@ -276,7 +295,10 @@ def verdict_of(association: Association) -> dict[str, str]:
             f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}" if ends else f"no interval: {slope.get('reason')}"
         )
         shown = "is not shown to predict" if not ends or ends[0] <= 0 <= ends[1] else "predicts"
-        finding = f"Beyond category, structure {shown} answers: 10 points more of {label} come with {_tenth(slope['value'])} points of right answers ({interval})."
+        finding = (
+            f"Beyond category, structure {shown} answers: 10 points more of {label} come with "
+            f"{_tenth(slope['value'])} points of right answers ({interval})."
+        )
     return {"finding": finding, "how": _fit_told(association)}
 
 
@@ -301,6 +323,8 @@ def _fit_told(association: Association) -> str:
         else "one model, so without a random effect"
     )
     return (
-        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about {beyond.stories:,} stories with both scores; category fixed "
-        f"({beyond.categories}), {models}. The structure’s score counts as it lies around the mean of its model; stories are resampled."
+        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about "
+        f"{beyond.stories:,} stories with both scores; category fixed "
+        f"({beyond.categories}), {models}. The structure’s score counts as it lies around the mean of its "
+        f"model; stories are resampled."
     )

@@ -38,10 +38,11 @@ class Score(NamedTuple):
 
 
 def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]:
-    """Return {"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[, "reason"]}.
+    """Return {"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[,
+    "reason"]}.
 
-    The scores are those of the repaired reading at the group's step, of all runs and repetitions; `of_prompts` is None where all runs have the
-    same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
+    The scores are those of the repaired reading at the group's step, of all runs and repetitions; `of_prompts` is None
+    where all runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
     """
     if len({run.dataset_id for run in runs}) > 1 or len({run.suite for run in runs}) > 1:
         raise NotSplit("The runs are of different datasets; their scores have no stories in common.")
@@ -57,11 +58,13 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
 
 
 def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[dict[str, Any]]]:
-    """Return, by metric group, what the variance of each model's scores lies between, where other finished runs asked it the same with other prompts:
-    {"model", "prompts", "samples", "n", "of_samples", "of_prompts", "of_repetitions"[, "reason"]}.
+    """Return, by metric group, what the variance of each model's scores lies between, where other finished runs asked
+    it the same with other prompts: {"model", "prompts", "samples", "n", "of_samples", "of_prompts", "of_repetitions"[,
+    "reason"]}.
 
-    Of `stages`, the run's entrants by group, those of a run that asks everything several times. The runs differ in nothing but their prompts; of those
-    with the same prompts the newest counts. Samples count that have a score in every repetition with all of them.
+    Of `stages`, the run's entrants by group, those of a run that asks everything several times. The runs differ in
+    nothing but their prompts; of those with the same prompts the newest counts. Samples count that have a score in
+    every repetition with all of them.
     """
     others = _beside(run)
     if not others:
@@ -72,7 +75,8 @@ def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> d
 
 
 def _beside(run: Run) -> list[Run]:
-    """Return the other runs that may tell of prompts, newest first: of answers that were made elsewhere nobody knows how they were asked for."""
+    """Return the other runs that may tell of prompts, newest first: of answers that were made elsewhere nobody knows
+    how they were asked for."""
     if run.control or run.imported or run.params.get("repetitions", 1) < 2:
         return []
     listed = Run.objects.listed().filter(dataset=run.dataset_id, suite=run.suite, form=run.form)

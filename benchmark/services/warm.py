@@ -12,7 +12,8 @@ MOST_SELECTIONS = 8
 
 
 def warm(run: Run) -> None:
-    """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections of stories."""
+    """Compute and cache the run's figures, the comparison of its models, and the leaderboards of the largest selections
+    of stories."""
     document_of(run)
     runs = finished_runs(run.dataset, run.form, run.suite)
     reports = reports_of(runs)  # read once: they are megabytes where there are many runs

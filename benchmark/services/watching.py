@@ -25,8 +25,9 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 @dataclass(slots=True)
 class Standing:
-    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to come, and `held`, which waits for a person; `reused` are answers
-    that the ledger had; `rate` in answers a minute, `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
+    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to
+    come, and `held`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a minute,
+    `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
     name: str = ""
     stage: str = ""
@@ -79,7 +80,8 @@ class Standing:
 
 
 _SUMMED = (
-    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held", "made", "input_tokens", "output_tokens", "cost", "unpriced", "recent",
+    "total", "done", "unusable", "failed", "cancelled", "in_flight", "held", "made", "input_tokens", "output_tokens",
+    "cost", "unpriced", "recent",
 )  # fmt: skip
 
 
@@ -144,7 +146,8 @@ def _to_come(run: Run, rows: dict[str, dict]) -> dict[str, int]:
 
 
 def _awaiting(run: Run) -> list[tuple[str, str]]:
-    """Return (step, the last of the steps that it needs) of each that a run was launched with and that needs another."""
+    """Return (step, the last of the steps that it needs) of each that a run was launched with and that needs
+    another."""
     suite = suite_named(run.suite)
     chosen = [step.key for step in suite.launched if step.key in run.stages]
     return [(key, needed[-1]) for key in chosen if (needed := suite.needed(key, run.stages))]
@@ -196,7 +199,8 @@ def total_of(rows: Sequence[Standing]) -> Standing:
 
 
 def shortfall_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Shortfall:
-    """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its standings, where the caller has them."""
+    """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its
+    standings, where the caller has them."""
     rows = standings(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
     more = [(LOST_BEFORE, lost)] if lost else []

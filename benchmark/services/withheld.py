@@ -1,9 +1,10 @@
 """What of results waits for those who still label or decide some of the stories behind it.
 
-Gold is told cell by cell on items, in downloads and in what is given story by story: none of that is shown of a story that somebody has open
-work on. Figures over whole selections are, from `workload.FEWEST` stories on; what counts gold labels or parts the stories is not, as the finished
-stories could be taken away from it. Nor are figures of those whose answers can be known: people, who may be the reader, and baselines, whose share of right
-answers counts the gold labels of the stories that are left.
+Gold is told cell by cell on items, in downloads and in what is given story by story: none of that is shown of a story
+that somebody has open work on. Figures over whole selections are, from `workload.FEWEST` stories on; what counts gold
+labels or parts the stories is not, as the finished stories could be taken away from it. Nor are figures of those whose
+answers can be known: people, who may be the reader, and baselines, whose share of right answers counts the gold labels
+of the stories that are left.
 """
 
 from __future__ import annotations
@@ -26,15 +27,16 @@ TELLING = {"person": "People", "baseline": "Baselines"}
 
 
 def few(samples: Numbers, closed: Numbers, suite: str) -> bool:
-    """Return whether figures over these samples of a suite tell too much to a reader to whom some are `closed`. Of questions about stories all closed
-    ones count as those of one story."""
+    """Return whether figures over these samples of a suite tell too much to a reader to whom some are `closed`. Of
+    questions about stories all closed ones count as those of one story."""
     if not (suite and suite_named(suite).load):
         return too_few(samples, closed)
     return bool(samples & closed) and len(samples - closed) + 1 < FEWEST
 
 
 def sentence(open_stories: int, stories: int, suite: str = "") -> str:
-    """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open work on some of them."""
+    """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open
+    work on some of them."""
     one, many = suite_named(suite).noun if suite else ("story", "stories")
     some = "it" if stories == 1 else f"{open_stories:,} of them"
     work = some if one == "story" else "its story" if stories == 1 else f"the stories of {some}"
@@ -65,8 +67,8 @@ def whole_document(document: Document, closed: Numbers) -> Document:
 
 
 def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
-    """Return the ranking without its chance level, which is a baseline's figure, for who has open work on its stories, and with nobody in it where these
-    are too few."""
+    """Return the ranking without its chance level, which is a baseline's figure, for who has open work on its stories,
+    and with nobody in it where these are too few."""
     count = len(closed & ranking.numbers)
     if not count:
         return ranking

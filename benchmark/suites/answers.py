@@ -13,8 +13,8 @@ from core.incoming.text import NotJson, json_of
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an answer is to: the samples of these `keys`, which are several where one call is about a story, in a `repetition` from 0, at a `step`, empty
-    where that is the one that is answered otherwise."""
+    """What an answer is to: the samples of these `keys`, which are several where one call is about a story, in a
+    `repetition` from 0, at a `step`, empty where that is the one that is answered otherwise."""
 
     keys: tuple[str, ...]
     step: str = ""
@@ -25,8 +25,9 @@ class Answered:
 class AnswerIds:
     """How the answers file that a suite scores names what it answers, where those names are not the keys of samples.
 
-    `named(samples, answers, **options)` says of what each id is that such a file may have; `samples` are all of a dataset, `answers` what the file has by
-    id, and `options` the choices of `options`. What it does not name is taken for the key of a sample. Answers that it names are read by `settings` of the suite.
+    `named(samples, answers, **options)` says of what each id is that such a file may have; `samples` are all of a
+    dataset, `answers` what the file has by id, and `options` the choices of `options`. What it does not name is taken
+    for the key of a sample. Answers that it names are read by `settings` of the suite.
     """
 
     named: Callable[..., Mapping[str, Answered]]

@@ -1,4 +1,5 @@
-"""What is asked, about what, and what came of it: the plain data that a suite and everything around it hand each other."""
+"""What is asked, about what, and what came of it: the plain data that a suite and everything around it hand each
+other."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ T = TypeVar("T")
 class Sample:
     """What one prompt is about.
 
-    `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit that is resampled: the story or conversation that samples have in common; `group`
-    names the samples that count together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
-    `category`, `split` and `group` are empty where there are none. `published` is the sample as its dataset has it, where a control changed it.
+    `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit
+    that is resampled: the story or conversation that samples have in common; `group` names the samples that count
+    together. `content` is what a model may be shown, `gold` what answers are scored against, both plain data;
+    `category`, `split` and `group` are empty where there are none. `published` is the sample as its dataset has it,
+    where a control changed it.
     """
 
     key: str
@@ -36,10 +39,11 @@ class Sample:
 class Step:
     """One kind of call. A model is asked, or where `judged` the run's judge.
 
-    `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question, and those to the steps of `after` of runs that go
-    through them, as the steps of a method that comes before it. `chosen` says whether a run is launched with it; one that is not is asked for
-    afterwards, about items with gaps, and its answer completes that to `completes`, which is then read anew. `task` is the kind of its
-    `Request.task` where that is not its key, `score` what the score of its items is called, empty where they carry none.
+    `answers` are what is given at it, one and many. Answers to the steps of `needs` are in its question, and those to
+    the steps of `after` of runs that go through them, as the steps of a method that comes before it. `chosen` says
+    whether a run is launched with it; one that is not is asked for afterwards, about items with gaps, and its answer
+    completes that to `completes`, which is then read anew. `task` is the kind of its `Request.task` where that is not
+    its key, `score` what the score of its items is called, empty where they carry none.
     """
 
     key: str
@@ -71,13 +75,15 @@ class Resources(Protocol):
         """The label schema of the dataset (`annotation.domain.schema.Schema`)."""
 
     def derived(self, name: object, compute: Callable[[Sequence[Sample]], T]) -> T:
-        """Return what `compute` makes of all samples of the dataset, kept under the hashable `name`: a dataset never changes."""
+        """Return what `compute` makes of all samples of the dataset, kept under the hashable `name`: a dataset never
+        changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One call that is to be made, or was. `settings` are what the run was launched with, `answers` the raw answers to the same sample by step, as far
-    as there are any. `repetition` counts from 0 where the run asks everything several times."""
+    """One call that is to be made, or was. `settings` are what the run was launched with, `answers` the raw answers to
+    the same sample by step, as far as there are any. `repetition` counts from 0 where the run asks everything several
+    times."""
 
     sample: Sample
     step: str
@@ -95,10 +101,11 @@ class BadQuestion(ValueError):
 class Parsed:
     """What an answer was read as, in both readings.
 
-    `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read such an answer. `score`
-    and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none. `unusable` says why the repaired reading has no
-    estimate, empty where it has one; `unjudged` counts the rows that a judgement leaves out. `empty` says that the answer was read and holds nothing, which
-    the end of its call may explain.
+    `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read
+    such an answer. `score` and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none.
+    `unusable` says why the repaired reading has no estimate, empty where it has one; `unjudged` counts the rows that a
+    judgement leaves out. `empty` says that the answer was read and holds nothing, which the end of its call may
+    explain.
     """
 
     official: Mapping[str, Any] | None
@@ -112,8 +119,9 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer; `unusable` says why the repaired
-    reading has no estimate, `without` why there is no answer, each empty where it does not hold."""
+    """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer;
+    `unusable` says why the repaired reading has no estimate, `without` why there is no answer, each empty where it does
+    not hold."""
 
     step: str
     official: Mapping[str, Any] | None
@@ -129,9 +137,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that the run was launched with.
-    `kind` is "model" or "baseline". `unchanged` is what became of the samples that the run's control leaves as they are, in the run as published: they belong to
-    sets of which others were changed, and to nothing else; None where there is no control."""
+    """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that
+    the run was launched with. `kind` is "model" or "baseline". `unchanged` is what became of the samples that the run's
+    control leaves as they are, in the run as published: they belong to sets of which others were changed, and to
+    nothing else; None where there is no control."""
 
     name: str
     kind: str
@@ -145,15 +154,16 @@ class Entered:
 
 Reading = Literal["official", "repaired"]
 Value = float | list[float] | None
-"""A kept figure of one sample: a fraction; of the repaired reading [worst, best] where the sample is unusable, [worst, estimate, best] where the
-judge left rows out; None where nothing is defined."""
+"""A kept figure of one sample: a fraction; of the repaired reading [worst, best] where the sample is unusable, [worst,
+estimate, best] where the judge left rows out; None where nothing is defined."""
 
 
 class Columns(TypedDict):
     """Figures sample by sample, of one metric group and reading: columns over the samples.
 
-    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired reading `unusable` says why by number,
-    `unjudged` how many predicted and gold rows the judge left out; of several repetitions `partly` says why some are unusable.
+    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired reading
+    `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left out; of several
+    repetitions `partly` says why some are unusable.
     """
 
     stories: list[int]
@@ -173,7 +183,8 @@ class BySample(TypedDict):
 
 
 class Official(TypedDict):
-    """Official figures over all samples, and over those of each category in a row each, with the intervals of the repaired reading."""
+    """Official figures over all samples, and over those of each category in a row each, with the intervals of the
+    repaired reading."""
 
     overall: dict[str, Any]
     by_category: list[dict[str, Any]]
@@ -187,8 +198,9 @@ class Readings(TypedDict):
 
 
 class Figures(Readings):
-    """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and without an official reading
-    there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by chance over so many samples, where that is defined."""
+    """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and
+    without an official reading there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
+    chance over so many samples, where that is defined."""
 
     answered: int
     asked: int
@@ -203,8 +215,9 @@ Measured = tuple[Figures, BySample]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """An item of the same set as the one that a page shows, by the same model at the same step, that one among them: `item` is its number, by which the page
-    links to it, `answer` the raw answer, None without one; readings are as `ItemView` has them."""
+    """An item of the same set as the one that a page shows, by the same model at the same step, that one among them:
+    `item` is its number, by which the page links to it, `answer` the raw answer, None without one; readings are as
+    `ItemView` has them."""
 
     item: int
     sample: Sample
@@ -216,9 +229,10 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item as a page shows it: its question, whose `answers` are those that its own is read with, the raw answer, None without one, both
-    readings as they were kept, and why the repaired one has no estimate, empty where it has one. The question's resources have no prompts. `beside` are the
-    items of its set (`Sample.group`) in the order of the dataset, none for a sample without one."""
+    """One item as a page shows it: its question, whose `answers` are those that its own is read with, the raw answer,
+    None without one, both readings as they were kept, and why the repaired one has no estimate, empty where it has one.
+    The question's resources have no prompts. `beside` are the items of its set (`Sample.group`) in the order of the
+    dataset, none for a sample without one."""
 
     question: Question
     answer: str | None

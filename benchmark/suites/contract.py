@@ -73,8 +73,8 @@ Unread = Literal["wrong", "left out", "guessed"]
 WRONG: Unread = "wrong"
 LEFT_OUT: Unread = "left out"
 GUESSED: Unread = "guessed"
-"""What the official reading of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it reads an answer in any text, one
-by chance."""
+"""What the official reading of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it
+reads an answer in any text, one by chance."""
 STRUCTURE, ANSWERS = "structure", "answers"
 """What a metric group may tell of a story."""
 
@@ -83,8 +83,8 @@ STRUCTURE, ANSWERS = "structure", "answers"
 class Sizes:
     """How long questions and answers are, for estimates that make few of the questions.
 
-    `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the answer to be expected);
-    `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
+    `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the
+    answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
     """
 
     of: Callable[[Question], tuple[Extent, Extent]]
@@ -93,9 +93,10 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it, `files` are the SHA-256
-    digests of what was read, by name. `problems` are what is odd in it and was left out or mended: {"file", "line", "message"}, a sentence each, with 0 for no
-    line. `unchecked` says in a sentence what could not be held against the release; empty where everything was."""
+    """A user's copy of a benchmark, read and checked: `title` says what it is, `licence` is the text that came with it,
+    `files` are the SHA-256 digests of what was read, by name. `problems` are what is odd in it and was left out or
+    mended: {"file", "line", "message"}, a sentence each, with 0 for no line. `unchecked` says in a sentence what could
+    not be held against the release; empty where everything was."""
 
     title: str
     samples: Sequence[Sample]
@@ -109,7 +110,8 @@ _JOINT = "__"
 
 
 def named_by(name: str, schema: Schema) -> str:
-    """Return the name of a suite, or of a metric group, for gold of a schema that has its own: letters, digits, hyphens and low lines."""
+    """Return the name of a suite, or of a metric group, for gold of a schema that has its own: letters, digits, hyphens
+    and low lines."""
     return _JOINT.join((name, schema.name, schema.version.replace(".", "_")))
 
 
@@ -127,19 +129,24 @@ class BadImport(ValueError):
 class MetricGroup:
     """Metrics that rest on the same answers and stand in one table; models are ranked within a group.
 
-    `key` is unique among all suites: addresses, kept reports and files name a group by it; commands name it by `called` where it has that. `shares` are the metrics that every story has,
-    as fractions from 0 to 1; `headers` name those of a table's row, in order, the mean of the categories' means of a share (under
-    `<share>_category_mean`) among them where `category_mean` names that share. `score` is the share that models are ranked and compared by,
-    `score_title` its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the
-    one whose items carry the figures. `facets` are names of `Sample.content` by which the
-    score is told too, with their headings, `facet_values` what pages and files call values that are codes. `measured_in` has, of shares that count some cells of an answer, the filters of the items page
-    that show these. `labels` has, of `headers` that files keep, what pages say instead. `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table.
-    `unread` is what its official reading makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`.
-    `by_category` is False where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are then no figures by category.
-    `unit` is what figures count once, one and many, where that is not a sample but a set of them; `counts`, a function of a module, says which samples of a set count.
-    `chance` is how likely an answer to a sample is right that is drawn among all that may be answered, each as likely, of a list each name with one half; None where nothing is to choose from.
-    `tells` is `STRUCTURE` where its figures of a sample say how well the structure of a story was built, `ANSWERS` where its score says whether a question
-    about a story was answered right: the two are held against each other over stories with the same text; empty where it is neither.
+    `key` is unique among all suites: addresses, kept reports and files name a group by it; commands name it by `called`
+    where it has that. `shares` are the metrics that every story has, as fractions from 0 to 1; `headers` name those of
+    a table's row, in order, the mean of the categories' means of a share (under `<share>_category_mean`) among them
+    where `category_mean` names that share. `score` is the share that models are ranked and compared by, `score_title`
+    its name in words, unique within the suite, as titles of tables and pictures are made from it. `prompt` is the step
+    whose prompt the model reads, `rests_on` all steps whose answers count, `scored` the one whose items carry the
+    figures. `facets` are names of `Sample.content` by which the score is told too, with their headings, `facet_values`
+    what pages and files call values that are codes. `measured_in` has, of shares that count some cells of an answer,
+    the filters of the items page that show these. `labels` has, of `headers` that files keep, what pages say instead.
+    `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table. `unread` is
+    what its official reading makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`. `by_category` is False
+    where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are
+    then no figures by category. `unit` is what figures count once, one and many, where that is not a sample but a set
+    of them; `counts`, a function of a module, says which samples of a set count. `chance` is how likely an answer to a
+    sample is right that is drawn among all that may be answered, each as likely, of a list each name with one half;
+    None where nothing is to choose from. `tells` is `STRUCTURE` where its figures of a sample say how well the
+    structure of a story was built, `ANSWERS` where its score says whether a question about a story was answered right:
+    the two are held against each other over stories with the same text; empty where it is neither.
     """
 
     key: str
@@ -172,39 +179,51 @@ class MetricGroup:
 class Suite:
     """A benchmark.
 
-    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked, and raises BadQuestion where what was
-    chosen for the run does not go; `parse(question, answer)` reads what came back; `expected(question)` is the answer of a perfect model, which
-    estimates go by. `measure(entered)` gives each metric group's figures of one model, None where nothing was asked for it; `summary(entered)` is
-    {"official", "repaired"} of it, as `score` gives them, without it by group what `measure` gives. `score(data, answers, **options)` reads answers made elsewhere: both paths in,
-    {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of a dataset such answers are; without them ids are the keys of samples.
+    What it does: `request(question)` makes what is sent, or a sentence that says why nothing is to be asked, and raises
+    BadQuestion where what was chosen for the run does not go; `parse(question, answer)` reads what came back;
+    `expected(question)` is the answer of a perfect model, which estimates go by. `measure(entered)` gives each metric
+    group's figures of one model, None where nothing was asked for it; `summary(entered)` is {"official", "repaired"} of
+    it, as `score` gives them, without it by group what `measure` gives. `score(data, answers, **options)` reads answers
+    made elsewhere: both paths in, {"official", "repaired"} out; raises ValueError. `answer_ids` say to which samples of
+    a dataset such answers are; without them ids are the keys of samples.
 
-    What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes of a raw text,
-    `exchange(exchanged)` makes the files that this code would have left behind for one model, as they are asked for.
+    What its released code has to do with it, if anything: `parsers` say by kind of answer what official parsing makes
+    of a raw text, `exchange(exchanged)` makes the files that this code would have left behind for one model, as they
+    are asked for.
 
-    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; without `load` the suite
-    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as the end of a sentence about it,
-    empty where it can. `schema` is the label schema of the gold that it measures, None for any, and `labelled_by(schema)` the suite for gold of another one, under a name and with metric groups of its own (`named_by`), so that no table holds
-    figures of two schemas against each other; `family` is then the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled whole. `people` is the group in which annotators and experts stand beside models,
-    empty for none; `people_measured(person)` scores one of them, None for who labelled nothing that counts.
+    What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has
+    it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
+    raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; without `load`
+    the suite works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask
+    about, as the end of a sentence about it, empty where it can. `schema` is the label schema of the gold that it
+    measures, None for any, and `labelled_by(schema)` the suite for gold of another one, under a name and with metric
+    groups of its own (`named_by`), so that no table holds figures of two schemas against each other; `family` is then
+    the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled
+    whole. `people` is the group in which annotators and experts stand beside models, empty for none;
+    `people_measured(person)` scores one of them, None for who labelled nothing that counts.
 
-    How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without it they are chosen at the
-    launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with, `temperature` in words where none is chosen, `prompts`
-    {step: digest of the wording} under the name `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions
-    and answers; without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and asked once
-    more; None for a suite without one. `controls` says what controls may change of its samples.
+    How it is asked: `program(settings)` names the steps that a run with these settings goes through, in order; without
+    it they are chosen at the launch. There are `settings` of its own, `repetitions` and `max_tokens` to begin with,
+    `temperature` in words where none is chosen, `prompts` {step: digest of the wording} under the name
+    `prompts_version`, or `prompting` where runs choose among prompt sets. `sizes` measures questions and answers;
+    without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and
+    asked once more; None for a suite without one. `controls` says what controls may change of its samples.
 
-    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as they are, and
-    `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which answers of two models to one sample are held
-    against each other, with the verdicts of the score, by default what gold and both readings have under each key, without a verdict; `items_note` says below a table of items what their scores are. `rows` are the
-    rows of its answers that figures count, with the filters that find their items, None where an item is found as a whole alone; `methods(reported)`
-    are (heading, text) of a methods section, `dependent` is what of one cluster is not independent. `judge_sees(settings)` is what the judge is
-    given: (of its settings in brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have them, `category_noun` what one is called.
-    `tables(results)` and `pictures(results)` are those of one reading beyond what every suite gets, by name, `sections` where they stand on a page, with
-    the tables of every suite that are to stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
+    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as
+    they are, and `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which
+    answers of two models to one sample are held against each other, with the verdicts of the score, by default what
+    gold and both readings have under each key, without a verdict; `items_note` says below a table of items what their
+    scores are. `rows` are the rows of its answers that figures count, with the filters that find their items, None
+    where an item is found as a whole alone; `methods(reported)` are (heading, text) of a methods section, `dependent`
+    is what of one cluster is not independent. `judge_sees(settings)` is what the judge is given: (of its settings in
+    brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have
+    them, `category_noun` what one is called. `tables(results)` and `pictures(results)` are those of one reading beyond
+    what every suite gets, by name, `sections` where they stand on a page, with the tables of every suite that are to
+    stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
     with the tables that have them: rows of such figures are entered by users.
 
-    `baselines` answer its questions without a model. `main` are the keys of the metric groups that stand for it beside other suites, its first group
-    where it names none.
+    `baselines` answer its questions without a model. `main` are the keys of the metric groups that stand for it beside
+    other suites, its first group where it names none.
     """
 
     name: str
@@ -275,7 +294,8 @@ class Suite:
 
     @property
     def enterable(self) -> tuple[Published, ...]:
-        """The figures that a user may enter from a paper: those that the suite names, then the other metrics of its groups."""
+        """The figures that a user may enter from a paper: those that the suite names, then the other metrics of its
+        groups."""
         groups = [(group.key, group.title, group.headers) for group in self.groups]
         return (*self.published, *of_groups(groups, self.published))
 
@@ -317,13 +337,15 @@ class Suite:
         return any(table in section.tables for section in self.sections)
 
     def draws_categories(self, group: MetricGroup) -> bool:
-        """Return whether a group has the picture by category of every suite: its samples have categories, and the suite none of its own for them."""
+        """Return whether a group has the picture by category of every suite: its samples have categories, and the suite
+        none of its own for them."""
         name = f"categories-{group.key}"
         placed = any(name in section.pictures for section in self.sections)
         return group.by_category and (placed or not self.arranges(name))
 
     def related(self, key: str) -> frozenset[str]:
-        """The steps whose answers the question or the answer of this one is read with, itself among them; empty where it stands alone."""
+        """The steps whose answers the question or the answer of this one is read with, itself among them; empty where
+        it stands alone."""
         step = self.step(key)
         others = {*step.needs, *step.after, *(other.key for other in self.steps if other.completes == key)}
         return frozenset({key, *others} if others else ())

@@ -1,4 +1,5 @@
-"""What a suite did not foresee ends in one sentence, wherever it is asked for something: its author finds the place in the log."""
+"""What a suite did not foresee ends in one sentence, wherever it is asked for something: its author finds the place in
+the log."""
 
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ class SuiteFailed(ValueError):
 
 
 def guarded(suite: Suite) -> Suite:
-    """The suite, of which every function raises SuiteFailed for what it did not foresee, and so does what it makes to be asked later."""
+    """The suite, of which every function raises SuiteFailed for what it did not foresee, and so does what it makes to
+    be asked later."""
     safe: Suite = _guarded(suite, suite, "")
     return replace(
         safe,
@@ -92,7 +94,8 @@ def guarded(suite: Suite) -> Suite:
 
 
 def _guarded(suite: Suite, part: Any, path: str) -> Any:
-    """A part of the suite's description, found under the names `path`, with every function in it guarded; the same object where it has none."""
+    """A part of the suite's description, found under the names `path`, with every function in it guarded; the same
+    object where it has none."""
     values = {field.name: getattr(part, field.name) for field in fields(part) if path + field.name not in _NOT_HERE}
     safe = {name: _safe(suite, value, path + name) for name, value in values.items()}
     changed = {name: value for name, value in safe.items() if value is not values[name]}
@@ -127,8 +130,8 @@ def _caught(suite: Suite, call: Callable[P, T], name: str) -> Callable[P, T]:
 
 
 def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
-    """Only of a single sample, or of what was just handed in, do readers see what the error says: that of many samples may tell of one that waits
-    for them."""
+    """Only of a single sample, or of what was just handed in, do readers see what the error says: that of many samples
+    may tell of one that waits for them."""
     what = _TRIES[name].format_map(_Named(suite, of))
     log.exception("%s could not %s.", suite.title, what)
     tells = "{place}" in _TRIES[name] or name in _FORESEEN

@@ -19,10 +19,11 @@ OF_EVERY_SUITE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A choice by which the page of items narrows to those that hold rows of a kind; `name` is that of its parameter in addresses.
+    """A choice by which the page of items narrows to those that hold rows of a kind; `name` is that of its parameter in
+    addresses.
 
-    Where its choices depend on another filter, `on` names that one, and `choices_on` has them by what it is set to; else they are `choices`.
-    `steps` are those whose items have such rows, empty for all that have rows.
+    Where its choices depend on another filter, `on` names that one, and `choices_on` has them by what it is set to;
+    else they are `choices`. `steps` are those whose items have such rows, empty for all that have rows.
     """
 
     name: str
@@ -39,7 +40,8 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class KeptReading:
-    """What an item's answer was read as in one of both readings: `held` is what `Parsed` has of it, `official` says of which."""
+    """What an item's answer was read as in one of both readings: `held` is what `Parsed` has of it, `official` says of
+    which."""
 
     sample: Sample
     step: str
@@ -52,10 +54,11 @@ class KeptReading:
 class Rows:
     """The rows that figures count. The items of `steps` hold them.
 
-    `count(reading, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of `filters` by name, those that are
-    set alone. `share(chosen)` is the heading of that pair where it is the share that a figure averages, so that items with rows of which none
-    is meant are listed as well; empty where only items with a row that is meant are. `unread(reading)` is how many rows were asked for where
-    official parsing gets nothing out of the answer, else 0; without it nobody is offered the official reading.
+    `count(reading, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of
+    `filters` by name, those that are set alone. `share(chosen)` is the heading of that pair where it is the share that
+    a figure averages, so that items with rows of which none is meant are listed as well; empty where only items with a
+    row that is meant are. `unread(reading)` is how many rows were asked for where official parsing gets nothing out of
+    the answer, else 0; without it nobody is offered the official reading.
     """
 
     steps: tuple[str, ...]

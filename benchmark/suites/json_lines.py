@@ -14,7 +14,8 @@ class BadLine(ValueError):
 
 
 def object_of_line(raw: bytes | None) -> dict[str, Any] | None:
-    """The JSON object of one line; None for a blank line. `raw` is None for a line that was too long to be read. Raises BadLine."""
+    """The JSON object of one line; None for a blank line. `raw` is None for a line that was too long to be read. Raises
+    BadLine."""
     if raw is None:
         raise BadLine(f"the line is longer than {MAX_LINE_BYTES // 1024 // 1024} MB; expected one JSON object.")
     try:

@@ -1,4 +1,5 @@
-"""What a suite says of its judge: what makes it the instrument that it is, how it is tested, how it is asked once more."""
+"""What a suite says of its judge: what makes it the instrument that it is, how it is tested, how it is asked once
+more."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from workers.providers.contract import Request
 Settings = Mapping[str, Any]
 """What a run was launched with, as `Question.settings` has it."""
 Pairs = Sequence[Mapping[str, Any]]
-"""Contrast pairs about one sample as plain data: {"kind", "actor", "belief", "gold"}, of the row that was made, and the place of the gold row that it
-was made of among the sample's rows."""
+"""Contrast pairs about one sample as plain data: {"kind", "actor", "belief", "gold"}, of the row that was made, and the
+place of the gold row that it was made of among the sample's rows."""
 
 MOST_CALLS = 12
 """Of a self-test, where a suite says nothing else."""
@@ -26,13 +27,15 @@ def _none(settings: Settings) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class JudgeTest:
-    """The self-test of a judge: is a row that was made from gold by rule (`judge.domain.contrast`) matched with the gold row?
+    """The self-test of a judge: is a row that was made from gold by rule (`judge.domain.contrast`) matched with the
+    gold row?
 
-    `rows(sample)` are the gold rows that pairs are made of; of a row that nobody holds the actor is `judge.domain.contrast.WORLD`. `request(question, pairs)` asks about
-    the pairs of one sample as the judge is asked of a model's answer, `counts(question, pairs, answer)` are how many gold rows it matched with each
-    made row, None where the answer gives none. Samples of the split `spared`, and those whose numbers `examples(settings)` names, make no
-    pairs: prompts show them. A test makes at most `most_calls`, each about one sample of which `least_pairs` can be made. `settings` are the names of the parameters of a
-    run that a test keeps, as its questions go by them.
+    `rows(sample)` are the gold rows that pairs are made of; of a row that nobody holds the actor is
+    `judge.domain.contrast.WORLD`. `request(question, pairs)` asks about the pairs of one sample as the judge is asked
+    of a model's answer, `counts(question, pairs, answer)` are how many gold rows it matched with each made row, None
+    where the answer gives none. Samples of the split `spared`, and those whose numbers `examples(settings)` names, make
+    no pairs: prompts show them. A test makes at most `most_calls`, each about one sample of which `least_pairs` can be
+    made. `settings` are the names of the parameters of a run that a test keeps, as its questions go by them.
     """
 
     rows: Callable[[Sample], Sequence[Row]]
@@ -49,8 +52,9 @@ class JudgeTest:
 class FollowUp:
     """Asking a judge once more for the rows that its answers leave out (`Parsed.unjudged`).
 
-    `step` is the step that asks, and `completes` the judging one. `wording` is the digest of its question's wording, `characters_a_row` about what the answer
-    to a missing row takes, and `hopeless` are the reasons of unusable answers that another question would not mend.
+    `step` is the step that asks, and `completes` the judging one. `wording` is the digest of its question's wording,
+    `characters_a_row` about what the answer to a missing row takes, and `hopeless` are the reasons of unusable answers
+    that another question would not mend.
     """
 
     step: str
@@ -63,8 +67,9 @@ class FollowUp:
 class Judge:
     """The judge of a suite, which is asked at the judged step of a launch.
 
-    `instrument(settings)` is what of a run's settings makes the judge what it is, besides its model, the form of its answers and the wording of its
-    prompt: plain data that is hashed. `test` and `follow_up` are None where there are none.
+    `instrument(settings)` is what of a run's settings makes the judge what it is, besides its model, the form of its
+    answers and the wording of its prompt: plain data that is hashed. `test` and `follow_up` are None where there are
+    none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]

@@ -33,8 +33,8 @@ from core.statistics.variance import variance_split
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """What one sample came to: its official shares, None with a `reason` where there are none and a share None where official scoring leaves the sample
-    out, and its score in the repaired reading."""
+    """What one sample came to: its official shares, None with a `reason` where there are none and a share None where
+    official scoring leaves the sample out, and its score in the repaired reading."""
 
     official: Mapping[str, float | None] | None
     repaired: StoryScore
@@ -50,7 +50,8 @@ class SampleResult:
 
 
 def undefined(sample: Sample, shares: Sequence[str]) -> SampleResult:
-    """Return the result of a sample that has no figure by definition: no mean, bound or ranking takes it for one that is missing."""
+    """Return the result of a sample that has no figure by definition: no mean, bound or ranking takes it for one that
+    is missing."""
     nothing = dict.fromkeys(shares)
     return SampleResult(nothing, StoryScore(sample.category, nothing, nothing, None))
 
@@ -63,8 +64,9 @@ def with_columns(
     clusters: Mapping[int, str] | None = None,
     left_out: Collection[int] = (),
 ) -> Measured:
-    """Return (figures, figures by sample) of both readings, whose rows of single samples are under `stories`; `clusters` names the cluster of each by
-    its number, where some share one, and `left_out` are the numbers of samples that official scoring leaves out."""
+    """Return (figures, figures by sample) of both readings, whose rows of single samples are under `stories`;
+    `clusters` names the cluster of each by its number, where some share one, and `left_out` are the numbers of samples
+    that official scoring leaves out."""
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
     figures: Figures = {
         "official": None,
@@ -91,8 +93,9 @@ def with_columns(
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
-    """Return what a group came to whose every question was asked several times: the mean over repetitions of each sample, with the analyses of the
-    first repetition and what single ones came to. `each` is what the repetitions came to."""
+    """Return what a group came to whose every question was asked several times: the mean over repetitions of each
+    sample, with the analyses of the first repetition and what single ones came to. `each` is what the repetitions came
+    to."""
     official, repaired = (mean_columns([repetition[1][reading] for repetition in each]) for reading in READINGS)
     first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
@@ -120,8 +123,9 @@ def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int
 
 
 def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int | None]:
-    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none: {repetitions, mean, spread (the
-    standard deviation between them), lowest, highest, agreement (the share of samples with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
+    """Return what single repetitions came to, from the scores of each, sample by sample, None where a sample has none:
+    {repetitions, mean, spread (the standard deviation between them), lowest, highest, agreement (the share of samples
+    with the same score in all), of_samples and of_repetitions (their shares of the variance, None where it cannot be
     split)}; empty where nothing is known."""
     means = [mean(of_sample) for row in values if (of_sample := [score for score in row if score is not None])]
     if not means:
@@ -133,13 +137,15 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     )
     split = variance_split(scores, samples)
     return {
-        "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None, "lowest": min(means), "highest": max(means),
+        "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None,
+        "lowest": min(means), "highest": max(means),
         "agreement": same, "of_samples": split.get("clusters"), "of_repetitions": split.get("repetitions"),
     }  # fmt: skip
 
 
 def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
-    """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official reading has none."""
+    """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
+    reading has none."""
     figures = {group: measurement and measurement[0] for group, measurement in measured.items()}
     official: dict[str, Any] = {group: held and held["official"] for group, held in figures.items()}
     reasons = {group: held["reason"] for group, held in figures.items() if held and "reason" in held}
@@ -150,8 +156,8 @@ def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
 
 
 def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Outcome]:
-    """Return what became of each repetition of a sample's question at the group's scored step: its own outcome there, or, where an earlier step has
-    no answer or none yet that it could go on from, that it is without one."""
+    """Return what became of each repetition of a sample's question at the group's scored step: its own outcome there,
+    or, where an earlier step has no answer or none yet that it could go on from, that it is without one."""
     at_step = {outcome.repetition: outcome for outcome in outcomes if outcome.step == group.scored}
     earlier = {outcome.repetition: outcome for outcome in outcomes if outcome.step in group.rests_on}
     return [
@@ -174,10 +180,11 @@ Chance = Callable[[Sample], float | None]
 def measured_samples(
     entered: Entered, group: MetricGroup, score: Scoring, by_chance: Chance | None = None
 ) -> Measured | None:
-    """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample. `by_chance` is that of the group, or
-    of what its samples stand for.
+    """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
+    `by_chance` is that of the group, or of what its samples stand for.
 
-    Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single repetitions.
+    Official figures are None as soon as one sample has none. Analyses are the score by facet and that of single
+    repetitions.
     """
     measured: list[tuple[Sample, SampleResult]] = []
     for sample in entered.samples:
@@ -229,7 +236,8 @@ def _category(group: MetricGroup, sample: Sample) -> str:
 
 
 def with_analyses(measured: Measured | None, key: str, of: Callable[[Reading], Any]) -> Measured | None:
-    """Return what a group came to with what `of` makes of each reading that has figures among its analyses, under `key`."""
+    """Return what a group came to with what `of` makes of each reading that has figures among its analyses, under
+    `key`."""
     analyses: dict[str, Any] = measured[0]["analyses"] if measured else {}
     for reading in READINGS:
         if analyses.get(reading) is not None:

@@ -17,7 +17,8 @@ Settled = Sequence[Sequence[tuple[str, By]]]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """One sample with the labels that a person gave it, and its gold without this person; the gold of `sample` contains the person's own votes."""
+    """One sample with the labels that a person gave it, and its gold without this person; the gold of `sample` contains
+    the person's own votes."""
 
     sample: Sample
     labels: Labels
@@ -28,8 +29,8 @@ class Labelled:
 class Person:
     """Somebody who voted (`role` annotator) or adjudicated (expert), the `number`-th of the dataset by name.
 
-    `samples` are those that models were asked about, `labelled` those of them in which the person labelled something; `settings` are what the
-    run was launched with.
+    `samples` are those that models were asked about, `labelled` those of them in which the person labelled something;
+    `settings` are what the run was launched with.
     """
 
     name: str
@@ -43,11 +44,11 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class PersonMeasured:
-    """What a person's labels came to: figures by metric group as of a model, against gold without the person, and `own`, the figures against
-    gold that contains the person's own votes.
+    """What a person's labels came to: figures by metric group as of a model, against gold without the person, and
+    `own`, the figures against gold that contains the person's own votes.
 
-    `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models were asked about; and of the cells {votes, expert,
-    record, open}: by what their gold is settled without the person, and how many are not.
+    `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models were asked about; and of the
+    cells {votes, expert, record, open}: by what their gold is settled without the person, and how many are not.
     """
 
     measured: Mapping[str, Measured | None]

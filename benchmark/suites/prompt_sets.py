@@ -56,18 +56,21 @@ S = TypeVar("S", bound=PromptSet)
 class PromptSets(Generic[S]):
     """How a suite's prompt sets, which it alone makes and reads, are made and what their prompts show.
 
-    `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a team's files, and raises
-    BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for those at which somebody reads a prompt; it raises
-    BadPromptSet where a request could not be made. `filled(prompts, step, level, answer_format)` is a prompt with a sample of the shipped corpus in it.
+    `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a
+    team's files, and raises BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for
+    those at which somebody reads a prompt; it raises BadPromptSet where a request could not be made. `filled(prompts,
+    step, level, answer_format)` is a prompt with a sample of the shipped corpus in it.
 
-    Prompts may show solved samples: `wanted(settings, step)` is how many, `shown(question, count)` where those of a question come from, a key of
-    `sources` (with its name in words) or empty where none can serve, and how many there are. Samples of the dataset's split `split` may serve,
-    for the categories `serving(settings, steps, categories)`; none of them is asked.
+    Prompts may show solved samples: `wanted(settings, step)` is how many, `shown(question, count)` where those of a
+    question come from, a key of `sources` (with its name in words) or empty where none can serve, and how many there
+    are. Samples of the dataset's split `split` may serve, for the categories `serving(settings, steps, categories)`;
+    none of them is asked.
 
-    `condition(settings, step, digest, asking)` is what rows are ranked by: in words, and as plain data of which a digest is kept; `asking` is
-    how often and how freely everything was asked, by name.
+    `condition(settings, step, digest, asking)` is what rows are ranked by: in words, and as plain data of which a
+    digest is kept; `asking` is how often and how freely everything was asked, by name.
 
-    For the team that makes a set of its own, `example_file` is the name of one of its files and `guide` a template that lists them all.
+    For the team that makes a set of its own, `example_file` is the name of one of its files and `guide` a template that
+    lists them all.
     """
 
     names: tuple[str, ...]

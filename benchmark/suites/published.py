@@ -10,9 +10,10 @@ from dataclasses import dataclass
 class Published:
     """A figure that a user may enter, in per cent.
 
-    `key` names it within its suite, `title` is what forms call it under `heading`. `places` are the tables that have it, by their names without the reading
-    (of a metric group its key), each with the key of its column there (of a metric group the metric). `header` is set where what is published does not
-    compare with a column of this site, as it rests on another embedder: its tables then get a column of that name, below the heading `group`.
+    `key` names it within its suite, `title` is what forms call it under `heading`. `places` are the tables that have
+    it, by their names without the reading (of a metric group its key), each with the key of its column there (of a
+    metric group the metric). `header` is set where what is published does not compare with a column of this site, as it
+    rests on another embedder: its tables then get a column of that name, below the heading `group`.
     """
 
     key: str
@@ -24,7 +25,8 @@ class Published:
 
 
 def of_groups(groups: Sequence[tuple[str, str, Mapping[str, str]]], own: Sequence[Published]) -> list[Published]:
-    """Return the metrics of metric groups, (key, title, {metric: header}) each, that none of a suite's `own` figures stands for."""
+    """Return the metrics of metric groups, (key, title, {metric: header}) each, that none of a suite's `own` figures
+    stands for."""
     covered = {place for figure in own for place in figure.places.items()}
     return [
         Published(f"{key}.{name}", header, title, {key: name})

@@ -20,13 +20,15 @@ FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi", "percept_
 _suites: dict[str, Suite] = {}
 _groups: dict[str, MetricGroup] = {}
 _of_schemas: dict[str, tuple[Schema, Suite]] = {}
-"""Suites for gold of other schemas than they measure without being asked, by name, as they were needed. No list of suites has them."""
+"""Suites for gold of other schemas than they measure without being asked, by name, as they were needed. No list of
+suites has them."""
 _find_schema: Callable[[str, str], Schema] | None = None
 
 
 def register(suite: Suite) -> None:
-    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that it parses is another's, where two
-    of its metric groups have one score title, or where the name of one of its settings is one of every run, that of a filter one of every suite."""
+    """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that
+    it parses is another's, where two of its metric groups have one score title, or where the name of one of its
+    settings is one of every run, that of a filter one of every suite."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     for group in suite.groups:
@@ -35,7 +37,8 @@ def register(suite: Suite) -> None:
     titles = [group.score_title for group in suite.groups]
     if twice := next((title for title in titles if titles.count(title) > 1), ""):
         raise ValueError(
-            f"Two metric groups of {suite.name} have the score title {twice!r}; expected one of its own for each, as tables and pictures are told apart by it."
+            f"Two metric groups of {suite.name} have the score title {twice!r}; expected one of its own for "
+            f"each, as tables and pictures are told apart by it."
         )
     if taken := sorted({setting.name for setting in suite.settings} & (OF_EVERY_RUN | OF_THE_LAUNCH)):
         raise ValueError(
@@ -43,7 +46,8 @@ def register(suite: Suite) -> None:
         )
     if taken := sorted({item_filter.name for item_filter in suite.rows.filters} & OF_EVERY_SUITE if suite.rows else ()):
         raise ValueError(
-            f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the filter of {suite.name}."
+            f"The page of items has a parameter {taken[0]!r} of its own; expected another name for the "
+            f"filter of {suite.name}."
         )
     for kind in suite.parsers:
         if any(kind in other.parsers for name, other in _suites.items() if name != suite.name):
@@ -61,13 +65,15 @@ def _load() -> None:
 
 
 def suites() -> dict[str, Suite]:
-    """All suites by name, in the order of their registration; what they do raises SuiteFailed for what they did not foresee."""
+    """All suites by name, in the order of their registration; what they do raises SuiteFailed for what they did not
+    foresee."""
     _load()
     return dict(_suites)
 
 
 def suite_named(name: str) -> Suite:
-    """Return the suite of that name, also for gold of a schema that has its own. Raises KeyError where there is none."""
+    """Return the suite of that name, also for gold of a schema that has its own. Raises KeyError where there is
+    none."""
     _load()
     return _suites[name] if name in _suites else _of_schema(name)
 
@@ -89,7 +95,8 @@ def ordered_suites(names: Iterable[str]) -> list[str]:
 
 
 def suite_for(name: str, schema: Schema) -> Suite:
-    """Return the suite that a launch asks for by this name, for gold of a schema. Raises KeyError where there is none."""
+    """Return the suite that a launch asks for by this name, for gold of a schema. Raises KeyError where there is
+    none."""
     suite = suite_named(name)
     suite = _suites[suite.family] if suite.family else suite
     if suite.labelled_by is None:
@@ -104,7 +111,8 @@ def suite_for(name: str, schema: Schema) -> Suite:
 
 
 def schemas_from(find: Callable[[str, str], Schema]) -> None:
-    """Say where label schemas are found: `find` returns one by its name and version, and raises LookupError or ValueError."""
+    """Say where label schemas are found: `find` returns one by its name and version, and raises LookupError or
+    ValueError."""
     global _find_schema
     _find_schema = find
 
@@ -140,15 +148,16 @@ def suite_of_gold(schema: Schema | None = None) -> Suite:
 
 
 def suites_of(dataset_suite: str, schema: Schema) -> list[Suite]:
-    """Return the suites that can ask about a dataset: the one that it was imported for, none where that is gone; with an empty name those of gold that is
-    labelled by the schema."""
+    """Return the suites that can ask about a dataset: the one that it was imported for, none where that is gone; with
+    an empty name those of gold that is labelled by the schema."""
     if not dataset_suite:
         return [suite_for(name, schema) for name in suites_of_gold()]
     return [suites()[dataset_suite]] if dataset_suite in suites() else []
 
 
 def nouns_of_group(key: str) -> tuple[str, str]:
-    """Return what the figures of a metric group count is called, one and many: the samples of its suite, or sets of them."""
+    """Return what the figures of a metric group count is called, one and many: the samples of its suite, or sets of
+    them."""
     return group_named(key).unit or suite_named(group_suite(key)).noun
 
 

@@ -1,4 +1,5 @@
-"""What the released code of a benchmark makes of answers: how it parses them, and the files that it reads and leaves behind."""
+"""What the released code of a benchmark makes of answers: how it parses them, and the files that it reads and leaves
+behind."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ Tables = Mapping[str, Sequence[Row]]
 class Parser:
     """What official parsing makes of one kind of answer, for `parse_outputs`.
 
-    `parse(text, tables)` is plain data for JSON; raises ValueError with one sentence. `options` name the tables that may be given beside the
-    text and say what each is; their rows have the cells `columns`, and further ones that are left out.
+    `parse(text, tables)` is plain data for JSON; raises ValueError with one sentence. `options` name the tables that
+    may be given beside the text and say what each is; their rows have the cells `columns`, and further ones that are
+    left out.
     """
 
     parse: Callable[[str, Tables], Mapping[str, Any]]
@@ -38,8 +40,8 @@ class Exchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A model as it was asked. `provider` is empty for one that is gone, `hosted` says whether it is paid by the token; one that
-    `reads_prompts` was sent text, with a temperature where it `sets_temperature`."""
+    """A model as it was asked. `provider` is empty for one that is gone, `hosted` says whether it is paid by the token;
+    one that `reads_prompts` was sent text, with a temperature where it `sets_temperature`."""
 
     model: str
     provider: str
@@ -52,10 +54,10 @@ class Asked:
 class Exchanged:
     """What one model of a run was asked and answered; of a run that asked everything several times, the first.
 
-    `answers` are the raw answers by sample key and step, `exchanges(samples)` whole calls of some of the samples in the same way: those of all
-    fill the memory. `steps` are those at which something was asked. `dataset` is what the frozen version would be called as a file,
-    `dataset_lines()` its content, a record a line. `examples` is the largest number of examples in a prompt of each step, `judge` the judge's
-    model, None without one.
+    `answers` are the raw answers by sample key and step, `exchanges(samples)` whole calls of some of the samples in the
+    same way: those of all fill the memory. `steps` are those at which something was asked. `dataset` is what the frozen
+    version would be called as a file, `dataset_lines()` its content, a record a line. `examples` is the largest number
+    of examples in a prompt of each step, `judge` the judge's model, None without one.
     """
 
     asked: Asked

@@ -11,10 +11,11 @@ from typing import Any
 class Reported:
     """What became of a run, in the terms of its suite.
 
-    `settings` are as `Question.settings`; `groups` are the metric groups that have figures, `kinds` what their rows are ("model", "baseline",
-    "person"). `prompted` says whether a model read prompts, `judge` who judged, empty for nobody, with `judge_notes` on its self-test. `examples`
-    are how many solved samples the prompts of a step showed, in words. `schema` says which endpoints ignored it, empty for free text. `asking`
-    and `uncertainty` are the paragraphs that every suite has.
+    `settings` are as `Question.settings`; `groups` are the metric groups that have figures, `kinds` what their rows are
+    ("model", "baseline", "person"). `prompted` says whether a model read prompts, `judge` who judged, empty for nobody,
+    with `judge_notes` on its self-test. `examples` are how many solved samples the prompts of a step showed, in words.
+    `schema` says which endpoints ignored it, empty for free text. `asking` and `uncertainty` are the paragraphs that
+    every suite has.
     """
 
     settings: Mapping[str, Any]
@@ -37,6 +38,7 @@ PROMPTS, ASKING, UNCERTAINTY = "Prompts", "Asking", "Uncertainty"
 
 
 def asked_by(method: str, prompt_set: str, told: str = "") -> tuple[str, str]:
-    """Return the section on the prompts of a question suite: its method in words, and how what it is about is `told`."""
+    """Return the section on the prompts of a question suite: its method in words, and how what it is about is
+    `told`."""
     how = f"{method}, {told}" if told else method
     return PROMPTS, f"Questions were asked by the method {how}; the wording is Credence’s own (set {prompt_set})."

@@ -1,4 +1,5 @@
-"""Questions that are answered rightly or wrongly: the share of right answers over repetitions, with bounds for what is missing."""
+"""Questions that are answered rightly or wrongly: the share of right answers over repetitions, with bounds for what is
+missing."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ def accuracy_group(
     unread: Unread = WRONG,
     chance: Callable[[Sample], float | None] | None = None,
 ) -> MetricGroup:
-    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of` names in the plural; `unread`,
-    `facet_values` and `chance` as `MetricGroup` has them."""
+    """Return the metric group of the questions of a step by accuracy, with the mean over categories, which `mean_of`
+    names in the plural; `unread`, `facet_values` and `chance` as `MetricGroup` has them."""
     return MetricGroup(
         key=key,
         title=title,
@@ -60,8 +61,9 @@ def said_right(sample: Sample, outcome: Outcome, reading: Reading) -> bool:
 def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
     """Return the scoring of samples by the share of right answers, as `measured_samples` takes it.
 
-    Officially an answer that is left out has no score, and without an answer to one of its repetitions a sample has none. Repaired, bounds take
-    what is missing or cannot be read as wrong and as right; the estimate is of the answers that were read.
+    Officially an answer that is left out has no score, and without an answer to one of its repetitions a sample has
+    none. Repaired, bounds take what is missing or cannot be read as wrong and as right; the estimate is of the answers
+    that were read.
     """
 
     def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:

@@ -40,8 +40,8 @@ def sets_group(
     noun: str = "answering",
     chance: Callable[[Sample], float | None] | None = None,
 ) -> MetricGroup:
-    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module, says which samples of a set count,
-    `chance` how likely one of them is right by chance."""
+    """Return the metric group of sets that are right as a whole, by their only share; `counts`, a function of a module,
+    says which samples of a set count, `chance` how likely one of them is right by chance."""
     return MetricGroup(
         key=key,
         title=title,
@@ -68,13 +68,13 @@ def measured_sets(
     *,
     of_all: bool = False,
 ) -> Measured | None:
-    """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least of what its samples have from
-    `score`, so that it is right where all of them are.
+    """The figures of a group whose units are sets, the samples of one `Sample.group`: of each share a set has the least
+    of what its samples have from `score`, so that it is right where all of them are.
 
-    The group's `counts` says which samples count. Under a control those that it leaves as they are count as published, in sets of
-    which it changes some. A set of which not all these were asked has no figure, and analyses say how many such sets there are as `incomplete`; others stand
-    under their first sample.
-    With `of_all` the other samples have rows without a figure: a ranking over all samples of a run takes those without a row for lost.
+    The group's `counts` says which samples count. Under a control those that it leaves as they are count as published,
+    in sets of which it changes some. A set of which not all these were asked has no figure, and analyses say how many
+    such sets there are as `incomplete`; others stand under their first sample. With `of_all` the other samples have
+    rows without a figure: a ranking over all samples of a run takes those without a row for lost.
     """
     counts = group.counts or every
     sets = entered.resources.derived(("sets", counts), lambda samples: _keys_of_sets([*filter(counts, samples)]))

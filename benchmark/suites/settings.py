@@ -12,7 +12,8 @@ MOST_CHARACTERS = 200
 
 OF_EVERY_RUN = frozenset(
     (
-        "batch", "budget", "category", "control", "control_lists", "judge_reads_prompts", "limit", "max_tokens", "once", "options", "repetitions", "seed", "split",
+        "batch", "budget", "category", "control", "control_lists", "judge_reads_prompts", "limit", "max_tokens", "once",
+        "options", "repetitions", "seed", "split",
         "stories", "temperature",
     )
 )  # fmt: skip
@@ -38,7 +39,8 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """A setting's dependence: it is of use only where another one, `name`, has a `value`; `told` says so of its flag, with {value} for what the other has."""
+    """A setting's dependence: it is of use only where another one, `name`, has a `value`; `told` says so of its flag,
+    with {value} for what the other has."""
 
     name: str
     value: str | int | bool
@@ -47,17 +49,19 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark` and the stored parameter come from it.
+    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark` and the
+    stored parameter come from it.
 
-    The type of `default` is that of the value; a choice is (value, label), numbers lie between `least` and `most`; `refusal` is what is said of a
-    value that cannot be, with {value}, a sentence made from the label without it. With `prompt_set` the choices are the names of the suite's
-    prompt sets and of the project's own.
+    The type of `default` is that of the value; a choice is (value, label), numbers lie between `least` and `most`;
+    `refusal` is what is said of a value that cannot be, with {value}, a sentence made from the label without it. With
+    `prompt_set` the choices are the names of the suite's prompt sets and of the project's own.
 
-    `steps` are those that have a use for it, all of them where it names none; `unread` says why a judge that reads no prompt has none, empty
-    where it has one. `stored` is where runs keep it. It is given as `--option NAME=VALUE`, or by a `flag` of its own with `flag_help`; the flag
-    of a truth says the opposite of its default. Of a `method` setting a launch may take several choices, a run each, whose figures are held against those of the
-    default; `helps` say what each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where that
-    is the default.
+    `steps` are those that have a use for it, all of them where it names none; `unread` says why a judge that reads no
+    prompt has none, empty where it has one. `stored` is where runs keep it. It is given as `--option NAME=VALUE`, or by
+    a `flag` of its own with `flag_help`; the flag of a truth says the opposite of its default. Of a `method` setting a
+    launch may take several choices, a run each, whose figures are held against those of the default; `helps` say what
+    each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where
+    that is the default.
     """
 
     name: str

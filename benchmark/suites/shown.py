@@ -1,7 +1,7 @@
 """What a suite shows of its results beyond what every suite gets, and where that stands on a page.
 
-Every metric group has its ranking, its score by category and by facet, its single repetitions, the differences between all pairs and the
-self-test of its judge without a word of its suite.
+Every metric group has its ranking, its score by category and by facet, its single repetitions, the differences between
+all pairs and the self-test of its judge without a word of its suite.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from benchmark.domain.tables import Table
 
 
 class EntrantResults(TypedDict):
-    """One model, baseline or person of one run in one metric group, as plain data; one that was frozen may be older than some of it.
+    """One model, baseline or person of one run in one metric group, as plain data; one that was frozen may be older
+    than some of it.
 
-    `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the id of its `StoryScores`;
-    `others` is how many earlier entrants it stands for, `within` what all models of its ranking have in common. A ranking adds `readings`, the figures of its
-    selection, and by reading `ranking`, `group`, its letters, and `no_letters`, why there are none.
+    `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the
+    id of its `StoryScores`; `others` is how many earlier entrants it stands for, `within` what all models of its
+    ranking have in common. A ranking adds `readings`, the figures of its selection, and by reading `ranking`, `group`,
+    its letters, and `no_letters`, why there are none.
     """
 
     key: str
@@ -53,8 +55,9 @@ EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]
 
 @dataclass(frozen=True, slots=True)
 class ReadingResults:
-    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entrants`, those that are `read`, with figures of the
-    reading, and those that are `analysed`, with analyses of it too, which no leaderboard has."""
+    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entrants`, those
+    that are `read`, with figures of the reading, and those that are `analysed`, with analyses of it too, which no
+    leaderboard has."""
 
     reading: str
     entrants: EntrantsByGroup
@@ -66,9 +69,9 @@ class ReadingResults:
 class ShownTable:
     """A table, which `make` makes when it is asked for.
 
-    `groups` are the metric groups whose models have a row each; it names those that have none, with the reason. `keeps_unread` says that models without
-    figures of the reading have a row too. `whole` says that it is over all samples and counts no gold, so that whoever still has work to do on some
-    of them may see it.
+    `groups` are the metric groups whose models have a row each; it names those that have none, with the reason.
+    `keeps_unread` says that models without figures of the reading have a row too. `whole` says that it is over all
+    samples and counts no gold, so that whoever still has work to do on some of them may see it.
     """
 
     make: Callable[[], Table]
@@ -78,12 +81,14 @@ class ShownTable:
 
 
 Plot = Callable[..., bytes]
-"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`: `benchmark.domain.plots.drawing.plot` makes one."""
+"""Takes what `ShownPicture.arguments` makes, its `positional` first, then `note`, and `format`, `theme` and `width`:
+`benchmark.domain.plots.drawing.plot` makes one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture. `plot()` is what draws it, and is only then imported, as matplotlib takes a second to load; `groups` and `whole` are as those of a table."""
+    """A picture. `plot()` is what draws it, and is only then imported, as matplotlib takes a second to load; `groups`
+    and `whole` are as those of a table."""
 
     title: str
     plot: Callable[[], Plot]
@@ -94,8 +99,9 @@ class ShownPicture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page: pictures, then the tables behind them, by their names without the reading. One of the benchmark's `paper` holds tables that it
-    prints: these stand before everything else, in the order of the suite, with the tables open."""
+    """A part of a page: pictures, then the tables behind them, by their names without the reading. One of the
+    benchmark's `paper` holds tables that it prints: these stand before everything else, in the order of the suite, with
+    the tables open."""
 
     title: str
     pictures: tuple[str, ...] = ()
@@ -105,7 +111,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a reader chooses by: `field` names it in an address, `options` are (value, label), the first to begin with."""
+    """What a reader chooses by: `field` names it in an address, `options` are (value, label), the first to begin
+    with."""
 
     field: str
     label: str
@@ -114,8 +121,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What an `Explorer` shows of one choice, by names without the reading. `matrix` names both a table and a picture of it: a row for each label
-    under `gold`, a count for each label said, its share of the row under `<label> share`, and `total`. `picture` and `table` stand below it."""
+    """What an `Explorer` shows of one choice, by names without the reading. `matrix` names both a table and a picture
+    of it: a row for each label under `gold`, a count for each label said, its share of the row under `<label> share`,
+    and `total`. `picture` and `table` stand below it."""
 
     matrix: str
     picture: str
@@ -124,8 +132,9 @@ class Explored:
 
 @dataclass(frozen=True, slots=True)
 class Explorer:
-    """A part of a page in which a reader looks at one of many confusion matrices. `key` is its anchor in an address, `choices(results)` are what is
-    chosen by, none where there is nothing to show, and `shows` is what a choice shows, from the value of each field."""
+    """A part of a page in which a reader looks at one of many confusion matrices. `key` is its anchor in an address,
+    `choices(results)` are what is chosen by, none where there is nothing to show, and `shows` is what a choice shows,
+    from the value of each field."""
 
     key: str
     title: str

@@ -1,6 +1,7 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and reading they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story that official scoring leaves out.
+Of one stage and reading they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story
+that official scoring leaves out.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ def official_columns(
     stage: str,
     left_out: Collection[int] = (),
 ) -> Columns:
-    """Return the columns of the story rows of official figures; `categories` verbatim. Stories of `left_out` could have any figure; others without one have
-    none by definition."""
+    """Return the columns of the story rows of official figures; `categories` verbatim. Stories of `left_out` could have
+    any figure; others without one have none by definition."""
     stories = [int(row["story_id"] or 0) for row in rows]
     out = set(left_out)
     columns = {
@@ -91,7 +92,8 @@ def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
 
 
 def _case(value: Value, why: str) -> Case | None:
-    """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a repetition is unusable."""
+    """Rows that a judge left out are lost outside; the story has its estimate all the same, and a `why` where a
+    repetition is unusable."""
     worst, estimate, best = _cases(value)
     if worst is None or best is None:
         return None
@@ -108,7 +110,8 @@ def clusters_of(columns: Columns) -> dict[int, str]:
 
 
 def lacking(columns: Columns | None, stories: Set[int]) -> str:
-    """Return why official scoring has no figures of the selection, from what was kept of its reading; empty where it has."""
+    """Return why official scoring has no figures of the selection, from what was kept of its reading; empty where it
+    has."""
     missing = stories - set(columns["stories"] if columns else ())
     if not missing:
         return "" if stories else "No story is selected."
@@ -130,8 +133,8 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> Average
 def with_intervals(
     figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
 ) -> Official:
-    """Official figures with `interval` in each row, from the bootstrap that the repaired reading has, `n`, how many they are of, how many are `unusable`, as
-    official scoring leaves them out, and `bounds` with these at 0 and at 1."""
+    """Official figures with `interval` in each row, from the bootstrap that the repaired reading has, `n`, how many
+    they are of, how many are `unusable`, as official scoring leaves them out, and `bounds` with these at 0 and at 1."""
     complete: Columns = {"unusable": {}, "unjudged": {}, **columns}
     repaired = repaired_figures(complete, stories, stage, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
@@ -174,8 +177,8 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
-    """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case. None where a repetition
-    has none, or they are of different stories."""
+    """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case.
+    None where a repetition has none, or they are of different stories."""
     present = [columns for columns in each if columns]
     if len(present) < len(each) or any(columns["stories"] != present[0]["stories"] for columns in present):
         return None
@@ -202,7 +205,8 @@ def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
 
 
 def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return why some repetitions of a story are unusable; what the model itself did counts before what was lost outside."""
+    """Return why some repetitions of a story are unusable; what the model itself did counts before what was lost
+    outside."""
     stories = dict.fromkeys(story for reasons in each for story in reasons)
     whys = {story: [reasons[story] for reasons in each if story in reasons] for story in stories}
     return {story: min(reasons, key=lost_outside) for story, reasons in whys.items()}

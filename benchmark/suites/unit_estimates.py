@@ -1,4 +1,5 @@
-"""Means of what counts once in a figure (a question, a pair, a set), in the worst case, the best case and, where it is known, as it is."""
+"""Means of what counts once in a figure (a question, a pair, a set), in the worst case, the best case and, where it is
+known, as it is."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ _SHARE = "share"
 
 
 class Unit(NamedTuple):
-    """One that counts: its cluster, what it is worth from 0 to 1, None where that is not known, and the [lowest, highest] that it could be worth, its value
-    or anything where these are not given."""
+    """One that counts: its cluster, what it is worth from 0 to 1, None where that is not known, and the [lowest,
+    highest] that it could be worth, its value or anything where these are not given."""
 
     cluster: str
     value: float | None
@@ -21,8 +22,8 @@ class Unit(NamedTuple):
 
 
 def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> dict[str, Any]:
-    """Return the mean of the units that are known with its interval over `clusters`, {"value", "interval", "n"[, "reason"][, "bounds"]}: bounds take
-    each unit at its lowest and at its highest."""
+    """Return the mean of the units that are known with its interval over `clusters`, {"value", "interval", "n"[,
+    "reason"][, "bounds"]}: bounds take each unit at its lowest and at its highest."""
     row = overall_row([_score(unit) for unit in units], (_SHARE,), seed=seed, resamples=RESAMPLES, unit=clusters)
     interval, why = row.intervals[_SHARE]
     bounds = row.bounds[_SHARE]

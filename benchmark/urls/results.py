@@ -54,5 +54,7 @@ urlpatterns = [
     path("results/reports/<str:report>/items/<int:pk>/", items.shared_item, name="shared_item"),
     path("results/reports/<str:report>/items/<int:pk>/answer/", items.shared_answer, name="shared_answer"),
     path("results/reports/<str:report>/tables/<slug:table>.<slug:data>", downloads.shared_table, name="shared_table"),
-    path("results/reports/<str:report>/figures/<slug:figure>.<slug:picture>", figures.shared_figure, name="shared_figure"),
-]  # fmt: skip
+    path(
+        "results/reports/<str:report>/figures/<slug:figure>.<slug:picture>", figures.shared_figure, name="shared_figure"
+    ),
+]

@@ -1,4 +1,5 @@
-"""Models across suites, and one model across them: pictures first, then the tables behind them; as they are now, and as they were when frozen."""
+"""Models across suites, and one model across them: pictures first, then the tables behind them; as they are now, and as
+they were when frozen."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ def _shown(
     items: Items,
     boards: Sequence[str],
 ) -> dict[str, Any]:
-    """Return what the template shows; `page` is the address of all models, `boards` those of the leaderboards, empty for none."""
+    """Return what the template shows; `page` is the address of all models, `boards` those of the leaderboards, empty
+    for none."""
     context: dict[str, Any] = {"models": models_across(rankings), "model": model, "page": page}
     if not any(ranking.places or ranking.withheld for ranking in rankings):
         return context

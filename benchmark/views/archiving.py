@@ -86,7 +86,8 @@ def delete(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def _try(request: HttpRequest, change: Callable[[], object], outcome: str) -> bool:
-    """Make the change and say what came of it: nothing where it was made before, why where it is refused, which returns False."""
+    """Make the change and say what came of it: nothing where it was made before, why where it is refused, which returns
+    False."""
     try:
         if change():
             messages.success(request, outcome)

@@ -1,4 +1,5 @@
-"""Two entrants side by side: the picture of differences, the table behind it, and the stories on which they differ most."""
+"""Two entrants side by side: the picture of differences, the table behind it, and the stories on which they differ
+most."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _board_query(chosen: Mapping[str, Any]) -> str:
-    """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader came from, if it does."""
+    """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
+    came from, if it does."""
     run, stage, params = chosen["runs"][0], chosen["stage"], chosen["asked"]
     came_from = {"split": chosen["comparison"]["split"], **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
@@ -104,7 +106,8 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
 
 
 def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
-    """Return links for a frozen comparison: either side of a row opens its items as they were; `document` says of whom it is."""
+    """Return links for a frozen comparison: either side of a row opens its items as they were; `document` says of whom
+    it is."""
     comparison = document["comparison"]
     entrants = [key.partition(".")[2] for key in document.get("keys", ())]
     sides = dict(zip(("first", "second"), entrants, strict=False))
@@ -243,8 +246,8 @@ def _item_url(access: ProjectAccess, entrant: dict[str, Any], pk: int | None) ->
 
 
 def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
-    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is, or
-    where a run was deleted."""
+    """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is,
+    or where a run was deleted."""
     if "keys" not in document:
         return ""
     first, second = document["keys"]
@@ -267,7 +270,8 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
 
     def make() -> str:
         return freeze_comparison(
-            by=request.user, project=access.project, runs=chosen["runs"], keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
+            by=request.user, project=access.project, runs=chosen["runs"],
+            keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
             comparison=chosen["whole"], title=title,
         ).uid  # fmt: skip
 

@@ -27,7 +27,8 @@ METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
 }  # fmt: skip
 SETTLED = {
-    "unanimous": "unanimous", "majority": "settled by a majority", "adjudicated": "decided by an expert", "imported": "imported",
+    "unanimous": "unanimous", "majority": "settled by a majority", "adjudicated": "decided by an expert",
+    "imported": "imported",
 }  # fmt: skip
 MOST_CHANGES = 100
 
@@ -52,7 +53,8 @@ def datasets(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _row(dataset: Dataset, before: Dataset | None) -> dict:
-    """Return a row of the table; its `parts` are (method, cells, where its bar begins, how wide) in percent of all cells."""
+    """Return a row of the table; its `parts` are (method, cells, where its bar begins, how wide) in percent of all
+    cells."""
     cells, parts, start = sum(dataset.methods.values()), [], 0.0
     for method in METHODS:
         if count := dataset.methods.get(method, 0):

@@ -97,7 +97,8 @@ def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[li
 def _matrix(
     slug: str, chosen: Mapping[str, Any], stage: str, reading: str, lead: Sequence[str]
 ) -> dict[str, Any] | None:
-    """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where it waits for the reader's work."""
+    """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
+    it waits for the reader's work."""
     name, board = f"pairs-{stage}-{reading}", chosen["board"]
     stages = {stage: entrants[0] for stage, entrants in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
@@ -122,7 +123,8 @@ def _fits(row: Mapping[str, Any], text: str) -> bool:
 
 
 def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[str, Any]) -> Href:
-    """Return links of differences: each opens the two models story by story, and from there again all pairs of their ranking."""
+    """Return links of differences: each opens the two models story by story, and from there again all pairs of their
+    ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
     split, ranking = chosen["board"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
 
@@ -140,7 +142,8 @@ def _address(slug: str, query: str):
 
 
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each category."""
+    """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each
+    category."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request.GET, access)
     stages = chosen["board"]["stages"] if chosen else {}

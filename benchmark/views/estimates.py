@@ -38,7 +38,8 @@ Askings = list[estimates.Asking]
 
 @require_GET
 def estimate(request: HttpRequest, slug: str) -> HttpResponse:
-    """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count the answers that the ledger has."""
+    """Estimate what the chosen run asks and costs and what it can show; with `ledger`, which takes longer, also count
+    the answers that the ledger has."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)

@@ -1,4 +1,5 @@
-"""Figures of results as SVG, PDF and PNG, drawn when they are asked for and kept by what they show and what drew them."""
+"""Figures of results as SVG, PDF and PNG, drawn when they are asked for and kept by what they show and what drew
+them."""
 
 from __future__ import annotations
 
@@ -64,7 +65,8 @@ def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str
 def figure_response(
     request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
 ) -> HttpResponse:
-    """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for. Raises Http404 for others."""
+    """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for.
+    Raises Http404 for others."""
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures:
         raise Http404(f"There is no figure {name!r}; there are {', '.join(pictures)}.")

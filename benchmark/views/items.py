@@ -36,7 +36,8 @@ def items(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @require_GET
 def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
-    """The items of a frozen report as they were; of one about several runs, those of the run whose model is asked for."""
+    """The items of a frozen report as they were; of one about several runs, those of the run whose model is asked
+    for."""
     access, frozen = report_access(request.user, slug, report)
     among = frozen.items.all()
     entrants = Entrant.objects.filter(pk__in=among.order_by().values("entrant").distinct()).select_related(

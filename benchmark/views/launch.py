@@ -56,7 +56,8 @@ def launches_of(project: Project) -> list[dict]:
 
 
 def launch_once(request: HttpRequest, plans: Sequence[Plan]) -> str:
-    """Start a run of each plan and return the uid of the first; the same form sent again gives the same runs. Raises RunRefused."""
+    """Start a run of each plan and return the uid of the first; the same form sent again gives the same runs. Raises
+    RunRefused."""
     return made_once(request, lambda: start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid)
 
 
@@ -71,8 +72,8 @@ def posted(request: HttpRequest) -> QueryDict | None:
 
 
 def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
-    """List the endpoints that a form offers: {endpoint, ticked, stages, partly, told}: the labels of the steps that each can be asked for, whether these are not
-    all, and what it can do in a word or two."""
+    """List the endpoints that a form offers: {endpoint, ticked, stages, partly, told}: the labels of the steps that
+    each can be asked for, whether these are not all, and what it can do in a word or two."""
     ticked: Collection[str] = form["endpoints"].value() or ()
     rows = []
     for endpoint in form.fields["endpoints"].queryset:

@@ -171,8 +171,8 @@ def _kept(request: HttpRequest) -> str:
 def board_chart(
     slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
 ) -> dict[str, Any]:
-    """Draw both readings of the score with intervals, what is missing and letters, in the order of the ranking; a name opens the items behind it,
-    unless `slug` is empty."""
+    """Draw both readings of the score with intervals, what is missing and letters, in the order of the ranking; a name
+    opens the items behind it, unless `slug` is empty."""
     rows = [
         {
             "label": entrant["model"],

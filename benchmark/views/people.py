@@ -1,4 +1,5 @@
-"""The evidence behind the figures of an annotator or expert: stories, and in each the labels that were given beside gold."""
+"""The evidence behind the figures of an annotator or expert: stories, and in each the labels that were given beside
+gold."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ def _share(value: float | None) -> float:
 
 @require_GET
 def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -> HttpResponse:
-    """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises PermissionDenied for those
-    who have open work on it: gold stands beside them."""
+    """The labels of one story, for experts and admins: annotators never see how one of them labelled. Raises
+    PermissionDenied for those who have open work on it: gold stands beside them."""
     access, labeller = _person(request, slug, uid, person, role=Role.EXPERT)
     row = get_object_or_404(access.run.dataset.samples, number=number)
     schema = access.run.dataset.schema

@@ -92,9 +92,11 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
 
 @require_GET
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show which version the present gold is, and mark the versions that it is not: a fragment, as reading all gold takes its time.
+    """Show which version the present gold is, and mark the versions that it is not: a fragment, as reading all gold
+    takes its time.
 
-    `version` in the address is the one whose figures the page shows, `mark` a version that it has a place for a mark of.
+    `version` in the address is the one whose figures the page shows, `mark` a version that it has a place for a mark
+    of.
     """
     access = results_access(request.user, slug)
     present = present_version(access.project)
@@ -175,7 +177,7 @@ def _live(access: RunAccess) -> dict[str, Any]:
         "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,
         "along": along,
-        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",
+        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",  # noqa: E501
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }

@@ -23,8 +23,9 @@ Address = Callable[[str, str, str], str]
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "reading", "readings", "failed"}: those of the benchmark's
-    paper apart from the others in the report of a run, as a leaderboard begins with its rankings; `failed` are sentences on what a suite could not show."""
+    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "reading", "readings",
+    "failed"}: those of the benchmark's paper apart from the others in the report of a run, as a leaderboard begins with
+    its rankings; `failed` are sentences on what a suite could not show."""
     failed: list[str] = []
     tables, figures = tables_of(document, failed), figures_of(document, failed)
     heads = {
@@ -67,7 +68,8 @@ def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
 
 
 def sections_in(document: Document) -> list[Section]:
-    """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite arranges itself, single repetitions."""
+    """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite
+    arranges itself, single repetitions."""
     keys = ordered_keys(document["stages"])
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
@@ -112,8 +114,9 @@ def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
 def explorer_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any] | None:
-    """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has nothing to show, and where that is
-    withheld. {"key", "title", "failed"}, a sentence, where the suite could not show it."""
+    """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has
+    nothing to show, and where that is withheld. {"key", "title", "failed"}, a sentence, where the suite could not show
+    it."""
     suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
     if document.get("withheld") or suite is None or suite.explorer is None:
         return None
@@ -168,7 +171,8 @@ def _explored(document: Document, shows: Explored, reading: str, address: Addres
 
 
 def _matrix(table: Table, href: Href) -> dict[str, Any]:
-    """Return rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's interval."""
+    """Return rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's
+    interval."""
     columns = {column.key: column for column in table.columns}
     labels = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
     rows = []
@@ -207,7 +211,8 @@ NAMES = {"csv": "CSV", "json": "JSON", "tex": "LaTeX", "svg": "SVG", "pdf": "PDF
 
 
 def files_of(kind: str, name: str, address: Address) -> list[dict[str, str]]:
-    """Return {href, label[, column]} of each format; `column` is the address of a figure as wide as a column of a paper."""
+    """Return {href, label[, column]} of each format; `column` is the address of a figure as wide as a column of a
+    paper."""
     return [_file(kind, address(kind, name, suffix), suffix) for suffix in SUFFIXES[kind]]
 
 

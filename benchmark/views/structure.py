@@ -184,8 +184,8 @@ def _row(slug: str, apart: Apart, query: str, asked: Mapping[int, str]) -> dict[
 
 
 def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
-    """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says. Raises PermissionDenied where its reader
-    has open work on one of its stories."""
+    """Return what the address of a file or a story asks for, None where there is nothing of it, which the page says.
+    Raises PermissionDenied where its reader has open work on one of its stories."""
     sides = sides_of(access.project)
     if lacking(sides, access.project):
         return None

@@ -98,8 +98,8 @@ def table_context(
     sort: str = "",
     sortable: bool = False,
 ) -> dict[str, Any]:
-    """Return what templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling values;
-    `run_href` makes the address of a row's run."""
+    """Return what templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for
+    falling values; `run_href` makes the address of a row's run."""
     table = ordered(table, sort) if sort else table
     marks = table.marks()
     rows: list[dict[str, Any]] = []
@@ -135,14 +135,16 @@ def table_context(
 
 
 def split_notes(table: Table) -> tuple[list[str], list[str]]:
-    """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes first."""
+    """Split notes into the few short ones that make a table readable, and the others; what its marks mean comes
+    first."""
     notes = [*table.legend, *table.entered_told, *table.dashes, *table.notes]
     legend = [note for note in notes if len(note) <= LEGEND_LENGTH][:LEGEND_NOTES]
     return legend, [note for note in notes if note not in legend]
 
 
 def ordered(table: Table, sort: str) -> Table:
-    """Return the table sorted by a column; rows without a value stay last either way. An unknown column changes nothing."""
+    """Return the table sorted by a column; rows without a value stay last either way. An unknown column changes
+    nothing."""
     key = sort.removeprefix("-")
     column = next((candidate for candidate in table.columns if candidate.key == key), None)
     if column is None:

@@ -1,7 +1,8 @@
 """SQLite for many writers: whoever waits for the write lock asks for it every few milliseconds.
 
-SQLite's own waiting asks ever more seldom, in the end ten times a second, so that who has waited longest hardly ever finds the lock
-free. Eight annotators beside an import that holds it for 80 ms and leaves it for 30 waited 0.9 s at most that way, and 0.1 s this way.
+SQLite's own waiting asks ever more seldom, in the end ten times a second, so that who has waited longest hardly ever
+finds the lock free. Eight annotators beside an import that holds it for 80 ms and leaves it for 30 waited 0.9 s at most
+that way, and 0.1 s this way.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ Body = TypeVar("Body", bound=Shape)
 
 
 def read_body(request: Request, shape: type[Body], *, quoted: bool = True, **context: Any) -> Body:
-    """Return the body as an instance of its shape, checked in a `context`. Raises ValidationError with every field that does not fit, and
-    unless `quoted` without a word of what was sent."""
+    """Return the body as an instance of its shape, checked in a `context`. Raises ValidationError with every field that
+    does not fit, and unless `quoted` without a word of what was sent."""
     try:
         return shape.of(request.data, quoted=quoted, **context)
     except Misfit as error:

@@ -23,8 +23,8 @@ UNEXPECTED = "Something went wrong on the server; it has been logged, and nothin
 def one_shape(exc: Exception, context: dict[str, Any]) -> JsonResponse:
     """The answer to any exception of an API view, unexpected ones logged and told in one sentence.
 
-    A JsonResponse, because a renderer that was chosen for CSV or YAML cannot write it, and because its ASCII holds the lone
-    surrogates that a message may quote.
+    A JsonResponse, because a renderer that was chosen for CSV or YAML cannot write it, and because its ASCII holds the
+    lone surrogates that a message may quote.
     """
     from rest_framework.views import exception_handler  # that module loads this one
 
@@ -53,7 +53,8 @@ def one_shape(exc: Exception, context: dict[str, Any]) -> JsonResponse:
 
 
 def _limited(exc: Exception, context: dict[str, Any]) -> Exception:
-    """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a refused request."""
+    """Strangers are counted here: a view looks at its throttles after its permissions, and so never at those of a
+    refused request."""
     from core.api.throttling import Strangers  # as above
 
     strangers = Strangers()

@@ -10,7 +10,8 @@ from rest_framework.views import APIView
 
 
 class Pages(PageNumberPagination):
-    """`?page=2&page_size=100`. A value that is not a number is refused, because a silent default would hide the rest."""
+    """`?page=2&page_size=100`. A value that is not a number is refused, because a silent default would hide the
+    rest."""
 
     page_size_query_param = "page_size"
     max_page_size = 500

@@ -24,8 +24,8 @@ class OtherContent(ValueError):
 def made_once(*, key: str, content: str = "", make: Callable[[], str], now: datetime) -> str:
     """Return what `make` said of what it made: now, or when the key was first used.
 
-    The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the first
-    succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
+    The key is taken by an insert in the transaction of the making, so a second one waits until it is known whether the
+    first succeeded. Whatever `make` raises leaves the key free. Raises OtherContent.
     """
     record, first = _records().get_or_create(key=key, defaults={"content": content, "made_at": now})
     if first:

@@ -19,9 +19,11 @@ _NOT_SAID = {FIELD, "csrfmiddlewaretoken"}
 
 
 def made_once(request: HttpRequest, make: Callable[[], str]) -> str:
-    """Return what `make` said of what it made, now or when this very form was sent before. Without a key it makes each time.
+    """Return what `make` said of what it made, now or when this very form was sent before. Without a key it makes each
+    time.
 
-    `make` returns a short text that finds the thing again. What it raises leaves the key free, and the form as it was typed.
+    `make` returns a short text that finds the thing again. What it raises leaves the key free, and the form as it was
+    typed.
     """
     key = _key_of(request)
     return once.made_once(key=key, make=make, now=timezone.now()) if key else make()

@@ -4,10 +4,11 @@ from django.db import models
 
 
 class IdempotencyRecord(models.Model):
-    """One press of a button that makes something, and what came of it. Kept for a day, so that the press repeated makes nothing.
+    """One press of a button that makes something, and what came of it. Kept for a day, so that the press repeated makes
+    nothing.
 
-    `key` is a digest of who pressed, where, and the one-time key of the page or the request; `content` of what was sent, where a
-    different content under the same key is refused. `outcome` finds what was made; no secret is in it.
+    `key` is a digest of who pressed, where, and the one-time key of the page or the request; `content` of what was
+    sent, where a different content under the same key is refused. `outcome` finds what was made; no secret is in it.
     """
 
     key = models.CharField(max_length=64, unique=True)

@@ -18,7 +18,10 @@ PARAMETER = OpenApiParameter(
     HEADER,
     {"type": "string", "minLength": 1, "maxLength": LONGEST},
     OpenApiParameter.HEADER,
-    description="Made by you, unique to the request (a UUID will do). For a day the request sent again with it makes nothing new.",
+    description=(
+        "Made by you, unique to the request (a UUID will do). For a day the request sent again with it makes "
+        "nothing new."
+    ),
 )
 
 

@@ -18,8 +18,9 @@ Path = Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
-    """One field that does not fit. `place` is where the sentence looks, `field` the field itself, such as changes[3].label; for one that is
-    missing or should not be there `place` is the object around it. Empty for the whole value."""
+    """One field that does not fit. `place` is where the sentence looks, `field` the field itself, such as
+    changes[3].label; for one that is missing or should not be there `place` is the object around it. Empty for the
+    whole value."""
 
     place: str
     field: str
@@ -36,7 +37,8 @@ class Wrong:
 
 
 class Misfit(ValueError):
-    """A value that does not fit its shape. `wrong` holds an entry for each such field, at most MOST_LISTED; the message is the first one's."""
+    """A value that does not fit its shape. `wrong` holds an entry for each such field, at most MOST_LISTED; the message
+    is the first one's."""
 
     def __init__(self, wrong: Sequence[Wrong]) -> None:
         super().__init__(str(wrong[0]))
@@ -62,7 +64,8 @@ def refusal(expected: str, found: str = "") -> PydanticCustomError:
 
 
 def misfit_of(error: ValidationError, shape: type[BaseModel], start: Path = (), *, quoted: bool = True) -> Misfit:
-    """Return pydantic's errors as sentences. `start` is the path to the value; unless `quoted`, no sentence repeats what was sent."""
+    """Return pydantic's errors as sentences. `start` is the path to the value; unless `quoted`, no sentence repeats
+    what was sent."""
     listed = error.errors(include_url=False)[:MOST_LISTED]
     return Misfit([_wrong(error, shape, start, quoted) for error in listed])
 
@@ -125,7 +128,8 @@ def _names(shape: type[BaseModel]) -> Iterator[str]:
 
 
 def _shape_at(shape: type[BaseModel], path: Path) -> type[BaseModel]:
-    """The shape that a path of names and list positions leads to; a name that is no field is a key of an object of such shapes."""
+    """The shape that a path of names and list positions leads to; a name that is no field is a key of an object of such
+    shapes."""
     for part in path:
         fields = {field.alias or name: field for name, field in shape.model_fields.items()}
         if part in fields:

@@ -1,4 +1,5 @@
-"""Shapes of JSON objects: nothing is converted, unknown fields are refused, and each field says in words what it expects."""
+"""Shapes of JSON objects: nothing is converted, unknown fields are refused, and each field says in words what it
+expects."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Shape(BaseModel):
 
     @classmethod
     def of(cls, value: Any, *, start: Path = (), quoted: bool = True, **context: Any) -> Self:
-        """Return the instance that a JSON value describes. `start` is the path to the value, for the sentences; `context` is what checks look at.
+        """Return the instance that a JSON value describes. `start` is the path to the value, for the sentences;
+        `context` is what checks look at.
 
         Raises Misfit with every field that does not fit; unless `quoted`, its sentences repeat nothing of the value.
         """

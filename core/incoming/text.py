@@ -1,4 +1,5 @@
-"""JSON values from bytes. The standard library reads them: its hooks find a field that occurs twice, and its errors have line and column."""
+"""JSON values from bytes. The standard library reads them: its hooks find a field that occurs twice, and its errors
+have line and column."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class NotJson(ValueError):
 
 
 def json_of(raw: bytes, *, nan: bool = False) -> Any:
-    """Return the value that UTF-8 text holds, a byte order mark left out; `nan` takes the bare NaN that ToMBench writes.
+    """Return the value that UTF-8 text holds, a byte order mark left out; `nan` takes the bare NaN that ToMBench
+    writes.
 
     Raises NotJson, also for a field that occurs twice in an object and for what nests deeper than MAX_DEPTH.
     """
@@ -72,7 +74,8 @@ def too_deep(value: Any) -> bool:
 
 
 def unstorable(value: Any) -> str:
-    """Return what of a value no database can keep, as a clause; empty where there is nothing. Only escapes bring such text in."""
+    """Return what of a value no database can keep, as a clause; empty where there is nothing. Only escapes bring such
+    text in."""
     if _NUL.search(json.dumps(value, ensure_ascii=False)):
         return "it holds a NUL character"
     return unwritable(value)

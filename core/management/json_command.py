@@ -73,7 +73,8 @@ class JsonCommand(BaseCommand):
 
 
 def _lines(name: str, value: Any) -> list[str]:
-    """Return what a person reads of a value: counts by name stand in one line, other values by name each in one of their own."""
+    """Return what a person reads of a value: counts by name stand in one line, other values by name each in one of
+    their own."""
     if not isinstance(value, Mapping):
         return [f"{name}: {_plain(value)}"]
     if all(isinstance(number, int) and not isinstance(number, bool) for number in value.values()):
@@ -97,12 +98,14 @@ def _worded(name: object) -> str:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."  # without the number that Python puts first
+        # without the number that Python puts first
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}."
     return " ".join(str(error).split())
 
 
 def _refusing(parser: CommandParser) -> Callable[[str], NoReturn]:
-    """Return an error handler for argparse that refuses as any other refusal does: it would print its usage and end with 2."""
+    """Return an error handler for argparse that refuses as any other refusal does: it would print its usage and end
+    with 2."""
 
     def refuse(message: str) -> NoReturn:
         text = " ".join(message.split())

@@ -1,6 +1,7 @@
 """Statistics over clusters, the independent units of a sample: one interval method, one paired test, one correction.
 
-Callers say what their clusters are called (`unit`, in the plural), so that a reason reads as a sentence of their product.
+Callers say what their clusters are called (`unit`, in the plural), so that a reason reads as a sentence of their
+product.
 """
 
 from core.statistics.bootstrap import (

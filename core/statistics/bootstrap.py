@@ -23,7 +23,8 @@ def mean_of(rows: Floats) -> Floats:
 def resampled_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
     """The mean of what is known of each column, shape (n, k), in each resample of the clusters: shape (resamples, k).
 
-    `clusters` numbers each row's cluster from 0 on, shape (n,); without it every row is one. nan where none of a column's clusters was drawn.
+    `clusters` numbers each row's cluster from 0 on, shape (n,); without it every row is one. nan where none of a
+    column's clusters was drawn.
     """
     if not columns.size:
         return np.full((resamples, columns.shape[1]), np.nan)
@@ -32,7 +33,8 @@ def resampled_means(columns: Floats, *, seed: int, resamples: int, clusters: Clu
 
 
 def replicated_means(columns: Floats, *, seed: int, resamples: int, clusters: Clusters | None = None) -> Floats:
-    """The mean of what is known of each column, shape (n, k), without each cluster in turn, then in each resample: (clusters + resamples, k)."""
+    """The mean of what is known of each column, shape (n, k), without each cluster in turn, then in each resample:
+    (clusters + resamples, k)."""
     sums, counts = _sums_and_counts(columns, clusters)
     left_out = ratios(sums.sum(axis=0) - sums, counts.sum(axis=0) - counts)
     return np.concatenate([left_out, resampled_means(columns, seed=seed, resamples=resamples, clusters=clusters)])
@@ -44,7 +46,8 @@ def _sums_and_counts(columns: Floats, clusters: Clusters | None) -> tuple[Floats
 
 
 def by_cluster(columns: Floats, clusters: Clusters | None) -> Floats:
-    """The sums of each column, shape (n, k), over the rows of each cluster: shape (clusters, k); as it is where every row is a cluster."""
+    """The sums of each column, shape (n, k), over the rows of each cluster: shape (clusters, k); as it is where every
+    row is a cluster."""
     if clusters is None:
         return columns
     sums = np.zeros((int(clusters.max()) + 1 if len(clusters) else 0, columns.shape[1]))
@@ -77,13 +80,15 @@ def resampled_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) ->
 
 
 def replicated_sums(columns: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Sums over all clusters but each in turn, then over the clusters of each resample: shape (n, k) → (n + resamples, k)."""
+    """Sums over all clusters but each in turn, then over the clusters of each resample: shape (n, k) → (n + resamples,
+    k)."""
     left_out = (columns.sum(axis=0) - columns).astype(float)
     return np.concatenate([left_out, resampled_sums(columns, seed=seed, resamples=resamples)])
 
 
 def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArray[np.float32]]:
-    """Yield how often each resample drew each of n clusters, in blocks of shape (some resamples, n) of bearable size."""
+    """Yield how often each resample drew each of n clusters, in blocks of shape (some resamples, n) of bearable
+    size."""
     if resamples * n <= DRAWS_AT_ONCE:
         yield _kept_weights(seed, resamples, n)
         return
@@ -95,7 +100,8 @@ def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArra
 
 @lru_cache(maxsize=12)
 def _kept_weights(seed: int, resamples: int, n: int) -> NDArray[np.float32]:
-    """A report sums hundreds of times over the same resamples: of all its clusters, of the usable ones, of those of each group."""
+    """A report sums hundreds of times over the same resamples: of all its clusters, of the usable ones, of those of
+    each group."""
     return _weights(np.random.default_rng(seed), resamples, n).astype(np.float32)
 
 

@@ -19,8 +19,8 @@ def too_few_points(unit: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """Pearson's r of `n` pairs, from -1 to 1, its interval by Fisher's z transformation and its two-sided p value. `reason` says why one of
-    them is None, empty where none is."""
+    """Pearson's r of `n` pairs, from -1 to 1, its interval by Fisher's z transformation and its two-sided p value.
+    `reason` says why one of them is None, empty where none is."""
 
     n: int
     r: float | None = None
@@ -30,8 +30,9 @@ class Correlation:
 
 
 def pearson(first: Sequence[float], second: Sequence[float], *, unit: str) -> Correlation:
-    """Return the correlation of two figures of the same units, whose name in the plural is `unit`: none over fewer than three or where one of them does not vary, and without
-    interval and p value where the units are fewer than five or all lie on a line."""
+    """Return the correlation of two figures of the same units, whose name in the plural is `unit`: none over fewer than
+    three or where one of them does not vary, and without interval and p value where the units are fewer than five or
+    all lie on a line."""
     n = len(first)
     if n < FEWEST_POINTS:
         return Correlation(n, reason=too_few_points(unit))

@@ -1,17 +1,20 @@
 """The one interval method of the product: 95 % intervals of any figure from its resampled values, over clusters.
 
-The standard error of a cluster bootstrap, times sqrt(n / (n − 1)) because resamples of n clusters spread by so much too little, times a t
-quantile, as Hesterberg expands percentile tails ("What teachers should know about the bootstrap", The American Statistician 69(4), 2015,
-section 5.3). Its degrees of freedom are n − 1, and fewer where few clusters make most of the spread, since a standard error is then itself
-little known: those for which a chi-square variable varies as the variance of values of such kurtosis does (Satterthwaite 1946,
-"An approximate distribution of estimates of variance components", Biometrics Bulletin 2(6)), but at least four. Both ends are found on the logit of the figure's range and taken back (the delta method), so that an
-interval near the end of the range is longer on the other side, where the truth is, and never leaves the range.
+The standard error of a cluster bootstrap, times sqrt(n / (n − 1)) because resamples of n clusters spread by so much too
+little, times a t quantile, as Hesterberg expands percentile tails ("What teachers should know about the bootstrap", The
+American Statistician 69(4), 2015, section 5.3). Its degrees of freedom are n − 1, and fewer where few clusters make
+most of the spread, since a standard error is then itself little known: those for which a chi-square variable varies as
+the variance of values of such kurtosis does (Satterthwaite 1946, "An approximate distribution of estimates of variance
+components", Biometrics Bulletin 2(6)), but at least four. Both ends are found on the logit of the figure's range and
+taken back (the delta method), so that an interval near the end of the range is longer on the other side, where the
+truth is, and never leaves the range.
 
-Expanded percentile tails alone lack that length: with 10 clusters and an agreement of .93 they hold the truth in 88 %, these intervals in 94 %
-(`python bench/intervals.py`, tables in docs/statistics.md).
+Expanded percentile tails alone lack that length: with 10 clusters and an agreement of .93 they hold the truth in 88 %,
+these intervals in 94 % (`python bench/intervals.py`, tables in docs/statistics.md).
 
-Where every cluster has the same figure nothing is spread, which does not make it certain: with 95 % confidence a share of at most
-1 − .05^(1/n) of all clusters differs (the rule of three: about 3 / n), and the interval reaches as far as these could move the figure.
+Where every cluster has the same figure nothing is spread, which does not make it certain: with 95 % confidence a share
+of at most 1 − .05^(1/n) of all clusters differs (the rule of three: about 3 / n), and the interval reaches as far as
+these could move the figure.
 """
 
 from __future__ import annotations
@@ -94,8 +97,9 @@ def mean_estimates(
 ) -> list[Estimate]:
     """The mean of each row of `rows`, shape (k, n), nan where missing; all rows share the resampled clusters.
 
-    `clusters` numbers the cluster of each of the n, from 0 on; without it every one is its own, and with it an estimate also has `clusters`, how
-    many it rests on. `unit` is what the clusters are called, in the plural; `empty` is the reason of a row without any figure.
+    `clusters` numbers the cluster of each of the n, from 0 on; without it every one is its own, and with it an estimate
+    also has `clusters`, how many it rests on. `unit` is what the clusters are called, in the plural; `empty` is the
+    reason of a row without any figure.
     """
     means, counts = mean_of(rows), np.isfinite(rows).sum(axis=1)
     replicates = replicated_means(rows.T, seed=seed, resamples=resamples, clusters=clusters)
@@ -129,8 +133,9 @@ def intervals(
 ) -> list[Interval]:
     """Return ([low, high] or None, the reason without one) of each of k figures.
 
-    `values` has shape (k,), `counts` how many clusters each rests on, shape (k,). `replicates` is what they are without each of the
-    `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All are on one `scale`.
+    `values` has shape (k,), `counts` how many clusters each rests on, shape (k,). `replicates` is what they are without
+    each of the `clusters` in turn and then in each resample, shape (clusters + resamples, k), nan where undefined. All
+    are on one `scale`.
     """
     n = np.maximum(counts, 2)
     left_out, drawn = replicates[:clusters], replicates[clusters:]
@@ -173,7 +178,8 @@ def _spread(drawn: Floats, finite: NDArray[np.bool_]) -> Floats:
 
 
 def unseen_share(n: int) -> float:
-    """The largest share of all clusters, with 95 % confidence, of a kind of which none is among n: 1 − .05^(1/n), about 3 / n."""
+    """The largest share of all clusters, with 95 % confidence, of a kind of which none is among n: 1 − .05^(1/n), about
+    3 / n."""
     return 1 - math.pow(1 - LEVEL, 1 / n)
 
 
@@ -185,7 +191,8 @@ def _unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
 
 
 def tails(n: NDArray[np.int64]) -> Floats:
-    """The share of resamples beyond either end where quantiles of resamples are wanted, as of ranks: 2.5 % for many clusters, less for few.
+    """The share of resamples beyond either end where quantiles of resamples are wanted, as of ranks: 2.5 % for many
+    clusters, less for few.
 
     The tails of an expanded percentile interval (Hesterberg 2015).
     """
@@ -216,6 +223,8 @@ def sparse(unit: str) -> str:
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
     """Return how the intervals are made, in words."""
     return (
-        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} resamples, seed {seed}), degrees of "
-        f"freedom by kurtosis, on the logit of the figure's range; rule of three where all {unit} are alike; none of fewer than {FEWEST} {unit}"
+        f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} "
+        f"resamples, seed {seed}), degrees of "
+        f"freedom by kurtosis, on the logit of the figure's range; rule of three where all {unit} are alike; "
+        f"none of fewer than {FEWEST} {unit}"
     )

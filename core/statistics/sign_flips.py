@@ -1,7 +1,8 @@
 """Does the mean of paired differences differ from nought? The sign of each cluster's difference is flipped.
 
-Were the two sides exchangeable in a cluster, either sign would be as likely (Fisher 1935, chapter 3; Good 2005, "Permutation,
-Parametric and Bootstrap Tests of Hypotheses", 3.2). A cluster is flipped as a whole, so dependence within it does no harm.
+Were the two sides exchangeable in a cluster, either sign would be as likely (Fisher 1935, chapter 3; Good 2005,
+"Permutation, Parametric and Bootstrap Tests of Hypotheses", 3.2). A cluster is flipped as a whole, so dependence within
+it does no harm.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ EXACT = 14
 FLIPS = 9_999
 """Sign patterns drawn beyond that, at least; more for many pairs, so that Holm's first step can be passed."""
 SYMMETRY_FROM = 30
-"""Of fewer clusters, one that is far off decides for a side; from about so many on the mean is symmetric enough whatever the differences are."""
+"""Of fewer clusters, one that is far off decides for a side; from about so many on the mean is symmetric enough
+whatever the differences are."""
 _AT_ONCE = 4_000_000
 
 Columns = NDArray[np.int64]
@@ -31,15 +33,20 @@ def flips_for(hypotheses: int) -> int:
 
 
 def out_of_reach(n: int, tests: int, alpha: float = ALPHA) -> bool:
-    """Return whether no difference of so few clusters can pass so many tests, however large: with all of one sign the p is 2^(1 − n)."""
+    """Return whether no difference of so few clusters can pass so many tests, however large: with all of one sign the p
+    is 2^(1 − n)."""
     return tests * 2.0 ** (1 - n) > alpha
 
 
 def caution(n: int, unit: str, where: str = "with") -> str:
-    """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM` clusters on. `where` begins the sentence."""
+    """Return what the test takes for granted where so few clusters cannot make up for it; empty from `SYMMETRY_FROM`
+    clusters on. `where` begins the sentence."""
     if n >= SYMMETRY_FROM:
         return ""
-    return f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically around their mean"
+    return (
+        f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie "
+        f"symmetrically around their mean"
+    )
 
 
 def sign_flip_p(differences: Floats, *, seed: int, flips: int = FLIPS) -> list[float | None]:
@@ -92,7 +99,8 @@ def _exact_p(values: Floats) -> float:
 
 
 def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
-    """All rows are turned by the same patterns, over all blocks of columns, shape (k, …), and within each: (1 + blocks, k).
+    """All rows are turned by the same patterns, over all blocks of columns, shape (k, …), and within each: (1 + blocks,
+    k).
 
     A sum over all columns is the sum of the blocks' sums, so that one pass serves both.
     """

@@ -1,4 +1,5 @@
-"""How much of the spread of scores lies between clusters, between conditions and between repetitions, from a mixed model."""
+"""How much of the spread of scores lies between clusters, between conditions and between repetitions, from a mixed
+model."""
 
 from __future__ import annotations
 
@@ -19,13 +20,15 @@ _NONE = 1e-12
 def variance_split(
     scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
 ) -> dict[str, Any]:
-    """Return {"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance that sum to 1.
+    """Return {"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance
+    that sum to 1.
 
-    A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions. With two or more `conditions`,
-    such as prompt levels, each has a fixed effect and a random one within each cluster: their share is the variance of the fixed effects plus that
-    of the random ones. Without them "conditions" is None. Where the scores cannot tell there is a `reason` in place of shares.
-    Estimated by restricted maximum likelihood: in closed form where every cluster has as many scores, under each condition too (Searle, Casella and
-    McCulloch 1992, "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
+    A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions.
+    With two or more `conditions`, such as prompt levels, each has a fixed effect and a random one within each cluster:
+    their share is the variance of the fixed effects plus that of the random ones. Without them "conditions" is None.
+    Where the scores cannot tell there is a `reason` in place of shares. Estimated by restricted maximum likelihood: in
+    closed form where every cluster has as many scores, under each condition too (Searle, Casella and McCulloch 1992,
+    "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
     """
     values, places = np.asarray(scores, dtype=float), _numbers(clusters)
     levels = None if conditions is None or len(set(conditions)) < 2 else _numbers(conditions)
@@ -76,9 +79,10 @@ def _mixed(values: Floats, places: Clusters) -> dict[str, float]:
 
 
 def _balanced_crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dict[str, float]:
-    """Each cluster has as many scores under each condition. The mean squares of repetitions, of conditions within clusters and of clusters are
-    expected to rise in this order; where they do not, those that are out of order are pooled (Thompson and Moore 1963, "Non-negative estimates of
-    variance components", Technometrics 5(4)), which is where the likelihood has its edge."""
+    """Each cluster has as many scores under each condition. The mean squares of repetitions, of conditions within
+    clusters and of clusters are expected to rise in this order; where they do not, those that are out of order are
+    pooled (Thompson and Moore 1963, "Non-negative estimates of variance components", Technometrics 5(4)), which is
+    where the likelihood has its edge."""
     table = values[np.lexsort((levels, places))].reshape(places.max() + 1, levels.max() + 1, -1)
     clusters, conditions, turns = table.shape
     cells, rows, columns = table.mean(axis=2), table.mean(axis=(1, 2)), table.mean(axis=(0, 2))

@@ -1,6 +1,7 @@
 """Geometry of the charts that pages draw themselves, so that they follow the theme and open what is behind a mark.
 
-Places across are per cent of the plot's width, whatever that is; a page lays rows, labels and numbers out (`components/dot_chart.html`).
+Places across are per cent of the plot's width, whatever that is; a page lays rows, labels and numbers out
+(`components/dot_chart.html`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ MOST_TICKS = 6
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How the numbers of a chart are written: so many times the value, with so many decimals and a sign before or a unit after it."""
+    """How the numbers of a chart are written: so many times the value, with so many decimals and a sign before or a
+    unit after it."""
 
     times: float = 100
     places: int = 1
@@ -48,7 +50,8 @@ class Axis:
 
     @classmethod
     def of(cls, edges: Sequence[float]) -> Axis:
-        """Ends on whole twentieths, at least ten points apart, and within 0 and 1 (a difference: −1 and 1) as every score is."""
+        """Ends on whole twentieths, at least ten points apart, and within 0 and 1 (a difference: −1 and 1) as every
+        score is."""
         least = -1.0 if min(edges, default=0.0) < -NOISE else 0.0
         low = max(least, floor(min(edges, default=0.0) * 20 + NOISE) / 20)
         high = min(1.0, ceil(max(edges, default=1.0) * 20 - NOISE) / 20)
@@ -83,9 +86,10 @@ def dot_chart(
 ) -> dict[str, Any]:
     """Lay out a chart of dots.
 
-    Rows are {"label", "first", "second", "bounds", "out", "aside", "href", "n"}: figures {value, interval[, reason]} as fractions, `second`
-    as a hollow mark, `bounds` [low, high] as a band, `out` the share that is missing, `n` in words what the row rests on. The scale holds
-    all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are over the numbers, `noun` is what they are of, `aside` stands over the last column.
+    Rows are {"label", "first", "second", "bounds", "out", "aside", "href", "n"}: figures {value, interval[, reason]} as
+    fractions, `second` as a hollow mark, `bounds` [low, high] as a band, `out` the share that is missing, `n` in words
+    what the row rests on. The scale holds all that is drawn and `holds`; with `zero` nought, where a line stands:
+    differences. `heads` are over the numbers, `noun` is what they are of, `aside` stands over the last column.
     """
     edges = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
     edges += [float(end) for row in rows for end in row.get("bounds") or ()]

@@ -52,7 +52,8 @@ def contrast_calls(
 ) -> dict[Hashable, tuple[Pair, ...]]:
     """Return, by sample, the pairs of one call, of at most `most` samples; the same for the same seed and samples.
 
-    A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A sample of which fewer than `least` pairs can be made is left out.
+    A gold row serves once, and the kinds are kept level over all calls as far as the gold has material for them. A
+    sample of which fewer than `least` pairs can be made is left out.
     """
     rng, counts = Random(f"contrast {seed}"), Counter[Kind]()
     calls: dict[Hashable, tuple[Pair, ...]] = {}
@@ -89,7 +90,8 @@ def _call(rows: Sequence[Row], rng: Random, counts: Counter[Kind]) -> tuple[Pair
 def pairs_of(row: Row, rows: Sequence[Row], rng: Random) -> list[Pair]:
     """Every pair that the rules can make of a gold row beside the others of its sample, at most one of a kind.
 
-    A row that says something else is made only where its actor has no gold row, the source aside, that half of its words would fit.
+    A row that says something else is made only where its actor has no gold row, the source aside, that half of its
+    words would fit.
     """
     actor, belief = row
     words = {word for _, text in rows for word in re.findall(r"\w+", text.lower())}

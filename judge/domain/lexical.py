@@ -1,7 +1,7 @@
 """The lexical judge: which propositions of two tables say the same, by their wording alone.
 
-It pairs propositions of one actor one to one by text similarity, and never two of which one denies, counts, opposes or names something else
-than the other (see `lexical_guards`). What it cannot see, it says in BLIND.
+It pairs propositions of one actor one to one by text similarity, and never two of which one denies, counts, opposes or
+names something else than the other (see `lexical_guards`). What it cannot see, it says in BLIND.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from judge.domain.lexical_guards import contradict
 NAME = "lexical-judge"
 THRESHOLD = 0.55
 RULES = 3
-"""The version of this judge. Raise it with every change of what it matches: its calls and its rows are told apart by it."""
+"""The version of this judge. Raise it with every change of what it matches: its calls and its rows are told apart by
+it."""
 BLIND = (
-    "It compares words, not meanings. It cannot see what a negation is about, who does what to whom, what only context tells, nor a synonym, an "
+    "It compares words, not meanings. It cannot see what a negation is about, who does what to whom, what "
+    "only context tells, nor a synonym, an "
     "antonym or a swapped word where more of the sentence changed."
 )
 
@@ -24,8 +26,8 @@ BLIND = (
 def align(
     predictions: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], *, threshold: float = THRESHOLD
 ) -> list[tuple[int, int]]:
-    """Return (prediction, gold) indices of the assignment with the greatest total similarity within each actor (Hungarian method),
-    of pairs at or above `threshold` that do not contradict each other.
+    """Return (prediction, gold) indices of the assignment with the greatest total similarity within each actor
+    (Hungarian method), of pairs at or above `threshold` that do not contradict each other.
 
     Similarity is the mean of token-set and plain ratio, 0 to 1, case-insensitive.
     """

@@ -1,8 +1,8 @@
 """When two similar sentences say different things, as far as single words tell.
 
-Four guards: one denies more often than the other, or has the antonym of a word of the other (both together cancel: "not full" may be
-"empty"); each has a number that the other lacks; or they are the same but for words in the same places ("box" for "basket").
-English, and Chinese as far as it goes without dividing words.
+Four guards: one denies more often than the other, or has the antonym of a word of the other (both together cancel: "not
+full" may be "empty"); each has a number that the other lacks; or they are the same but for words in the same places
+("box" for "basket"). English, and Chinese as far as it goes without dividing words.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ def _faces_in(text: str, other: str, left: frozenset[str], right: frozenset[str]
 
 
 def _swapped(first: _Sentence, second: _Sentence) -> bool:
-    """Return whether both have the same words in the same order but for a few that stand in the same places: at most half, or the only one."""
+    """Return whether both have the same words in the same order but for a few that stand in the same places: at most
+    half, or the only one."""
     if first.signs or second.signs:
         return _swapped_signs(first.signs, second.signs)
     left, other = first.content, second.content

@@ -1,7 +1,7 @@
 """The lexical judge as a baseline: it reads two tables of propositions, and answers as a judge is asked to.
 
-It reads `predictions` and `gold` [[actor, belief], …] of `Request.task`. With the form "structured" it gives the ids that match, else two
-CSV tables. The option `threshold` (0 to 1) is the least similarity of a pair.
+It reads `predictions` and `gold` [[actor, belief], …] of `Request.task`. With the form "structured" it gives the ids
+that match, else two CSV tables. The option `threshold` (0 to 1) is the least similarity of a pair.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sentences said otherwise by rule: denied, moved to another place or feeling, or in other words with the same meaning.
 
-Each rule returns None where it cannot be sure of a well-formed sentence. The word lists are apart from those of the lexical judge, which is
-tested with what is made here.
+Each rule returns None where it cannot be sure of a well-formed sentence. The word lists are apart from those of the
+lexical judge, which is tested with what is made here.
 """
 
 from __future__ import annotations
@@ -28,11 +28,16 @@ _DETERMINERS = frozenset(_words("a an the his her its their my our your this tha
 _NOUNS_FOLLOW = _DETERMINERS | frozenset(_words("one two three four five six seven eight nine ten some no to"))
 _BARE_SUBJECTS = frozenset(_words("they we i you"))
 _IRREGULAR = {
-    "know": "knew", "think": "thought", "see": "saw", "put": "put", "go": "went", "find": "found", "leave": "left", "tell": "told", "take": "took",
-    "come": "came", "give": "gave", "feel": "felt", "hear": "heard", "make": "made", "say": "said", "hide": "hid", "forget": "forgot", "get": "got",
-    "keep": "kept", "lose": "lost", "hold": "held", "bring": "brought", "eat": "ate", "drink": "drank", "run": "ran", "sit": "sat", "stand": "stood",
-    "throw": "threw", "break": "broke", "meet": "met", "buy": "bought", "sell": "sold", "understand": "understood", "mean": "meant", "begin": "began",
-    "draw": "drew", "sleep": "slept", "win": "won", "send": "sent", "write": "wrote", "wear": "wore", "speak": "spoke", "teach": "taught", "learn": "learnt",
+    "know": "knew", "think": "thought", "see": "saw", "put": "put", "go": "went", "find": "found", "leave": "left",
+    "tell": "told", "take": "took",
+    "come": "came", "give": "gave", "feel": "felt", "hear": "heard", "make": "made", "say": "said", "hide": "hid",
+    "forget": "forgot", "get": "got",
+    "keep": "kept", "lose": "lost", "hold": "held", "bring": "brought", "eat": "ate", "drink": "drank", "run": "ran",
+    "sit": "sat", "stand": "stood",
+    "throw": "threw", "break": "broke", "meet": "met", "buy": "bought", "sell": "sold", "understand": "understood",
+    "mean": "meant", "begin": "began",
+    "draw": "drew", "sleep": "slept", "win": "won", "send": "sent", "write": "wrote", "wear": "wore", "speak": "spoke",
+    "teach": "taught", "learn": "learnt",
 }  # fmt: skip
 _REGULAR = _words(
     "want like love hate believe ask look need move watch live own remember enter exit hope work help play call "
@@ -161,8 +166,10 @@ _FEELINGS = (
     _words("sad angry upset afraid worried nervous unhappy jealous annoyed embarrassed disappointed"),
 )
 _PLACED = re.compile(
-    r"\b(?:in|into|inside|behind|under|from|to|at|near|outside|enters|entered|exits|exited|leaves|left) (?P<the>the|a|an|his|her|their|its|my|our|[A-Z]\w+['’]s) "
-    r"(?:(?P<adjective>red|blue|green|yellow|white|black|grey|brown|big|small|old|new) )?(?P<word>\w+)(?=[.]?$| and | of | by | with | near | in | at )"
+    r"\b(?:in|into|inside|behind|under|from|to|at|near|outside|enters|entered|exits|exited|leaves|left) "
+    r"(?P<the>the|a|an|his|her|their|its|my|our|[A-Z]\w+['’]s) "
+    r"(?:(?P<adjective>red|blue|green|yellow|white|black|grey|brown|big|small|old|new) "
+    r")?(?P<word>\w+)(?=[.]?$| and | of | by | with | near | in | at )"
 )
 _FELT = re.compile(
     r"\b(?:is|are|was|were|feels|feel|felt|seems|looks) (?P<adjective>so |very |quite |really )?"
@@ -176,7 +183,8 @@ _HAN_FEELINGS = (["高兴", "开心", "快乐"], ["难过", "伤心", "生气", 
 
 
 def moved(text: str, rng: Random, taken: Collection[str] = ()) -> str | None:
-    """The sentence with another place of its kind, or the opposite feeling; none of the words in `taken`, which a story may hold."""
+    """The sentence with another place of its kind, or the opposite feeling; none of the words in `taken`, which a story
+    may hold."""
     if HAN.search(text):
         return _moved_han(text, rng, taken)
     for pattern, groups, apart in ((_PLACED, _PLACES, False), (_FELT, _FEELINGS, True)):
@@ -219,25 +227,63 @@ _EQUALS = {
 _SAID_OTHERWISE = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r"^(\S+) and (\S+) (are|were) (friends|siblings|neighbours|flatmates|roommates|colleagues|married|cousins|classmates|sisters|brothers)\b", r"\2 and \1 \3 \4"),
+        (
+            (
+                r"^(\S+) and (\S+) (are|were) "
+                r"(friends|siblings|neighbours|flatmates|roommates|colleagues|married|cousins|classmates|sisters|brothers)\b"
+            ),
+            r"\2 and \1 \3 \4",
+        ),
         (r"^(\S+(?: \S+)?) (is|was) ([A-Z]\w+)['’]s (\w+)$", r"\1 \2 the \4 of \3"),
         (r"\bdoes not know (where|who|what|why|when|how|whether)\b", r"has no idea \1"),
         (r"\bdid not know (where|who|what|why|when|how|whether)\b", r"had no idea \1"),
-        (r"\bknows that\b", "is aware that"), (r"\bknows (?:of|about)\b", "is aware of"),
-        (r"\bwants (\w+) to\b", r"would like \1 to"), (r"\bwants to\b", "would like to"), (r"\bwanted to\b", "wished to"),
-        (r"\bsays that\b", "states that"), (r"\bsaid that\b", "stated that"), (r"\btells (\w+) that\b", r"informs \1 that"),
-        (r"\basks (\w+ )?whether\b", r"asks \1if"), (r"\basks (\w+) to\b", r"requests \1 to"),
-        (r"\bputs\b", "places"), (r"\blooks for\b", "searches for"), (r"\blooked for\b", "searched for"),
-        (r"\bstarts to\b", "begins to"), (r"\bstarted to\b", "began to"), (r"\bhas to\b", "must"),
-        (r"\b(is|are|was|were) afraid\b", r"\1 scared"), (r"\b(is|are|was|were) happy\b", r"\1 glad"), (r"\bsees\b", "notices"),
-        (r"\b(entered) the\b", "went into the"), (r"\benters the\b", "goes into the"), (r"\bexited the\b", "walked out of the"),
-        (r"\bmoved the (\w+) to\b", r"transferred the \1 to"), (r"\bmoves the (\w+) to\b", r"transfers the \1 to"),
-        (r"\b(is|are|was|were) in (the|a|an|his|her) (box|basket|drawer|cupboard|bag|crate|bottle|pantry|suitcase)\b", r"\1 located inside \2 \3"),
-        (r"\blikes the\b", "is fond of the"), (r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])", lambda match: _EQUALS[match[0]]),
+        (r"\bknows that\b", "is aware that"),
+        (r"\bknows (?:of|about)\b", "is aware of"),
+        (r"\bwants (\w+) to\b", r"would like \1 to"),
+        (r"\bwants to\b", "would like to"),
+        (r"\bwanted to\b", "wished to"),
+        (r"\bsays that\b", "states that"),
+        (r"\bsaid that\b", "stated that"),
+        (r"\btells (\w+) that\b", r"informs \1 that"),
+        (r"\basks (\w+ )?whether\b", r"asks \1if"),
+        (r"\basks (\w+) to\b", r"requests \1 to"),
+        (r"\bputs\b", "places"),
+        (r"\blooks for\b", "searches for"),
+        (r"\blooked for\b", "searched for"),
+        (r"\bstarts to\b", "begins to"),
+        (r"\bstarted to\b", "began to"),
+        (r"\bhas to\b", "must"),
+        (r"\b(is|are|was|were) afraid\b", r"\1 scared"),
+        (r"\b(is|are|was|were) happy\b", r"\1 glad"),
+        (r"\bsees\b", "notices"),
+        (r"\b(entered) the\b", "went into the"),
+        (r"\benters the\b", "goes into the"),
+        (r"\bexited the\b", "walked out of the"),
+        (r"\bmoved the (\w+) to\b", r"transferred the \1 to"),
+        (r"\bmoves the (\w+) to\b", r"transfers the \1 to"),
+        (
+            (
+                r"\b(is|are|was|were) in (the|a|an|his|her) "
+                r"(box|basket|drawer|cupboard|bag|crate|bottle|pantry|suitcase)\b"
+            ),
+            r"\1 located inside \2 \3",
+        ),
+        (r"\blikes the\b", "is fond of the"),
+        (r"\b(thinks|believes|thought|believed|think|believe)(?= that | [A-Z])", lambda match: _EQUALS[match[0]]),
         (r"\bmade a mistake\b", "was mistaken"),
     )
-]  # fmt: skip
-_SAID_OTHERWISE_HAN = {"认为": "觉得", "觉得": "认为", "高兴": "开心", "难过": "伤心", "妈妈": "母亲", "爸爸": "父亲", "知道": "清楚", "立刻": "马上", "里面": "里头"}  # fmt: skip
+]
+_SAID_OTHERWISE_HAN = {
+    "认为": "觉得",
+    "觉得": "认为",
+    "高兴": "开心",
+    "难过": "伤心",
+    "妈妈": "母亲",
+    "爸爸": "父亲",
+    "知道": "清楚",
+    "立刻": "马上",
+    "里面": "里头",
+}
 
 
 def paraphrased(text: str) -> str | None:

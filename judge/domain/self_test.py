@@ -16,7 +16,8 @@ METHOD = "exact (Clopper–Pearson) 95 % intervals over pairs"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """`right` of `n` pairs with an answer, `missing` without one. `rate` and `interval` are None where no pair has an answer."""
+    """`right` of `n` pairs with an answer, `missing` without one. `rate` and `interval` are None where no pair has an
+    answer."""
 
     kind: str
     name: str
@@ -29,8 +30,8 @@ class Rate:
 
 
 def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
-    """A `Rate` as plain data for each kind, of pairs of a kind and the number of gold rows that the made row was matched with, None where
-    there is no answer; a number from 1 on is a match."""
+    """A `Rate` as plain data for each kind, of pairs of a kind and the number of gold rows that the made row was
+    matched with, None where there is no answer; a number from 1 on is a match."""
     right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
     for kind, count in judged:
         if count is None:
@@ -48,7 +49,8 @@ def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
 
 @lru_cache(maxsize=4096)
 def _exact(right: int, n: int) -> tuple[float, float]:
-    """Return the ends of the exact interval of a share, which is searched for: 3 ms, and a leaderboard shows the same hundreds of times."""
+    """Return the ends of the exact interval of a share, which is searched for: 3 ms, and a leaderboard shows the same
+    hundreds of times."""
     from scipy.stats import binomtest
 
     interval = binomtest(right, n).proportion_ci(CONFIDENCE, method="exact")

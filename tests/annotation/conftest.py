@@ -34,5 +34,6 @@ def suggested(cast, make_story, seat):
 
 @pytest.fixture
 def few_draws(monkeypatch) -> None:
-    """Reports of anchoring draw the arms anew 1,999 times: more make a p-value finer, and change its level in nothing."""
+    """Reports of anchoring draw the arms anew 1,999 times: more make a p-value finer, and change its level in
+    nothing."""
     monkeypatch.setattr("annotation.domain.anchoring.report.randomisation_p", partial(randomisation_p, draws=1_999))

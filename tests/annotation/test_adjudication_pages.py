@@ -33,7 +33,8 @@ def vote(seat, changes):
 
 @pytest.fixture
 def disputed(make_story, seat):
-    """A story of which Bob, Bea and Ben label mental_source of every row in three ways: `disputed(number=1, rows=…)`."""
+    """A story of which Bob, Bea and Ben label mental_source of every row in three ways: `disputed(number=1,
+    rows=…)`."""
 
     def make(number=1, labels=("Inference", "Testimony", "Memory"), dimension=SOURCE, **fields):
         story = make_story(number=number, **fields)
@@ -65,7 +66,8 @@ def post(client, gold, **fields):
     return client.post(address("decide", gold.proposition.uid, gold.dimension), data, **HTMX)
 
 
-# --- the queue ------------------------------------------------------------------------------------------------------------
+# --- the queue
+# ------------------------------------------------------------------------------------------------------------
 
 
 def stories_shown(response):
@@ -202,7 +204,8 @@ def test_the_screen_takes_the_same_statements_for_a_longer_story(esi, disputed):
     assert len(many) == len(few) <= 22
 
 
-# --- the screen -----------------------------------------------------------------------------------------------------------
+# --- the screen
+# -----------------------------------------------------------------------------------------------------------
 
 
 def chips(page):
@@ -341,7 +344,8 @@ def test_next_keeps_the_filters(esi, disputed):
     assert f"dimension={SOURCE}" in url
 
 
-# --- filing, history, comments, flags -------------------------------------------------------------------------------------
+# --- filing, history, comments, flags
+# -------------------------------------------------------------------------------------
 
 
 def test_filing_a_case_puts_it_on_the_list_and_keeps_what_was_typed(esi, disputed):
@@ -398,7 +402,8 @@ def test_flags_are_answered_once(esi, cast, disputed):
     assert (flag.outcome, flag.outcome_text, flag.outcome_by) == ("declined", "One fact only.", cast.esi)
 
 
-# --- bulk -----------------------------------------------------------------------------------------------------------------
+# --- bulk
+# -----------------------------------------------------------------------------------------------------------------
 
 
 def test_majorities_are_previewed_and_accepted_within_the_filter(esi, cast, disputed):
@@ -416,7 +421,8 @@ def test_majorities_are_previewed_and_accepted_within_the_filter(esi, cast, disp
     assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 1
 
 
-# --- overruled ------------------------------------------------------------------------------------------------------------
+# --- overruled
+# ------------------------------------------------------------------------------------------------------------
 
 
 def finish(story, person):

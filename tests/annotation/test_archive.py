@@ -124,7 +124,8 @@ def test_the_copy_is_alive(full_project, cast, cast_vote):
 
 
 def test_everybody_becomes_an_imported_annotator_and_nobody_a_member(full_project, cast):
-    """Votes, decisions, comments and history are under names of the copy: no account of the site is said to have made them."""
+    """Votes, decisions, comments and history are under names of the copy: no account of the site is said to have made
+    them."""
     held = set(User.objects.accounts().values_list("pk", flat=True))
     import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now())
     copy = Project.objects.get(slug="copy")
@@ -268,7 +269,10 @@ CHANGES = {
             "members.jsonl": parts["members.jsonl"].replace(b'"role"', b'"role": "expert", "role"', 1),
         },
         True,
-        "members.jsonl, line 1: expected one JSON object of at most 16 MB; the field 'role' occurs twice in one object.",
+        (
+            "members.jsonl, line 1: expected one JSON object of at most 16 MB; the field 'role' occurs twice in "
+            "one object."
+        ),
     ),
     "no number": (
         lambda parts: {

@@ -76,7 +76,8 @@ def save(client, story, *changes, **fields):
     return post(client, story, {"changes": list(changes), **fields})
 
 
-# --- who may -----------------------------------------------------------------------------------------------------------
+# --- who may
+# -----------------------------------------------------------------------------------------------------------
 TAILS = ["", "votes/", "undo/", "{row}/comments/order/", "{row}/flag/"]
 
 
@@ -121,7 +122,8 @@ def test_saving_needs_the_token_against_forged_requests(cast, story):
     assert not Vote.objects.exists()
 
 
-# --- saving ------------------------------------------------------------------------------------------------------------
+# --- saving
+# ------------------------------------------------------------------------------------------------------------
 def test_a_vote_is_saved_and_answered_with_what_stands(bob, story, cast):
     one = change(story)
     answer = save(bob, story, one).json()
@@ -249,7 +251,8 @@ def test_a_field_of_an_older_script_loses_no_vote(bob, story):
     assert save(bob, story, change(story, colour="red")).status_code == 200
 
 
-# --- warnings, undo ----------------------------------------------------------------------------------------------------
+# --- warnings, undo
+# ----------------------------------------------------------------------------------------------------
 def test_cross_checks_warn_with_the_answer_and_on_the_page_and_forbid_nothing(bob, story):
     world = Proposition.objects.gold_of(story).first()
     answer = save(bob, story, change(story, row=world, dimension="order", label="2")).json()
@@ -282,7 +285,8 @@ def test_undo_passes_over_a_proposition_that_was_removed(bob, story):
     assert bob.get(address(story, "undo/")).json()["undo"]["proposition"] == rows[0].uid
 
 
-# --- what is never shown -----------------------------------------------------------------------------------------------
+# --- what is never shown
+# -----------------------------------------------------------------------------------------------
 def test_a_page_shows_own_labels_and_is_the_same_whatever_others_did(bob, story, cast, cast_vote):
     def shown() -> str:
         page = bob.get(address(story)).content.decode()
@@ -311,7 +315,8 @@ def test_a_thread_belongs_to_one_annotator(bob, story, cast):
     assert "Bea asks" not in page
 
 
-# --- comments and flags ------------------------------------------------------------------------------------------------
+# --- comments and flags
+# ------------------------------------------------------------------------------------------------
 def test_a_comment_is_kept_in_the_own_thread(bob, story, cast):
     row = Proposition.objects.gold_of(story).first()
     answer = bob.post(address(story, f"{row.uid}/comments/order/"), {"text": "Why <b>0</b>?"})
@@ -366,7 +371,8 @@ def test_a_story_without_propositions_says_so(bob, make_story, seat):
     assert "This story has no propositions yet" in bob.get(address(story)).content.decode()
 
 
-# --- cost --------------------------------------------------------------------------------------------------------------
+# --- cost
+# --------------------------------------------------------------------------------------------------------------
 def test_the_grid_costs_the_same_few_queries_for_any_story(bob, cast, make_story, seat, cast_vote):
     counts = []
     for number, size in ((1, 2), (2, 40)):

@@ -234,7 +234,8 @@ def test_the_statements_of_the_page_do_not_grow(cast, make_story, seat, client, 
         client.get(reverse("annotation:people", args=["minds"]))
 
 
-# --- an invitation opened by a member --------------------------------------------------------------------------------------------
+# --- an invitation opened by a member
+# --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("held", "offered"), [("annotator", "expert"), ("annotator", "admin"), ("expert", "admin")])
@@ -253,7 +254,7 @@ def test_an_invitation_raises_the_role_of_a_member(held, offered, cast, client):
 
 @pytest.mark.parametrize(
     ("held", "offered", "told"),
-    [("expert", "annotator", "as expert, which is more than annotator"), ("expert", "expert", "as expert, so it would change nothing")],
+    [("expert", "annotator", "as expert, which is more than annotator"), ("expert", "expert", "as expert, so it would change nothing")],  # noqa: E501
 )  # fmt: skip
 def test_an_invitation_that_offers_no_more_says_so_and_stays_open(held, offered, told, cast, client):
     invitation, token = people.invite(by=cast.alice, project=cast.project, role=Role(offered), now=timezone.now())

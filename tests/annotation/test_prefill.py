@@ -1,4 +1,5 @@
-"""Pre-filling from start to effect: suggestions by the scripted backend, arms, what the grid shows, what is never touched."""
+"""Pre-filling from start to effect: suggestions by the scripted backend, arms, what the grid shows, what is never
+touched."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ from tests.annotation.prefilling import CELLS, begin, change, shares
 from workers.models import Call, Endpoint, EndpointRateLimit, Item
 from workers.services.runner import Runner
 
-# --- the prompt and its answer -------------------------------------------------------------------------------------------
+# --- the prompt and its answer
+# -------------------------------------------------------------------------------------------
 ROWS = [Row(1, "world", "The key is in the drawer"), Row(2, "Ines", "The key is in the bag")]
 
 
@@ -73,7 +75,8 @@ def test_what_is_not_legal_is_missing_and_never_guessed():
     assert read_labels("{the rows} {{ " + text, ROWS, DEFAULT_SCHEMA).labels == read.labels
 
 
-# --- a round ---------------------------------------------------------------------------------------------------------------
+# --- a round
+# ---------------------------------------------------------------------------------------------------------------
 @pytest.mark.django_db(transaction=True)
 class TestRound:
     def test_every_open_cell_gets_a_legal_suggestion_with_its_call(self, cast, endpoint, make_story):
@@ -156,7 +159,8 @@ class TestRound:
         assert Suggestion.objects.count() == 0
 
 
-# --- arms -------------------------------------------------------------------------------------------------------------------
+# --- arms
+# -------------------------------------------------------------------------------------------------------------------
 def test_the_database_refuses_shares_above_a_hundred(cast):
     with pytest.raises(IntegrityError):
         Project.objects.filter(pk=cast.project.pk).update(blind_share=60, reveal_share=41)

@@ -25,7 +25,8 @@ def admin(cast, client):
 
 
 FORM = {
-    "name": "Minds", "description": "", "language": "en", "overlap": "3", "speed_floor_ms": "700", "blind_share": "20", "arms_unit": "cell",
+    "name": "Minds", "description": "", "language": "en", "overlap": "3", "speed_floor_ms": "700", "blind_share": "20",
+    "arms_unit": "cell",
     "reveal_share": "0", "arms_seed": "1",
 }  # fmt: skip
 

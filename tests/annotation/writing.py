@@ -13,7 +13,8 @@ from annotation.services.short_writes import ShortWrites
 
 @contextmanager
 def watched_transactions(monkeypatch) -> Iterator[list[int]]:
-    """Gathers how many rows each outermost transaction wrote (SQLite counts them); statements outside of one write none."""
+    """Gathers how many rows each outermost transaction wrote (SQLite counts them); statements outside of one write
+    none."""
     rows: list[int] = []
     monkeypatch.setattr(short_writes, "_PAUSE_SECONDS", 0)
     switch = connection.set_autocommit  # off begins an outermost transaction, on every database; on again ends it

@@ -129,7 +129,10 @@ def test_each_wrong_field_gets_its_sentence(register, settings):
     assert fields == {
         "base_url": ["This site allows only models.example (ENDPOINT_HOSTS)."],
         "model": [
-            "There is no baseline 'nonsense'; there are majority, random, omniscient, lexical-judge, first-option, tracker."
+            (
+                "There is no baseline 'nonsense'; there are majority, random, omniscient, lexical-judge, "
+                "first-option, tracker."
+            )
         ],
     }
 

@@ -1,6 +1,8 @@
-"""The API is fuzzed from its own description, each request as every role: no 5xx, and every answer is one that the description allows.
+"""The API is fuzzed from its own description, each request as every role: no 5xx, and every answer is one that the
+description allows.
 
-Runs in process through WSGI; each request is rolled back, so that cases neither depend on one another nor on their order.
+Runs in process through WSGI; each request is rolled back, so that cases neither depend on one another nor on their
+order.
 """
 
 from __future__ import annotations
@@ -123,9 +125,11 @@ def described(tokens, one_connection, place):
 
 
 def answer_to(case, token: dict[str, str], guarded: set[str]) -> int:
-    """The status of an answer that passed all checks; `guarded` holds the operations that were shown to answer nobody without a token.
+    """The status of an answer that passed all checks; `guarded` holds the operations that were shown to answer nobody
+    without a token.
 
-    That is the one check which makes requests of its own, and what it finds does not depend on whom it takes the token from.
+    That is the one check which makes requests of its own, and what it finds does not depend on whom it takes the token
+    from.
     """
     operation = case.operation.label
     with transaction.atomic():

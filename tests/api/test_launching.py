@@ -115,7 +115,8 @@ def test_methods_and_controls_are_launched_together(cast, api, tmp_path):
     estimate = alice.post(f"{RUNS}estimate/", launch, format="json").json()
     assert estimate["calls"] == 3 * 2 * 2 and not Run.objects.exists()
     assert [(line["method"], line["control"], line["in_common"]) for line in estimate["lines"]] == [
-        ("plain", "", 0), ("plain", "other names", 0), ("chain of thought", "", 0), ("chain of thought", "other names", 0),
+        ("plain", "", 0), ("plain", "other names", 0), ("chain of thought", "", 0),
+        ("chain of thought", "other names", 0),
     ]  # fmt: skip
     body = alice.post(RUNS, launch, format="json").json()
     plain, cot = Run.objects.originals().order_by("pk")

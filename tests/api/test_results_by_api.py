@@ -1,4 +1,5 @@
-"""The worked example of docs/results-by-api.md runs as it stands, against a served site, and comes to the figures of the report."""
+"""The worked example of docs/results-by-api.md runs as it stands, against a served site, and comes to the figures of
+the report."""
 
 from __future__ import annotations
 

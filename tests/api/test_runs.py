@@ -116,7 +116,8 @@ def test_the_list_takes_the_same_number_of_statements_whatever_it_holds(world, a
     assert alice.get(f"{base}runs/", {"state": "running"}).status_code == 400
 
 
-# --- items and scores ------------------------------------------------------------------------------------------------------------
+# --- items and scores
+# ------------------------------------------------------------------------------------------------------------
 def test_items_come_with_their_answers_and_both_readings(world, read):
     path = f"runs/{world.run.uid}/items/"
     everything = read(world.alice, path, page_size=500)
@@ -175,7 +176,8 @@ def test_scores_are_one_table_in_json_and_csv(world, api, base, read):
     assert told(api(world.alice).get(f"{base}{path}", {"format": "parquet"}), 404)
 
 
-# --- reports, leaderboards, comparisons --------------------------------------------------------------------------------------------
+# --- reports, leaderboards, comparisons
+# --------------------------------------------------------------------------------------------
 def test_a_report_has_the_figures_of_the_page(world, api, base, read):
     report = read(world.alice, f"runs/{world.run.uid}/report/")
     groups = {group["key"]: group for group in report["groups"]}

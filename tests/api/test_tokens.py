@@ -1,4 +1,5 @@
-"""Tokens of the API: listed, with a scope and an end, and not outliving the password; and how many requests there may be."""
+"""Tokens of the API: listed, with a scope and an end, and not outliving the password; and how many requests there may
+be."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ def tiny(monkeypatch, own_registry):
 
 @pytest.fixture
 def small_fonts(monkeypatch) -> None:
-    """Fonts in PDF files without their tables for kerning and ligatures, which a viewer does not read and which take half a PDF's time."""
+    """Fonts in PDF files without their tables for kerning and ligatures, which a viewer does not read and which take
+    half a PDF's time."""
     from fontTools.subset import Options
 
     dropped = [*Options._drop_tables_default, "GSUB", "GPOS", "GDEF", "kern"]

@@ -63,7 +63,8 @@ def endpoint(name: str, provider: str = "scripted", **fields) -> Endpoint:
 
 
 class OracleWorld:
-    """The records as a frozen dataset, an oracle's server that knows them, and an endpoint for each of its `skills` by name."""
+    """The records as a frozen dataset, an oracle's server that knows them, and an endpoint for each of its `skills` by
+    name."""
 
     def __init__(
         self, folder: Path, records: Iterable[dict], server: ModelServer, skills: Mapping[str, Mapping]
@@ -78,7 +79,8 @@ class OracleWorld:
         self.before = len(server.paid())
 
     def run(self, *models: str, work: bool = True, **plan) -> Run:
-        """A run of these models, of `model` without a name, with everything asked and `judge` judging unless `plan` says more."""
+        """A run of these models, of `model` without a name, with everything asked and `judge` judging unless `plan`
+        says more."""
         plan = {"stages": ("extract", "judge", "label"), "judge": self.models["judge"]} | plan
         run = started(dataset=self.dataset, endpoints=[self.models[name] for name in models or ("model",)], **plan)
         return worked_off(run) if work else run

@@ -1,4 +1,5 @@
-"""A finished run of baselines, with a model of a hostile name whose answers nobody can read, for tests of what pages show."""
+"""A finished run of baselines, with a model of a hostile name whose answers nobody can read, for tests of what pages
+show."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def results_world(folder) -> ResultsWorld:
 
 
 def _made(folder) -> ResultsWorld:
-    """Nine stories in the categories' turn; Alice administers, Esi is the expert, Bob annotates, Charlie is a stranger."""
+    """Nine stories in the categories' turn; Alice administers, Esi is the expert, Bob annotates, Charlie is a
+    stranger."""
     dataset = frozen(write_records(folder / "records.jsonl", generated(STORIES)), slug="om")
     names = ("majority", "random", "omniscient", "lexical-judge")
     models = {name: Endpoint.objects.filter(name=name).first() or endpoint(name, "baseline") for name in names}

@@ -1,4 +1,5 @@
-"""What tests of pages share: the cast's project with settled gold, the baselines, and a run worked off in this process."""
+"""What tests of pages share: the cast's project with settled gold, the baselines, and a run worked off in this
+process."""
 
 from __future__ import annotations
 
@@ -57,6 +58,7 @@ def work_off(run: Run) -> Run:
 
 
 def written(response: HttpResponse) -> str:
-    """A page in one line, with no blank where a tag ends or beside the tags of a definition: however its template is laid out."""
+    """A page in one line, with no blank where a tag ends or beside the tags of a definition: however its template is
+    laid out."""
     line = " ".join(response.content.decode().split())
     return re.sub(r" (?=>)| ?(</?d[dt]>) ?", lambda found: found[1] or "", line)

@@ -1,4 +1,5 @@
-"""The results world with questions about its stories: two to each story, answered by the same models, for tests of structure against answers."""
+"""The results world with questions about its stories: two to each story, answered by the same models, for tests of
+structure against answers."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ ELSEWHERE = "A story that has no belief table."
 
 
 def structure_world(folder) -> ResultsWorld:
-    """The world with `questions`, a dataset, and `answers`, a finished run of it; one question is about a story without a belief table."""
+    """The world with `questions`, a dataset, and `answers`, a finished run of it; one question is about a story without
+    a belief table."""
     return copied("structure", lambda: _made(folder))
 
 
@@ -39,7 +41,8 @@ def questions_of(dataset: Dataset) -> Dataset:
 
 def _sample(at: int, story: str, category: str) -> Sample:
     content = {
-        "story": story, "question": f"What does the first person think? ({at})", "options": ["A. It is here", "B. It is there"],
+        "story": story, "question": f"What does the first person think? ({at})",
+        "options": ["A. It is here", "B. It is there"],
         "ability": "Belief", "language": "English",
     }  # fmt: skip
     letter = "AB"[at % 2]
@@ -49,6 +52,8 @@ def _sample(at: int, story: str, category: str) -> Sample:
 
 def asked(world: ResultsWorld, *names: str) -> Run:
     endpoints = [world.models[name] for name in names]
-    run = worked_off(started(dataset=world.questions, endpoints=endpoints, stages=("answer",), suite="tombench", repetitions=1))  # fmt: skip
+    run = worked_off(
+        started(dataset=world.questions, endpoints=endpoints, stages=("answer",), suite="tombench", repetitions=1)
+    )
     report_of(run)
     return run

@@ -1,4 +1,5 @@
-"""A model that a ranking does not have is named with the reason wherever the ranking goes: page, files, pictures, commands, frozen reports."""
+"""A model that a ranking does not have is named with the reason wherever the ranking goes: page, files, pictures,
+commands, frozen reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Models across suites: whose figure stands where, what a correlation rests on, and what the page says of what is not there."""
+"""Models across suites: whose figure stands where, what a correlation rests on, and what the page says of what is not
+there."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def answer(body) -> str:
     return str(int(first) + int(second) + (drawn >= int(body["model"])))
 
 
-# --- rules -----------------------------------------------------------------------------------------------------------------
+# --- rules
+# -----------------------------------------------------------------------------------------------------------------
 def place(value: float | None, rank: int | None = None) -> Place:
     return Place({"value": value, "interval": None}, None, rank, None, "", "uid", "A run", 1, "")
 
@@ -65,7 +67,8 @@ def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
     order = sorted(values, key=lambda key: -(values[key] or 0))
     return SuiteRanking(
         stage="tiny", title=title, dataset="Sums, version 1", over="All 12 sums", numbers=frozenset(range(1, 13)),
-        query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None, no_chance=NO_CHANCE, absent=(),
+        query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None,
+        no_chance=NO_CHANCE, absent=(),
         places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
         models={key: {"name": key, "spec": {}} for key in values},
     )  # fmt: skip
@@ -147,7 +150,8 @@ def test_a_suite_without_a_chance_level_says_so(tiny):
     )
 
 
-# --- a project with two datasets --------------------------------------------------------------------------------------------
+# --- a project with two datasets
+# --------------------------------------------------------------------------------------------
 @dataclass
 class World:
     cast: Cast
@@ -339,7 +343,8 @@ def test_a_command_says_writes_and_freezes_it(world, tmp_path):
     assert SharedReport.objects.get(uid=shared["report"]).title == "March"
 
 
-# --- gold, and nothing yet ---------------------------------------------------------------------------------------------------
+# --- gold, and nothing yet
+# ---------------------------------------------------------------------------------------------------
 def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
     world = results_world(tmp_path)
     stage1, stage2 = rankings_across(world.dataset.project)

@@ -1,4 +1,5 @@
-"""The ids of the answers files that suites score lead to the samples of a dataset: to those whose questions were answered, and to no others."""
+"""The ids of the answers files that suites score lead to the samples of a dataset: to those whose questions were
+answered, and to no others."""
 
 from __future__ import annotations
 

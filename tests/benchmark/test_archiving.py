@@ -61,7 +61,8 @@ def events(verb: str) -> list[dict]:
     return list(AuditEvent.objects.filter(action=f"run.{verb}").values_list("details", flat=True))
 
 
-# --- names --------------------------------------------------------------------------------------------------------------------
+# --- names
+# --------------------------------------------------------------------------------------------------------------------
 def test_a_run_is_renamed_with_its_job(world, alice):
     before = world.run.title
     answer = alice.post(page(world, "rename/"), {"title": "  Prompts\tof March "})
@@ -86,7 +87,8 @@ def test_the_page_refuses_a_name_that_is_none(world, alice):
     assert shown.status_code == 200 and not events("renamed")
 
 
-# --- the archive --------------------------------------------------------------------------------------------------------------
+# --- the archive
+# --------------------------------------------------------------------------------------------------------------
 def test_an_archived_run_opens_by_its_address_alone(world, alice):
     assert finished_runs(world.dataset, world.run.form) == [world.run]
     alice.post(page(world, "archive/"))
@@ -139,7 +141,8 @@ def test_a_run_that_works_is_neither_archived_nor_deleted(world, alice, state):
     assert RunItem.objects.exists() and not events("deleted") and not events("archived")
 
 
-# --- the end ------------------------------------------------------------------------------------------------------------------
+# --- the end
+# ------------------------------------------------------------------------------------------------------------------
 def test_the_question_says_what_goes_and_what_stays(world, alice):
     report = freeze_run(by=world.alice, run=world.run, title="For the paper")
     shown = " ".join(alice.get(page(world, "delete/")).content.decode().split())
@@ -233,7 +236,8 @@ def test_a_deletion_and_a_press_at_the_same_moment(world, tail, said):
     assert there or not Item.objects.filter(job=world.run.job).still_open().exists()
 
 
-# --- commands -----------------------------------------------------------------------------------------------------------------
+# --- commands
+# -----------------------------------------------------------------------------------------------------------------
 def test_commands_do_the_same(world):
     uid = world.run.uid
     assert told("benchmark_run", "rename", uid, "--title", "March") == {"run": uid, "changed": True, "title": "March"}
@@ -247,7 +251,8 @@ def test_commands_do_the_same(world):
     assert "There is no run" in refused("benchmark_run", "archive", uid)
 
 
-# --- the list of work ---------------------------------------------------------------------------------------------------------
+# --- the list of work
+# ---------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("put_away", "why"), [(archive, "The run is archived; restore it first."), (delete, "The run was deleted.")]
 )

@@ -30,7 +30,8 @@ NEW = {
 MENDED = [(("runs", "Judged anew", "scores.csv", 1, "state"), "done", "failed")]
 """Figures that were wrong: a judged story whose extraction had failed, and that nobody worked on, stood as done."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}
-"""What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be bettered."""
+"""What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be
+bettered."""
 
 
 @pytest.fixture(autouse=True)

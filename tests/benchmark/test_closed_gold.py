@@ -1,7 +1,8 @@
-"""Who still labels or decides a story sees none of its gold: at every address of the URLconf, with every filter, whoever may see results.
+"""Who still labels or decides a story sees none of its gold: at every address of the URLconf, with every filter,
+whoever may see results.
 
-Bob labels story 8; Esi labels story 7 and has a cell of story 6 to decide. Their gold is planted with words that stand nowhere else, in the
-frozen version and, as other words, in the present gold and the version after it.
+Bob labels story 8; Esi labels story 7 and has a cell of story 6 to decide. Their gold is planted with words that stand
+nowhere else, in the frozen version and, as other words, in the present gold and the version after it.
 """
 
 from __future__ import annotations
@@ -127,7 +128,8 @@ def seat(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assig
     return Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=world.project.overlap)
 
 
-# --- every address ------------------------------------------------------------------------------------------------------------
+# --- every address
+# ------------------------------------------------------------------------------------------------------------
 OWN = {"annotation", "benchmark", "workers", "api"}
 
 
@@ -151,7 +153,8 @@ FINISHED = 1
 
 
 def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str, list]:
-    """What can stand for each parameter of an address: items and stories with the person's open work, and of one that is finished a few."""
+    """What can stand for each parameter of an address: items and stories with the person's open work, and of one that
+    is finished a few."""
     numbers = [FINISHED, *OPEN_TO[person]]
     stories = world.project.stories.filter(number__in=numbers)
     rows = [Proposition.objects.gold_of(one).first().uid for one in stories]
@@ -161,12 +164,15 @@ def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str,
     call = asked.exclude(call=None).first().call
     return {
         "slug": [world.project.slug], "uid": [world.run.uid], "pk": items,
-        "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"], "number": numbers,
+        "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"],
+        "number": numbers,
         "report": [one.uid for one in world.reports], "row": [made["row"]], "old": [1, 2], "new": [1, 2],
         "table": ["nothing"], "data": ["json"], "figure": ["nothing"], "picture": ["svg"],
         "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "assignment": ["x" * 12],
-        "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1], "format": ["omnitom", "long-csv", "croissant"],
-        "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"], "round": ["x" * 12],
+        "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1],
+        "format": ["omnitom", "long-csv", "croissant"],
+        "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"],
+        "round": ["x" * 12],
         "flag": [made["flag"]], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
         "run": [world.run.uid], "version": [1, 2], "item": items,
     }  # fmt: skip
@@ -252,7 +258,8 @@ MADE, MANY = re.compile(r"(benchmark|api):\w+_(table|figure)"), 10
 def filtered(world: ResultsWorld, turn: int, people: int) -> list[tuple[str, str]]:
     """(name, address) of every page with a filter, with each of its choices.
 
-    Both lists of items are one view's work, and alike to all people: each list is asked for another part at each of the `people`'s turns.
+    Both lists of items are one view's work, and alike to all people: each list is asked for another part at each of the
+    `people`'s turns.
     """
     parameters = dict(URLS)
     known = {"slug": world.project.slug, "uid": world.run.uid, "run": world.run.uid, "report": world.reports[0].uid}
@@ -266,7 +273,8 @@ def filtered(world: ResultsWorld, turn: int, people: int) -> list[tuple[str, str
     return found
 
 
-# --- every filter, from the forms ---------------------------------------------------------------------------------------------
+# --- every filter, from the forms
+# ---------------------------------------------------------------------------------------------
 def item_queries(world: ResultsWorld) -> list[str]:
     """Every choice of every field, of one of two models; gold and said labels in every dimension; every order."""
     chosen = _of_form(ItemFilter(QueryDict(), run=world.run))
@@ -353,7 +361,8 @@ def test_every_filter_is_walked():
     assert kinds == WALKED | ADMINS_ALONE
 
 
-# --- the walk -----------------------------------------------------------------------------------------------------------------
+# --- the walk
+# -----------------------------------------------------------------------------------------------------------------
 def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str]]]]:
     world = _planted(folder)
     category = world.dataset.samples.get(number=8).category
@@ -369,7 +378,8 @@ def _with_addresses(folder) -> tuple[ResultsWorld, dict[str, list[tuple[str, str
 
 @pytest.fixture
 def site(tmp_path, monkeypatch) -> SimpleNamespace:
-    """`told(person)`: by address what the person reads there, archives unpacked; `most` of each name, with the filters of `turn`."""
+    """`told(person)`: by address what the person reads there, archives unpacked; `most` of each name, with the filters
+    of `turn`."""
     world, held = copied("closed gold with addresses", lambda: _with_addresses(tmp_path))
     monkeypatch.setattr(ChoiceWidget, "render", _kept(ChoiceWidget.render))
 
@@ -399,7 +409,8 @@ def site(tmp_path, monkeypatch) -> SimpleNamespace:
 
 
 def _kept(render: Callable[..., str]) -> Callable[..., str]:
-    """Draws the choices of a form once for each value: the walk opens a page of twelve of them five hundred times a person."""
+    """Draws the choices of a form once for each value: the walk opens a page of twelve of them five hundred times a
+    person."""
     drawn: dict[tuple, str] = {}
 
     def draw(widget: ChoiceWidget, name: str, value, attrs=None, renderer=None) -> str:
@@ -425,7 +436,8 @@ def show(world, audience: Audience, once_frozen: bool) -> None:
 
 
 def secrets(person: str, address: str) -> list[str]:
-    """Experts see how the story stands that they decide; what an earlier version had and models answered, they do not."""
+    """Experts see how the story stands that they decide; what an earlier version had and models answered, they do
+    not."""
     numbers = [LABELLED_BY[person]]
     words = [word(number) for number in numbers for word in (frozen_word, present_word)]
     if person == "esi":
@@ -439,7 +451,8 @@ def secrets(person: str, address: str) -> list[str]:
 
 
 SETTINGS = [(Audience.EVERYONE, False), (Audience.EVERYONE, True), (Audience.EXPERTS, False), (Audience.ADMINS, True)]
-"""Each audience, and gold that must be frozen and need not be. The first is the widest: everybody sees results at once."""
+"""Each audience, and gold that must be frozen and need not be. The first is the widest: everybody sees results at
+once."""
 
 
 @pytest.mark.dear
@@ -484,7 +497,8 @@ FIGURES_OVER_ALL = r"/(results|report|tables|figures)/"
 
 @pytest.mark.dear
 def test_only_figures_over_all_stories_depend_on_open_gold(site, monkeypatch):
-    """Items, their counts under every filter and in every order, downloads, people: the same letters, whatever the gold of story 8 is.
+    """Items, their counts under every filter and in every order, downloads, people: the same letters, whatever the gold
+    of story 8 is.
 
     Each choice is asked of one of both lists of items, the next of the other.
     """
@@ -517,7 +531,8 @@ def _plain(text: str) -> str:
     return re.sub(r"(?s)\b[A-Za-z0-9]{64}\b|<time.*?</time>", "", text)
 
 
-# --- single ways --------------------------------------------------------------------------------------------------------------
+# --- single ways
+# --------------------------------------------------------------------------------------------------------------
 def test_an_item_that_shows_an_open_story_as_an_example_does_not_show_it(world, client):
     """Level 4 shows solved stories; story 8 is of story 1's category and serves as an example for it."""
     DatasetSample.objects.filter(dataset=world.dataset, number=8).update(split="calibration")
@@ -565,7 +580,8 @@ def test_figures_over_few_stories_wait(world, client):
 
 
 def test_baselines_wait_since_what_they_answered_is_known(world, client):
-    """A majority baseline's share of right answers, less that of the finished stories, counts the gold labels of the open one."""
+    """A majority baseline's share of right answers, less that of the finished stories, counts the gold labels of the
+    open one."""
     show(world, Audience.EVERYONE, False)
     address = f"{world.base}/runs/{world.run.uid}/tables/stage2.json"
     keys = f"a={world.entrant('majority')}&b={world.entrant('random')}"
@@ -593,7 +609,8 @@ def test_pages_say_what_waits(world, client):
 
 @pytest.fixture
 def drawn_once(monkeypatch) -> None:
-    """A picture is drawn once, whatever the format and theme that are asked for; test_downloads.py asks for each format."""
+    """A picture is drawn once, whatever the format and theme that are asked for; test_downloads.py asks for each
+    format."""
     draw, drawn = Picture.draw, {}
 
     def once(picture: Picture, **how: str) -> bytes:
@@ -635,7 +652,8 @@ def test_no_page_shows_a_picture_or_offers_a_file_that_waits(world, client, monk
 
 
 def one_of_each(links: set[str]) -> list[str]:
-    """Of each picture and table one address, in another format and theme than the last: whether it waits does not depend on these."""
+    """Of each picture and table one address, in another format and theme than the last: whether it waits does not
+    depend on these."""
     by_name: dict[str, list[str]] = defaultdict(list)
     for address in sorted(map(unescape, links)):
         by_name[re.sub(r"\.\w+(?=\?|$)|\b(theme|width)=\w+", "", address)].append(address)

@@ -1,6 +1,7 @@
 """Who still labels or decides a story sees no gold of a benchmark's questions about its very text, at any address.
 
-Bob labels story 8, which the questions 15 and 16 are about; their texts are planted with a word that stands nowhere else.
+Bob labels story 8, which the questions 15 and 16 are about; their texts are planted with a word that stands nowhere
+else.
 """
 
 from __future__ import annotations
@@ -54,7 +55,8 @@ def addresses(world) -> list[str]:
     """Every address of the run of questions, its frozen report and its dataset, but pictures."""
     run, items = world.answers, list(items_of(world, *QUESTIONS).values_list("pk", flat=True))
     known = {
-        "slug": [world.dataset.project.slug], "uid": [run.uid], "run": [run.uid], "report": [world.report.uid], "item": items,
+        "slug": [world.dataset.project.slug], "uid": [run.uid], "run": [run.uid], "report": [world.report.uid],
+        "item": items,
         "entrant": [run.entrants.first().pk], "version": [world.questions.version], "number": QUESTIONS,
         "table": [f"categories-{GROUP.key}", GROUP.key], "data": ["csv"],
         "pk": items,

@@ -55,7 +55,8 @@ def test_holm_s_correction_runs_over_the_whole_table(world):
 
 
 def test_a_category_is_compared_on_its_own_stories(world):
-    """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no interval."""
+    """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no
+    interval."""
     rows = {row["what"]: row for row in compared(world)["rows"] if row["category"]}
     assert sorted(row["n"] for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
     for story in world.dataset.samples.all():
@@ -188,7 +189,7 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
     assert "majority minus random" in before and "official reading" in before
-    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'stage': 'stage2', 'reading': 'official'})}"
+    now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'stage': 'stage2', 'reading': 'official'})}"  # noqa: E501
     assert (
         html.escape(now) in before and "The comparison as it is now" in before and "run’s report as it is" not in before
     )

@@ -22,7 +22,8 @@ FIGURES = {"stage2.overall_accuracy": "91.5", "stage1.f1": "88"}
 HUMAN = Entry("Human", "human", SOURCE, FIGURES)
 
 
-# --- rules ----------------------------------------------------------------------------------------------------------------------
+# --- rules
+# ----------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", [*suites()])
 def test_every_suite_lets_figures_of_its_own_tables_be_entered(name):
     suite = suite_named(name)
@@ -108,7 +109,8 @@ def test_what_another_embedder_judged_has_a_column_of_its_own():
     assert found.entered[0].cells["all_star"] == "0.041"
 
 
-# --- pages ----------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ----------------------------------------------------------------------------------------------------------------------
 pytestmark = pytest.mark.django_db(transaction=True)
 
 

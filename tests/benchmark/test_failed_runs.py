@@ -1,4 +1,5 @@
-"""Runs whose calls failed: what they end as, and that no leaderboard shows them as a row or drops them without a word."""
+"""Runs whose calls failed: what they end as, and that no leaderboard shows them as a row or drops them without a
+word."""
 
 from __future__ import annotations
 

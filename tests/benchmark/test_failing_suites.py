@@ -1,4 +1,5 @@
-"""What a suite did not foresee ends in one sentence that names it, the step and the sample; everything else goes on, and nothing is lost."""
+"""What a suite did not foresee ends in one sentence that names it, the step and the sample; everything else goes on,
+and nothing is lost."""
 
 from __future__ import annotations
 
@@ -92,7 +93,10 @@ def test_a_question_that_cannot_be_made_fails_alone(breaking, dataset, admin, ca
     breaking("request")
     run = launched(cast, dataset)
     odd = at(run, "repeat")
-    told = f"Tiny sums could not make the question of Repeating, sum {ODD} (KeyError: 'unforeseen'); the log of the program says where."
+    told = (
+        f"Tiny sums could not make the question of Repeating, sum {ODD} (KeyError: 'unforeseen'); the log of the "
+        f"program says where."
+    )
     assert (odd.item.state, odd.item.problem) == (ItemState.FAILED, told) and "KeyError: 'unforeseen'" in caplog.text
     others = RunItem.objects.filter(entrant__run=run).exclude(sample__number=ODD)
     assert set(others.values_list("item__state", flat=True)) == {ItemState.DONE} and others.count() == 2 * 2 * 11
@@ -113,7 +117,10 @@ def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monk
     breaking("parse", lambda question, answer: _is_odd(question) and question.step == "sum")
     run = launched(cast, dataset)
     odd = at(run, "sum")
-    told = f"Tiny sums could not read the answer to Adding, sum {ODD} (KeyError: 'unforeseen'); the log of the program says where."
+    told = (
+        f"Tiny sums could not read the answer to Adding, sum {ODD} (KeyError: 'unforeseen'); the log of the "
+        f"program says where."
+    )
     assert (odd.item.state, odd.item.problem, odd.call) == (ItemState.FAILED, f"{told} The answer is kept.", None)
     assert odd.item.call.answer == "9"
     page = shown(admin, run, "run_item", odd.pk)
@@ -131,7 +138,10 @@ def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, c
     run = launched(cast, dataset)
     RunItem.objects.filter(entrant__run=run, stage="sum").update(repaired={"said": 0})
     breaking("parse")
-    told = rf"^22 readings changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, sum {ODD} \("
+    told = (
+        rf"^22 readings changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, "
+        rf"sum {ODD} \("
+    )
     with pytest.raises(RunRefused, match=told):
         read_again(by=None, run=run, now=timezone.now())
     assert at(run, "sum").repaired == {"said": 0} and at(run, "sum", number=1).repaired == {"said": 3}

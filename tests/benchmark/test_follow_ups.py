@@ -41,7 +41,8 @@ def judged(rows: list, others: list, form: str, ids: list[int] | None = None) ->
 
 
 def forgetful(body) -> str:
-    """Judges everything at first but the last gold row and, of three predicted rows on, the second; the rest when it is asked again."""
+    """Judges everything at first but the last gold row and, of three predicted rows on, the second; the rest when it is
+    asked again."""
     task = body["task"]
     predictions, gold, form = task["predictions"], task["gold"], task["form"]
     again = body["messages"][-2]["role"] == "assistant" or "no judgement yet" in body["messages"][-1]["content"]

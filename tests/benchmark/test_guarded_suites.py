@@ -1,4 +1,5 @@
-"""Every function of the contract is guarded, and what stands behind each on a page, in a file or in a command says in one sentence that it failed."""
+"""Every function of the contract is guarded, and what stands behind each on a page, in a file or in a command says in
+one sentence that it failed."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ from tests.benchmark.tiny_copies import imported
 
 
 def _functions(part: Any, path: str = "") -> set[str]:
-    """The names of all functions that the contract has of a part, of whichever suite: `tables.make` is one of what it makes."""
+    """The names of all functions that the contract has of a part, of whichever suite: `tables.make` is one of what it
+    makes."""
     found = set()
     for name, hint in get_type_hints(part).items():
         for kind in _kinds(hint):

@@ -57,7 +57,8 @@ def figures(cast, **plan) -> dict:
 
 
 def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
-    """Bob labels all of story 1 but one cell (wrong in one), one proposition of story 2 in two dimensions, nothing of story 3."""
+    """Bob labels all of story 1 but one cell (wrong in one), one proposition of story 2 in two dimensions, nothing of
+    story 3."""
     (_, one, seats), (_, two, others), _ = stories
     label(seats[0], one[0], context="Deceptive")
     label(seats[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])

@@ -1,4 +1,5 @@
-"""The page of importing answers: a preview keeps nothing, an import makes the run, and what is refused leaves what was typed."""
+"""The page of importing answers: a preview keeps nothing, an import makes the run, and what is refused leaves what was
+typed."""
 
 from __future__ import annotations
 
@@ -130,7 +131,8 @@ def test_six_presses_make_one_run(cast, page):
     assert Run.objects.count() == 1
 
 
-# --- over the API ------------------------------------------------------------------------------------------------------------------
+# --- over the API
+# ------------------------------------------------------------------------------------------------------------------
 def _api(person, scope=Scope.WRITE) -> APIClient:
     client = APIClient()
     client.credentials(HTTP_AUTHORIZATION=f"Token {token_of(person, scope)}")

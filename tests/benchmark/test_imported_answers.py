@@ -1,4 +1,5 @@
-"""Answers that were made elsewhere become a run: matched by id or by exactly what was asked, read and scored as a model's, and never told as free."""
+"""Answers that were made elsewhere become a run: matched by id or by exactly what was asked, read and scored as a
+model's, and never told as free."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def _with_copy():
 
 @pytest.fixture
 def bring(cast, tmp_path):
-    """`bring(answers, *flags)`: what the command prints of a file with this content, its name first where it matters."""
+    """`bring(answers, *flags)`: what the command prints of a file with this content, its name first where it
+    matters."""
 
     def make(content, *flags: str, name: str = "answers.json", beside=()) -> dict:
         paths = [_written(tmp_path / one, text) for one, text in ((name, content), *beside)]
@@ -78,7 +80,8 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     ) or (told["state"], told["answers"]) == ("finished", 12)
     make_endpoint("adder", provider="baseline", model="adder")
     call_command(
-        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--stage", "all", "--endpoint", "adder", "--wait",
+        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--stage", "all", "--endpoint", "adder",
+        "--wait",
         stdout=io.StringIO(), stderr=io.StringIO(),
     )  # fmt: skip
     asked = Run.objects.exclude(pk=run.pk).get()
@@ -112,8 +115,13 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
         {"doc_id": 1, "doc": {"id": "sum-1"}, "arguments": [["?", {}]], "resps": [["7"]]},
         {"doc_id": 2, "doc": {"id": "sum-1"}, "arguments": [["?", {}]], "resps": [["8"]]},
         {"doc_id": 3, "doc": {"id": "elsewhere"}, "arguments": [["Who?", {}]], "resps": [["me"]]},
-        {"doc_id": 4, "doc": {"q": "no id"}, "arguments": {"gen_args_0": {"arg_0": "please: 5 + 6 = ?"}}, "resps": [["11"]]},
-    ]  # fmt: skip
+        {
+            "doc_id": 4,
+            "doc": {"q": "no id"},
+            "arguments": {"gen_args_0": {"arg_0": "please: 5 + 6 = ?"}},
+            "resps": [["11"]],
+        },
+    ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     dry = bring(text, *MODEL, "--dry-run", name="samples_sums_2026-01-01T00-00-00.jsonl")
     assert not Run.objects.exists() and not Call.objects.exists() and dry["run"] is None
@@ -135,7 +143,7 @@ def test_what_does_not_match_and_what_is_double_is_listed(bring, cast):
         ("a.json", '{"who": "me"}', "none of its 1 answers is to a sample .* samples are called like 'sum-0'"),
         ("a.json", "{", "a.json"),
         ("a.jsonl", '{"doc": {}, "resps": [["1"]]}\n{', "a.jsonl, line 2"),
-        ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', "a.jsonl, line 1: its resps are not texts; a task that compares likelihoods"),
+        ("a.jsonl", '{"doc": {}, "resps": [[["-3.2", "False"]]]}', ("a.jsonl, line 1: its resps are not texts; a task " "that compares likelihoods")),  # noqa: E501
         ("a.jsonl", '{"text": "x"}', "a.jsonl, line 1: it has no doc and resps"),
     ],
 )  # fmt: skip
@@ -197,7 +205,8 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
     assert work_off(run).job.state == "finished"
 
 
-# --- matching, without a database ------------------------------------------------------------------------------------------------
+# --- matching, without a database
+# ------------------------------------------------------------------------------------------------
 KNOWN = [
     Known(1, "a", ["Story one. Where is the ball?"], ["Story one, which is long.", "Where is the ball?"]),
     Known(2, "b", ["Story two. Where is the ball?"], ["Story two, which is long.", "Where is the ball?"]),
@@ -228,7 +237,8 @@ def test_a_step_that_nobody_is_asked_is_not_answered():
     assert "is an answer at 'judge'; expected answer" in _matched(Record("1", ["a"], "x", step="judge")).unmatched[0][1]
 
 
-# --- lm-evaluation-harness: the layout of its version 0.4.13 ----------------------------------------------------------------------
+# --- lm-evaluation-harness: the layout of its version 0.4.13
+# ----------------------------------------------------------------------
 def _sample(doc_id: int, doc: dict, asked, *resps: str, filter: str = "none") -> dict:
     argument = {"arg_0": asked, "arg_1": {"until": ["\n\n"], "do_sample": False}}
     return {
@@ -248,11 +258,22 @@ SAMPLES = [
     _sample(0, {"id": "sum-0"}, "1 + 2", "3", "4", filter="letter"),
 ]
 RESULTS = {
-    "results": {"sums": {"exact_match,none": 0.5}}, "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}}, "n-shot": {"sums": 0},
-    "n-samples": {"sums": {"original": 2, "effective": 2}}, "date": 1795417892.9, "lm_eval_version": "0.4.13",
-    "config": {"model": "local-chat-completions", "model_args": {"model": "acme/2", "api_key": "hidden", "max_tokens": 9}, "gen_kwargs": {}, "random_seed": 3},
-    "model_source": "local-chat-completions", "model_name": "acme/2", "system_instruction": "Be careful.",
-}  # fmt: skip
+    "results": {"sums": {"exact_match,none": 0.5}},
+    "configs": {"sums": {"generation_kwargs": {"until": ["\n\n"]}}},
+    "n-shot": {"sums": 0},
+    "n-samples": {"sums": {"original": 2, "effective": 2}},
+    "date": 1795417892.9,
+    "lm_eval_version": "0.4.13",
+    "config": {
+        "model": "local-chat-completions",
+        "model_args": {"model": "acme/2", "api_key": "hidden", "max_tokens": 9},
+        "gen_kwargs": {},
+        "random_seed": 3,
+    },
+    "model_source": "local-chat-completions",
+    "model_name": "acme/2",
+    "system_instruction": "Be careful.",
+}
 STAMP = "2026-11-23T07-11-42.212490"
 
 
@@ -276,7 +297,8 @@ def test_results_alone_hold_no_answers_and_files_of_two_models_are_two_runs(brin
         bring(RESULTS, name="a.json", beside=[("b.json", RESULTS | {"model_name": "acme/3"})])
 
 
-# --- inspect_ai --------------------------------------------------------------------------------------------------------------------
+# --- inspect_ai
+# --------------------------------------------------------------------------------------------------------------------
 def _log(folder: Path, **how) -> Path:
     """A real log of inspect_ai, of its own mock model."""
     inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed: pip install inspect_ai")

@@ -134,7 +134,8 @@ def test_below_level_4_and_for_baselines_there_is_nothing_to_state(cast, gold):
     assert run.spec["examples"] == [], "a baseline reads no prompt"
 
 
-# --- the judge -----------------------------------------------------------------------------------------------------------------
+# --- the judge
+# -----------------------------------------------------------------------------------------------------------------
 def methods(document) -> dict[str, str]:
     return {one["heading"]: one["text"] for one in document["methods"]}
 
@@ -160,10 +161,10 @@ def test_the_lexical_judge_is_not_said_to_have_seen_anything_but_tables(cast, go
 @pytest.mark.parametrize(
     ("fields", "saw", "stated"),
     [
-        ({"judge_level": 2}, "the story and both tables in a prompt of level 2, with no in-context example.", {"judge": "reader, level 2, with the story"}),
-        ({"shots": 0, "with_story": False}, "both tables but no story in a prompt of level 4, with no in-context example.", {"judge": "reader, level 4, without the story"}),
+        ({"judge_level": 2}, "the story and both tables in a prompt of level 2, with no in-context example.", {"judge": "reader, level 2, with the story"}),  # noqa: E501
+        ({"shots": 0, "with_story": False}, ("both tables but no story in a prompt of level 4, with no in-context " "example."), {"judge": "reader, level 4, without the story"}),  # noqa: E501
         (
-            {"shots": 1, "category": KNOWN}, "the story and both tables in a prompt of level 4, with in-context examples: 1 from the sample corpus.",
+            {"shots": 1, "category": KNOWN}, ("the story and both tables in a prompt of level 4, with in-context " "examples: 1 from the sample " "corpus."),  # noqa: E501
             {"judge": "reader, level 4, with the story", "judge's examples": "1 from the sample corpus"},
         ),
     ],
@@ -176,9 +177,12 @@ def test_a_judge_is_said_to_have_seen_what_it_was_sent(cast, gold, fields, saw, 
     } == stated
 
 
-# --- what could not be asked ----------------------------------------------------------------------------------------------------
+# --- what could not be asked
+# ----------------------------------------------------------------------------------------------------
 def own_set(cast, **files) -> str:
-    StoredPromptSet.objects.create(project=cast.project, name="ours", files={f"{name.replace('_', '-')}.txt": text for name, text in files.items()})  # fmt: skip
+    StoredPromptSet.objects.create(
+        project=cast.project, name="ours", files={f"{name.replace('_', '-')}.txt": text for name, text in files.items()}
+    )
     return "ours"
 
 

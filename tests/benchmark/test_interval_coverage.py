@@ -1,7 +1,8 @@
 """Do the repaired intervals hold the truth as often as they say? Oracle answers, read and scored by the product.
 
-A pool of stories is answered, read and scored once: its figures are what the skill of the oracle comes to. Every repetition then draws
-stories from the pool, whose truth is known to the last digit. Over HTTP the same intervals come out, to the last digit.
+A pool of stories is answered, read and scored once: its figures are what the skill of the oracle comes to. Every
+repetition then draws stories from the pool, whose truth is known to the last digit. Over HTTP the same intervals come
+out, to the last digit.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ SHARES = {"f1": STAGE1_SHARES, "": STAGE2_SHARES}
 
 
 class Pool:
-    """Stories with their answers; `scores` are those of each stage, as the product reads them, and `figures` what each figure is the mean of."""
+    """Stories with their answers; `scores` are those of each stage, as the product reads them, and `figures` what each
+    figure is the mean of."""
 
     def __init__(self) -> None:
         self.records = list(map(record_of, drawn(Random(0), POOL)))
@@ -137,9 +139,10 @@ def test_the_intervals_cover_the_truth(pool):
             for name, ((low, high), _) in row.intervals.items():
                 held[name] += low <= expected[name] <= high
     assert held.keys() == expected.keys()
-    # At a true coverage of 95 %, 100 repetitions hold 95 with a standard error of sqrt(100 · 0.95 · 0.05) = 2.2: all of 12
-    # figures reach 93 of 100 only one time in ten, however good the intervals. Of 200, 93 % is 1.3 standard errors (3.1 of
-    # 190) below. Of 2,000 such repetitions (a standard error of 0.5) they held each figure in 94.5 to 96.0 %, on average 95.2.
+    # At a true coverage of 95 %, 100 repetitions hold 95 with a standard error of sqrt(100 · 0.95 · 0.05) = 2.2: all of
+    # 12 figures reach 93 of 100 only one time in ten, however good the intervals. Of 200, 93 % is 1.3 standard errors
+    # (3.1 of 190) below. Of 2,000 such repetitions (a standard error of 0.5) they held each figure in 94.5 to 96.0 %,
+    # on average 95.2.
     assert min(held.values()) >= 0.93 * REPETITIONS, dict(held)
     assert sum(held.values()) / (len(held) * REPETITIONS) == pytest.approx(0.95, abs=0.01), dict(held)
 
@@ -169,7 +172,7 @@ def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_on
 
 
 def test_the_truth_by_hand():
-    # one gold row, recall 0.5, invented 0.5, nothing else: (h, f) is each of four with 1/4; (0, 0) is unusable; of the other
-    # three precision is 1, 0, 1/2, recall 1, 0, 1, F1 1, 0, 2/3; their means are 1/2, 2/3, 5/9
+    # one gold row, recall 0.5, invented 0.5, nothing else: (h, f) is each of four with 1/4; (0, 0) is unusable; of the
+    # other three precision is 1, 0, 1/2, recall 1, 0, 1, F1 1, 0, 2/3; their means are 1/2, 2/3, 5/9
     found = truth(Skill(recall=0.5, invented=0.5), sizes=(1,))
     assert [found[name] for name in ("precision", "recall", "f1")] == pytest.approx([1 / 2, 2 / 3, 5 / 9])

@@ -91,12 +91,13 @@ def at(run, tail="") -> str:
     return f"/p/minds/runs/{run.uid}/items/{tail}"
 
 
-# --- the table -------------------------------------------------------------------------------------------------------------------
+# --- the table
+# -------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("query", "count"),
     [
         ("", 16),  # four stories: extracted, judged, labelled twice
-        ("?stage=judge", 4), ("?stage=label", 8), ("?state=done", 16), ("?state=failed", 0), ("?category=Hinting Task Test", 8),
+        ("?stage=judge", 4), ("?stage=label", 8), ("?state=done", 16), ("?state=failed", 0), ("?category=Hinting Task Test", 8),  # noqa: E501
         ("?stage=label&category=Hinting Task Test", 4), ("?stage=nonsense", 16), ("?model=0", 16), ("?page=99", 16),
     ],
 )  # fmt: skip
@@ -138,7 +139,7 @@ def test_every_state_has_a_filter_that_agrees_with_its_badge(run):
         ("stage=label&dimension=truth_status", 4), ("stage=label&dimension=truth_status&gold=True", 4),
         ("stage=label&dimension=truth_status&gold=False", 0), ("stage=label&dimension=truth_status&said=illegal", 0),
         ("stage=label&order=1", 4), ("stage=label&order=0", 0), ("stage=label&role=world", 4), ("match_count=4%2B", 0),
-        ("stage=label&dimension=nonsense", 4), ("stage=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),
+        ("stage=label&dimension=nonsense", 4), ("stage=label&dimension=context&gold=True", 4), ("reading=official&order=1", 4),  # noqa: E501
     ],
 )  # fmt: skip
 def test_rows_narrow_to_the_items_that_hold_them(alice, run, query, count):
@@ -177,7 +178,8 @@ def test_filters_by_rows_take_few_questions(alice, run, django_assert_max_num_qu
         alice.get(at(run, f"?model={entrant.pk}&stage=label&dimension=truth_status&gold=True&said=True"))
 
 
-# --- one place -------------------------------------------------------------------------------------------------------------------
+# --- one place
+# -------------------------------------------------------------------------------------------------------------------
 def test_labels_are_marked_where_they_differ_from_gold(alice, cast, gold):
     """Of two propositions of seven cells: one with a wrong truth status and context, one that is not answered."""
     row = "world | The key is in the drawer | 1 | False | Private | Implicit | Location | Inference | Sarcastic"
@@ -280,7 +282,8 @@ def test_neighbours_and_other_stages_are_a_step_away(alice, run):
     assert [(step.label, one.stage) for step, one in stages] == [("Extraction", "extract"), ("Judging", "judge")]
 
 
-# --- who may ---------------------------------------------------------------------------------------------------------------------
+# --- who may
+# ---------------------------------------------------------------------------------------------------------------------
 def test_nobody_sees_gold_beside_a_story_that_they_still_label(client, cast, run, seat):
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
     place = RunItem.objects.filter(entrant__run=run, stage="label").order_by("sample__position").first()
@@ -298,13 +301,17 @@ def test_a_place_of_another_run_is_not_there(alice, cast, gold, models, run):
     assert alice.get(at(run, f"{place.pk}/answer/")).status_code == 404
 
 
-# --- hostile answers ---------------------------------------------------------------------------------------------------------------
+# --- hostile answers
+# ---------------------------------------------------------------------------------------------------------------
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> المفتاح | {{ 7|add:7 }} | </pre></textarea>'
 
 
 @pytest.mark.parametrize("stage", ["extract", "label", "judge"])
 def test_hostile_answers_are_shown_as_text(alice, cast, gold, models, stage):
-    rows = f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg onload=alert(3)> | 0\x00"
+    rows = (
+        f"{HEADER}\n{HOSTILE}\n<b>world</b> | <i>x</i> | 0 | a | b | c | d | e | f\nworld | <svg "
+        f"onload=alert(3)> | 0\x00"
+    )
     run, place = answering(cast, gold, rows, stage, judge=models["lexical-judge"] if stage == "judge" else None)
     told = page(alice, at(run, f"{place.pk}/")) + page(alice, at(run))
     for harmful in ("<script>alert", "<img src=x", "<svg onload", "<b>world", "</textarea>"):

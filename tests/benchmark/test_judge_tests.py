@@ -1,4 +1,5 @@
-"""Judges of known skill are tested on contrast pairs, once a version, and every row that they judged says what came of it."""
+"""Judges of known skill are tested on contrast pairs, once a version, and every row that they judged says what came of
+it."""
 
 from __future__ import annotations
 
@@ -97,7 +98,7 @@ def test_the_lexical_judge_is_tested_at_the_launch_of_its_first_run(dataset, omn
         (lambda kind: int(kind in ALIKE), dict.fromkeys(Kind, 1.0)),
         (lambda kind: 1, {kind: float(kind in ALIKE) for kind in Kind}),
         (lambda kind: 0, {kind: float(kind not in ALIKE) for kind in Kind}),
-        (lambda kind: None if kind == "negated" else int(kind in ALIKE), {kind: None if kind == "negated" else 1.0 for kind in Kind}),
+        (lambda kind: None if kind == "negated" else int(kind in ALIKE), {kind: None if kind == "negated" else 1.0 for kind in Kind}),  # noqa: E501
     ],
     ids=["perfect", "always yes", "always no", "skips the negated"],
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""Many questions: what estimates rest on is kept, a control changes a part of the samples alone, and a run is read once for many answers."""
+"""Many questions: what estimates rest on is kept, a control changes a part of the samples alone, and a run is read once
+for many answers."""
 
 from __future__ import annotations
 
@@ -112,7 +113,8 @@ def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, mo
     client.force_login(cast.alice)
     opentom(cast, tmp_path)
     sent = {
-        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50, "seed": 1, "controls": ["renamed"],
+        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": "plain", "repetitions": 1, "max_tokens": 50,
+        "seed": 1, "controls": ["renamed"],
     }  # fmt: skip
     page = written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent | {"ledger": 1}))
     assert "460 calls" in page and "for 230 questions" in page

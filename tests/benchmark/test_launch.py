@@ -36,7 +36,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ASKED = {
     "dataset": "1", "stages": ["extract", "judge", "label"], "judge": "lexical-judge", "judge_level": "4", "shots": "3",
-    "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample", "prompt_set": "omnitom-1",
+    "with_story": "on", "level": "3", "form": "text", "examples": "1", "examples_from": "sample",
+    "prompt_set": "omnitom-1",
     "max_tokens": "6000", "seed": "1", "repetitions": "1", "once": "token-1",
 }  # fmt: skip
 ESTIMATE = "/p/minds/runs/new/estimate/"
@@ -67,7 +68,8 @@ def known(plan: Plan) -> dict:
     return cached_answers(plan, stories, estimates.parts_of(plan, stories))
 
 
-# --- the page ------------------------------------------------------------------------------------------------------------------
+# --- the page
+# ------------------------------------------------------------------------------------------------------------------
 def test_the_page_says_what_is_missing_before_a_run_can_be(alice, cast, make_story):
     assert "No gold is frozen yet" in written(alice.get("/p/minds/runs/new/"))
     frozen(cast, make_story, 1)
@@ -99,7 +101,12 @@ def test_launching_makes_the_run_that_was_chosen(alice, cast, gold, models):
     response = alice.post("/p/minds/runs/new/", asked)
     made = Run.objects.get()
     assert response["Location"] == f"/p/minds/runs/{made.uid}/"
-    assert (made.title, made.judge.name, made.job.budget, made.created_by) == ("Baselines", "lexical-judge", Decimal("2.5"), cast.alice)  # fmt: skip
+    assert (made.title, made.judge.name, made.job.budget, made.created_by) == (
+        "Baselines",
+        "lexical-judge",
+        Decimal("2.5"),
+        cast.alice,
+    )
     assert (made.params["stories"], made.params["shots"], made.params["with_story"]) == (3, 3, True)
     assert RunItem.objects.count() == 3 + 3  # extraction by omniscient, labelling by majority, of three stories
     assert AuditEvent.objects.filter(action="run.started").count() == 1
@@ -116,11 +123,15 @@ REFUSED = [
     ({"endpoints": ["majority"], "stages": ["judge"]}, "stages", "Judging needs extractions"),
     ({"endpoints": ["omniscient"], "judge": ""}, "judge", "Judging needs a judge"),
     ({"endpoints": ["omniscient"], "stages": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),
-    ({"endpoints": ["plain"], "stages": ["label"], "form": "structured"}, "form", "plain cannot hold its answers to a schema"),
+    (
+        {"endpoints": ["plain"], "stages": ["label"], "form": "structured"},
+        "form",
+        "plain cannot hold its answers to a schema",
+    ),
     ({"endpoints": ["majority"], "stages": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
     ({"endpoints": ["majority"], "stages": ["label"], "max_tokens": "0"}, "max_tokens", "greater than or equal to 1"),
     ({"endpoints": ["majority"], "stages": ["label"], "budget": "-1"}, "budget", "greater than or equal to 0"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.once
@@ -143,7 +154,8 @@ def test_an_empty_choice_of_stories_is_refused_beside_the_split(alice, cast, gol
     assert "leaves no story" in response.context["form"].errors["split"][0]
 
 
-# --- once ----------------------------------------------------------------------------------------------------------------------
+# --- once
+# ----------------------------------------------------------------------------------------------------------------------
 def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
     asked = ASKED | {"endpoints": ["majority"]}
     addresses = {alice.post("/p/minds/runs/new/", asked)["Location"] for _ in range(2)}
@@ -152,7 +164,8 @@ def test_a_form_that_is_sent_twice_starts_one_run(alice, gold, models):
     assert Run.objects.count() == 2
 
 
-# --- the estimate ----------------------------------------------------------------------------------------------------------------
+# --- the estimate
+# ----------------------------------------------------------------------------------------------------------------
 @pytest.mark.once
 @pytest.mark.parametrize("form", Form.values)
 @pytest.mark.parametrize("level", [1, 4])
@@ -287,7 +300,9 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("stage", "words"), [("extract", "Story 1."), ("label", "The key is in the bag"), ("judge", "Gold stands in")]
+)
 def test_the_prompt_is_shown_before_anything_is_asked(alice, gold, models, stage, words):
     make_endpoint("reader")
     asked = ASKED | {"endpoints": ["majority"], "shown": stage, "judge": "reader"}
@@ -303,7 +318,8 @@ def test_no_prompt_is_shown_for_a_judge_that_reads_none(alice, gold, models):
     assert "lexical-judge reads no prompt" in told and "<h3>" not in told
 
 
-# --- more of a run that is there ---------------------------------------------------------------------------------------------------
+# --- more of a run that is there
+# ---------------------------------------------------------------------------------------------------
 @pytest.fixture
 def extracted(cast, gold, models):
     chosen = [models["omniscient"], models["majority"]]
@@ -366,7 +382,8 @@ def test_a_refusal_to_run_again_is_a_message(alice, cast, extracted, models):
     assert "The endpoint majority is switched off." in told
 
 
-# --- the estimate of more ------------------------------------------------------------------------------------------------------------
+# --- the estimate of more
+# ------------------------------------------------------------------------------------------------------------
 def estimated(client, run, what: str, **asked) -> tuple[dict, str]:
     """(calls to make and in all, what the fragment says) when the ledger was looked into."""
     response = client.get(f"/p/minds/runs/{run.uid}/{what}/estimate/", asked | {"ledger": "1"})
@@ -377,8 +394,8 @@ def estimated(client, run, what: str, **asked) -> tuple[dict, str]:
 
 
 def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, models, extracted):
-    # Two of four stories are new: omniscient extracts them, the judge judges them, majority labels them. Their gold is that of
-    # the first two, and majority reads no story: its two answers are known.
+    # Two of four stories are new: omniscient extracts them, the judge judges them, majority labels them. Their gold is
+    # that of the first two, and majority reads no story: its two answers are known.
     told, _ = estimated(alice, extracted, "extend", more="on")
     assert told == {"make": 4, "of": 6}
     # and random labels all four
@@ -441,7 +458,8 @@ def test_what_makes_more_of_a_run_looks_before_it_asks(alice, extracted):
     )
 
 
-# --- reading again ------------------------------------------------------------------------------------------------------------------
+# --- reading again
+# ------------------------------------------------------------------------------------------------------------------
 def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     calls = Call.objects.count()
     address = f"/p/minds/runs/{extracted.uid}/read/"

@@ -1,4 +1,5 @@
-"""What an official reading cannot read: counted as its suite says, with the number of answers that its figures are of."""
+"""What an official reading cannot read: counted as its suite says, with the number of answers that its figures are
+of."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ def scored(sample: Sample, outcomes) -> SampleResult:
 
 
 def measured(labels: list[int]):
-    """What answers with these labels come to, of which 1 is right and -1 cannot be read, and a question that has no figure by definition."""
+    """What answers with these labels come to, of which 1 is right and -1 cannot be read, and a question that has no
+    figure by definition."""
     each = [*labels, 1]
     samples = [
         Sample(

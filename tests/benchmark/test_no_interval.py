@@ -1,4 +1,5 @@
-"""Where a figure has no interval a dash stands, and the reason with it: on pages, in files, in pictures, in what was frozen."""
+"""Where a figure has no interval a dash stands, and the reason with it: on pages, in files, in pictures, in what was
+frozen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A run's official figures are one thing, wherever they are read: report, leaderboard, command, download, score_outputs."""
+"""A run's official figures are one thing, wherever they are read: report, leaderboard, command, download,
+score_outputs."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ def metrics_in(run: Run) -> set[str]:
 @pytest.mark.parametrize(
     ("rule", "reason"),
     [
-        ({"when": "tale 3!", "mode": "error-400"}, "Story 3 has no answer for label; official scoring needs one of every story."),
+        ({"when": "tale 3!", "mode": "error-400"}, ("Story 3 has no answer for label; official scoring needs one of " "every story.")),  # noqa: E501
         (saying({5: TOO_LONG})[0], "Story 5, label: "),
     ],
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""The whole way over HTTP against an oracle of known accuracy: what is measured is what was served, and no call is made twice."""
+"""The whole way over HTTP against an oracle of known accuracy: what is measured is what was served, and no call is made
+twice."""
 
 from __future__ import annotations
 
@@ -49,8 +50,8 @@ def world(tmp_path, server):
 
 
 def by_hand(served: dict[str, dict[int, dict]]) -> dict:
-    """Official figures from the oracle's own counts (scoring specification, section 6): a story's figures with six decimals,
-    then the mean of these. F1 = 2PR / (P + R); accuracy of a dimension = right labels / gold rows."""
+    """Official figures from the oracle's own counts (scoring specification, section 6): a story's figures with six
+    decimals, then the mean of these. F1 = 2PR / (P + R); accuracy of a dimension = right labels / gold rows."""
     stage1, stage2 = [], []
     for story in sorted(served["judge"]):
         told = served["judge"][story]["counts"]
@@ -207,8 +208,8 @@ def test_a_run_killed_in_the_middle_and_worked_on_ends_the_same(world, tmp_path)
     equals_what_was_served(world, run, stories=STORIES)
     done = progress_of(run.job)
     assert (done.done + done.unusable, done.failed) == (CALLS, 0)
-    # what it had sent and not written down when it died may have been paid, and is paid once more: at most 16 calls at each of
-    # two endpoints on their way, and as many whose answers had just come
+    # what it had sent and not written down when it died may have been paid, and is paid once more: at most 16 calls at
+    # each of two endpoints on their way, and as many whose answers had just come
     unknown = Attempt.objects.filter(outcome="unknown").count()
     assert CALLS <= world.paid <= CALLS + unknown <= CALLS + 2 * 2 * 16
     twice = Counter(one["sha"] for one in world.server.paid()[-world.paid :])

@@ -1,4 +1,5 @@
-"""Gold of an eight-dimension schema is asked about, read, counted, compared and shown by its own dimensions, with no official figure."""
+"""Gold of an eight-dimension schema is asked about, read, counted, compared and shown by its own dimensions, with no
+official figure."""
 
 from __future__ import annotations
 
@@ -64,12 +65,16 @@ def _made() -> Cast:
     take_schema(by=cast.alice, schema=schema, file="eight.json")
     records = [
         {
-            "story_id": number, "story_category": ("False Belief Task", "Hinting Task Test")[number % 2],
+            "story_id": number,
+            "story_category": ("False Belief Task", "Hinting Task Test")[number % 2],
             "story": f"Story {number}. Ines puts the key in the bag.",
-            "beliefs": [{"actor": actor, "belief": belief, "labels": labels_of(number, at)} for at, (actor, belief) in enumerate(ROWS)],
+            "beliefs": [
+                {"actor": actor, "belief": belief, "labels": labels_of(number, at)}
+                for at, (actor, belief) in enumerate(ROWS)
+            ],
         }
         for number in range(1, STORIES + 1)
-    ]  # fmt: skip
+    ]
     raw = "".join(f"{json.dumps(record)}\n" for record in records).encode()
     source = ("stories.jsonl", partial(io.BytesIO, raw))
     import_corpus(by=cast.alice, project_slug="own", format="omnitom", sources=[source], schema=schema)
@@ -115,7 +120,8 @@ def test_models_are_asked_for_its_labels(run):
 
 
 def test_answers_are_read_and_scored_by_its_labels(run):
-    """Story 1 has all labels right. Of story 4 those are whose number of labels divides three: 3 of 8 dimensions have three labels."""
+    """Story 1 has all labels right. Of story 4 those are whose number of labels divides three: 3 of 8 dimensions have
+    three labels."""
     items = {
         item.sample.number: item
         for item in RunItem.objects.filter(entrant__run=run, entrant__name="reader", stage="label")
@@ -128,7 +134,8 @@ def test_answers_are_read_and_scored_by_its_labels(run):
 def test_figures_are_of_its_dimensions_and_official_ones_say_why_there_are_none(run):
     figures = scores_of(run)["reader"]
     overall = figures["repaired"][SECOND]["overall"]
-    # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in story 1
+    # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in
+    # story 1
     expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
     assert {name: overall[name] for name in expected} == pytest.approx(expected)
     sentence = (
@@ -161,8 +168,20 @@ def _place(run: Run) -> int:
 
 
 def test_its_pages_are_drawn(run, page):
-    for path in (f"runs/{run.uid}/", f"runs/{run.uid}/results/", f"runs/{run.uid}/report/", "results/", "results/across/",
-                 "results/differences/", "results/structure/", "runs/new/", "datasets/", "runs/", "prompts/", "prompts/omnitom-any-1/"):  # fmt: skip
+    for path in (
+        f"runs/{run.uid}/",
+        f"runs/{run.uid}/results/",
+        f"runs/{run.uid}/report/",
+        "results/",
+        "results/across/",
+        "results/differences/",
+        "results/structure/",
+        "runs/new/",
+        "datasets/",
+        "runs/",
+        "prompts/",
+        "prompts/omnitom-any-1/",
+    ):
         shown = page(path)
         assert "Traceback" not in shown and "Mental-Source" not in shown, path
     report = page(f"runs/{run.uid}/report/")
@@ -212,7 +231,8 @@ def test_commands_name_it_as_they_name_the_suite(run, cast):
     assert json.loads(told.getvalue())["suite"] == SUITE
     told = io.StringIO()
     call_command(
-        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--stage", "label", "--wait",
+        "run_benchmark", "--project", "own", "--suite", "omnitom", "--endpoint", "majority", "--stage", "label",
+        "--wait",
         "--json", stdout=told,
     )  # fmt: skip
     assert Run.objects.latest("pk").suite == SUITE
@@ -223,7 +243,7 @@ def test_commands_name_it_as_they_name_the_suite(run, cast):
     ("options", "sentence"),
     [
         ({"prompt_set": "omnitom-1"}, "There is no prompt set 'omnitom-1'; there are omnitom-any-1, ours."),
-        ({"prompt_set": "ours"}, "ours has no place for {labels} or {definitions} in label-level3, so that it cannot name the labels of eight:1."),
+        ({"prompt_set": "ours"}, ("ours has no place for {labels} or {definitions} in label-level3, so that it " "cannot name the labels " "of eight:1.")),  # noqa: E501
     ],
 )  # fmt: skip
 def test_prompts_that_cannot_name_its_labels_are_refused(run, cast, tmp_path, options, sentence):
@@ -251,7 +271,7 @@ def test_people_stand_beside_models(run, cast):
 @pytest.mark.parametrize(
     ("said", "label"),
     [
-        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"), ("kept (mostly)", "Kept"),
+        ("None", "None"), ("none", "None"), ("  KEPT. ", "Kept"), ("Social norm: broken", "Broken"), ("kept (mostly)", "Kept"),  # noqa: E501
         ("", ""), ("n/a", ""), ("Kept or Broken", "Kept or Broken"), ("Neutral", "Neutral"),
     ],
 )  # fmt: skip

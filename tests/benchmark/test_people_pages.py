@@ -17,7 +17,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def world(tmp_path) -> ResultsWorld:
-    """Bob labelled stories 1 to 3 as gold has them, but for the order of the first proposition of story 2; Esi decided one cell of story 3."""
+    """Bob labelled stories 1 to 3 as gold has them, but for the order of the first proposition of story 2; Esi decided
+    one cell of story 3."""
     held = results_world(tmp_path)
     for story in held.dataset.samples.order_by("position")[:3]:
         labels = [[belief["labels"][one] for one in DIMENSIONS] for belief in story.beliefs]

@@ -1,4 +1,5 @@
-"""Everything asked several times: each is a call of its own, figures are means over repetitions, and the spread stands beside the interval."""
+"""Everything asked several times: each is a call of its own, figures are means over repetitions, and the spread stands
+beside the interval."""
 
 from __future__ import annotations
 
@@ -160,7 +161,8 @@ def test_how_often_has_bounds(run, cast):
 
 
 def assert_shown(run: Run, other: Run, expected: dict) -> None:
-    """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing else."""
+    """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing
+    else."""
     place = run.entrants.get(name="random").pk
     model = {"kind": "model", "entrant": place, "model": "random"}
     assert prompt_splits(run, {"stage2": [model | {"kind": "baseline"}]}) == {}

@@ -1,4 +1,5 @@
-"""A project may show results of models to experts and annotators only while its gold is frozen: on every page and download."""
+"""A project may show results of models to experts and annotators only while its gold is frozen: on every page and
+download."""
 
 from __future__ import annotations
 
@@ -48,8 +49,10 @@ def pages(world) -> list[str]:
     copied = report.items.filter(call__isnull=False).first()
     first, second = (world.entrant(name) for name in ("majority", "random"))
     values = {
-        "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk, "entrant": item.entrant_id,
-        "person": "p1", "number": story.number, "table": "stage2", "data": "json", "figure": "dimensions-repaired", "picture": "svg",
+        "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk,
+        "entrant": item.entrant_id,
+        "person": "p1", "number": story.number, "table": "stage2", "data": "json", "figure": "dimensions-repaired",
+        "picture": "svg",
     }  # fmt: skip
     ours = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "benchmark")
     patterns = [one for part in ours.url_patterns for one in part.url_patterns if isinstance(one, URLPattern)]
@@ -67,8 +70,11 @@ def pages(world) -> list[str]:
 
 
 NO_READING = {
-    "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew", "run_again", "run_action", "share_run", "share_comparison",
-    "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across", "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again", "judge_test", "follow_up",
+    "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew",
+    "run_again", "run_action", "share_run", "share_comparison",
+    "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across",
+    "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
+    "judge_test", "follow_up",
     "import_answers",
 }  # fmt: skip
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""

@@ -162,7 +162,8 @@ def hidden_inputs(response, action: str) -> dict[str, str]:
 
 
 def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_twice, client):
-    """Every address is the page's own: of the ranking that most models are in, a reader of another one would not notice."""
+    """Every address is the page's own: of the ranking that most models are in, a reader of another one would not
+    notice."""
     world = judged_twice
     again = world.another("omniscient", stages=("extract", "judge"), judge=world.strict.judge)
     client.force_login(world.alice)
@@ -191,7 +192,8 @@ def test_from_a_ranking_to_two_of_its_models_and_back_to_all_its_pairs(judged_tw
 
 @pytest.mark.parametrize("limit", [0, 3])
 def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world, client, limit):
-    """A run of another judge, repeated since, or over three of the nine stories: none of its rows is in the ranking that opens by itself."""
+    """A run of another judge, repeated since, or over three of the nine stories: none of its rows is in the ranking
+    that opens by itself."""
     strict = endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
     for name in ("m", "n", "o"):
         world.models[name] = endpoint(name, options={"default": "no table"})

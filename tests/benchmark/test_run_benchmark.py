@@ -22,7 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 CALL = ("run_benchmark", "--suite", "omnitom", "--project", "oracle", "--json")
 SHARES1 = {"precision", "recall", "f1"}
 SHARES2 = {
-    "overall_accuracy", "acc_order", "acc_truth-status", "acc_knowledge-access", "acc_representation", "acc_content_type",
+    "overall_accuracy", "acc_order", "acc_truth-status", "acc_knowledge-access", "acc_representation",
+    "acc_content_type",
     "acc_mental-source", "acc_context",
 }  # fmt: skip
 
@@ -133,22 +134,22 @@ def test_a_judge_that_was_named_judges(dataset):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--stage", "label", "--endpoint", "gpt"), "There is no endpoint 'gpt'; there are: lexical-judge, majority, omniscient, random."),
-        (("--stage", "label", "--endpoint", "omniscient"), "omniscient is a baseline that can only extract; none of the chosen stages is for it."),
-        (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), "No run of oracle has extractions of omniscient; add --stage extract."),
-        (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), "Judging needs a judge: choose an endpoint, for instance the lexical judge."),
+        (("--stage", "label", "--endpoint", "gpt"), ("There is no endpoint 'gpt'; there are: lexical-judge, majority, " "omniscient, random.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen stages is for it.")),  # noqa: E501
+        (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --stage extract.")),  # noqa: E501
+        (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit is -1; expected 0 or more stories."),
-        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), "--judge is for judging, and the stages are label: leave it out, or add --stage judge."),
-        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), "--shots is for judging, and the stages are label: leave it out, or add --stage judge."),
-        (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), "--without-story is of no use: lexical-judge is a baseline that reads the two tables alone."),
-        (("--stage", "label", "--endpoint", "majority", "--examples", "2"), "--examples are shown at level 4, and the level is 3: leave one of them out."),
-        (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),
-        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "The longest answer in tokens is 0; expected 1 to 200000."),
-        (("--stage", "label", "--endpoint", "majority", "--budget", "plenty"), "The budget is 'plenty'; expected US dollars, 0 or more, with up to four decimals, such as 2.50."),
-        (("--stage", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),
-        (("--stage", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),
+        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "stages are label: leave it out, or " "add --stage judge.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the stages are " "label: leave it out, or add --stage judge.")),  # noqa: E501
+        (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "The longest answer in tokens is 0; expected 1 to 200000."),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--budget", "plenty"), ("The budget is 'plenty'; expected US " "dollars, 0 or more, with up to four " "decimals, such as 2.50.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--batch"), "The endpoint majority has no batch form."),
-        (("--stage", "label", "--endpoint", "majority", "--level", "9"), "Argument --level: invalid choice: 9 (choose from 1, 2, 3, 4); --help says what can be given."),
+        (("--stage", "label", "--endpoint", "majority", "--level", "9"), ("Argument --level: invalid choice: 9 " "(choose from 1, 2, 3, 4); --help says what " "can be given.")),  # noqa: E501
     ],
 )  # fmt: skip
 def test_what_cannot_be_done_is_one_sentence(dataset, arguments, sentence):
@@ -197,9 +198,12 @@ def test_an_unknown_suite_and_missing_arguments_are_one_sentence_too(db):
 def test_what_is_chosen_is_what_is_launched(dataset):
     reader = endpoint("reader", batches=True)
     told = run(
-        "--stage", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2", "--examples-from",
-        "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7", "--budget", "2.50",
-        "--batch", "--title", "Ours", "--form", "structured", "--limit", "3", "--prompt-set", "omnitom-1", "--dataset", "1",
+        "--stage", "all", "--endpoint", "reader", "--judge", "reader", "--level", "4", "--examples", "2",
+        "--examples-from",
+        "calibration", "--judge-level", "4", "--shots", "1", "--without-story", "--max-tokens", "500", "--seed", "7",
+        "--budget", "2.50",
+        "--batch", "--title", "Ours", "--form", "structured", "--limit", "3", "--prompt-set", "omnitom-1", "--dataset",
+        "1",
     )  # fmt: skip
     held = Run.objects.get(uid=told["run"])
     assert (held.title, held.form, held.level, held.prompt_set, held.judge) == (
@@ -211,7 +215,8 @@ def test_what_is_chosen_is_what_is_launched(dataset):
     )
     assert (held.job.budget, held.job.batch, held.dataset) == (Decimal("2.5"), True, dataset)
     expected = {
-        "examples": 2, "examples_from": "calibration", "judge_level": 4, "shots": 1, "with_story": False, "max_tokens": 500,
+        "examples": 2, "examples_from": "calibration", "judge_level": 4, "shots": 1, "with_story": False,
+        "max_tokens": 500,
         "seed": 7, "stories": 3,
     }  # fmt: skip
     assert {name: held.params[name] for name in expected} == expected
@@ -267,7 +272,7 @@ def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
     assert (made.source, made.level) == (first, 1)
     for more, sentence in (
         (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --stage extract."),
-        (("--level", "1", "--form", "structured"), "No run of oracle has extractions of omniscient with level 1, form structured; add --stage extract."),
+        (("--level", "1", "--form", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "form structured; add --stage extract.")),  # noqa: E501
         (("--examples", "1"), "--examples is for extraction and labelling, and the stages are judge: leave it out."),
     ):  # fmt: skip
         with pytest.raises(CommandError) as caught:

@@ -60,7 +60,8 @@ def refused(*arguments: str) -> str:
     return str(caught.value)
 
 
-# --- actions ------------------------------------------------------------------------------------------------------------------
+# --- actions
+# ------------------------------------------------------------------------------------------------------------------
 def test_pause_resume_and_cancel(dataset, models):
     run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"])
     assert told("benchmark_run", "pause", run.uid)["state"] == "paused"
@@ -93,7 +94,8 @@ def test_failed_items_are_asked_again_and_seen_through(dataset):
     assert (done["items"]["failed"], done["state"]) == (0, "finished") and "scores" in done
 
 
-# --- more of a run -------------------------------------------------------------------------------------------------------------
+# --- more of a run
+# -------------------------------------------------------------------------------------------------------------
 def test_a_run_is_extended_by_models_and_stories(labelled, models):
     done = told("benchmark_run", "extend", labelled.uid, "--endpoint", "random", "--limit", "5", "--wait")
     # majority labels two more stories, random all five
@@ -128,7 +130,8 @@ def test_another_judge_reads_the_extractions_that_are_there(extracted):
     assert refused(*wrong) == "--shots are shown at level 4, and the judge's level is 2: leave one of them out."
 
 
-# --- reading again ---------------------------------------------------------------------------------------------------------------
+# --- reading again
+# ---------------------------------------------------------------------------------------------------------------
 def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, monkeypatch):
     calls, read = Call.objects.count(), steps.parse_stage2
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
@@ -146,7 +149,8 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
     assert Item.objects.filter(job=labelled.job, state=ItemState.DONE).count() == 3
 
 
-# --- what each takes ------------------------------------------------------------------------------------------------------------
+# --- what each takes
+# ------------------------------------------------------------------------------------------------------------
 @pytest.mark.once
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_option_of_another_action_is_refused(labelled, action):
@@ -183,7 +187,8 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
         assert told_first.getvalue().startswith(f"Up to {calls} calls: ")
 
 
-# --- files -----------------------------------------------------------------------------------------------------------------------
+# --- files
+# -----------------------------------------------------------------------------------------------------------------------  # noqa: E501
 def test_scores_and_the_official_folder_are_written(extracted, labelled, tmp_path):
     path = tmp_path / "scores.csv"
     done = told("benchmark_run", "download", extracted.uid, "--output", str(path))
@@ -256,7 +261,8 @@ def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     assert not (tmp_path / "x.csv").exists()
 
 
-# --- prompts, reports, visibility ---------------------------------------------------------------------------------------------------
+# --- prompts, reports, visibility
+# ---------------------------------------------------------------------------------------------------
 def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
     folder = tmp_path / "ours"
     folder.mkdir()

@@ -64,7 +64,8 @@ def rows(run) -> dict:
     return {(row.name, row.stage): row for row in standings(run, now=timezone.now())}
 
 
-# --- counts ----------------------------------------------------------------------------------------------------------------------
+# --- counts
+# ----------------------------------------------------------------------------------------------------------------------
 def test_judgements_that_are_to_come_count_as_waiting(run):
     found = rows(run)
     assert {key: (row.total, row.waiting) for key, row in found.items()} == {
@@ -86,12 +87,15 @@ def test_a_failed_extraction_is_not_awaited_by_the_judge(cast, gold, models):
 def test_half_way_every_state_is_counted(run):
     extract = list(Item.objects.filter(stage="extract").order_by("id"))
     for item, state in zip(extract, ("claimed", "done", "unusable", "failed"), strict=True):
-        Item.objects.filter(pk=item.pk).update(state=state, finished_at=timezone.now(), made=state != "failed", cost=Decimal("0.5"))  # fmt: skip
+        Item.objects.filter(pk=item.pk).update(
+            state=state, finished_at=timezone.now(), made=state != "failed", cost=Decimal("0.5")
+        )
     row = rows(run)["omniscient", "extract"]
     assert (row.in_flight, row.done, row.unusable, row.failed, row.waiting) == (1, 1, 1, 1, 0)
     assert (row.made, row.reused, row.cost) == (3, 0, 2)
     assert rows(run)["omniscient", "judge"].waiting == 3  # of the failed one none is to come
-    # Four items ended within the last 30 seconds; the run is younger than that, so the span is its age, at least a second.
+    # Four items ended within the last 30 seconds; the run is younger than that, so the span is its age, at least a
+    # second.
     assert row.rate == pytest.approx(60 * 4 / row.span) and row.seconds_left == pytest.approx(row.span / 4)
 
 
@@ -102,7 +106,8 @@ def test_what_is_taken_over_counts_as_done(cast, gold, models, run):
     assert (found["omniscient", "extract"].done, found["omniscient", "judge"].waiting) == (4, 4)
 
 
-# --- pages ---------------------------------------------------------------------------------------------------------------------------
+# --- pages
+# ---------------------------------------------------------------------------------------------------------------------------  # noqa: E501
 def test_the_page_moves_while_it_runs_and_then_stands_still(alice, run):
     told = page(alice, at(run))
     assert "0 / 12" in told and 'hx-trigger="every 1s"' in told and "when the run has come to its end" in told
@@ -286,7 +291,9 @@ def test_names_are_shown_harmlessly(alice, cast, gold, models):
 def test_queries_do_not_grow_with_models_or_stories(alice, cast, make_story, gold, models):
     small = started(cast, gold, [models["omniscient"]], ALL, judge=models["lexical-judge"], limit=1)
     work_off(small)
-    large = started(cast, gold, [models["majority"], models["random"], models["omniscient"]], ALL, judge=models["lexical-judge"])  # fmt: skip
+    large = started(
+        cast, gold, [models["majority"], models["random"], models["omniscient"]], ALL, judge=models["lexical-judge"]
+    )
     work_off(large)
 
     def queries(address: str) -> int:

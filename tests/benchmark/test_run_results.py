@@ -191,7 +191,8 @@ def _page(client, link: str, number: int):
 
 
 def test_cells_open_the_items_that_they_rest_on(world, client, address):
-    """MatchCount cells open items with as many such rows, order cells with as many rows as precision and recall rest on."""
+    """MatchCount cells open items with as many such rows, order cells with as many rows as precision and recall rest
+    on."""
     client.force_login(world.alice)
     for reading in ("official", "repaired"):
         tables = _tables(client.get(address, {"reading": reading}))

@@ -295,8 +295,9 @@ def test_people_are_scored_like_models(db):
 
 
 def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:
-    """By hand, from the votes and the gold of the frozen stories: right cells of those with a vote, a mean over the dimensions that have
-    one, for each story. Without the person's own vote, of three, a cell counts where the other two agree or an expert decided."""
+    """By hand, from the votes and the gold of the frozen stories: right cells of those with a vote, a mean over the
+    dimensions that have one, for each story. Without the person's own vote, of three, a cell counts where the other two
+    agree or an expert decided."""
     found = []
     for story in stories:
         right = {key: [] for key in DIMENSIONS}

@@ -24,7 +24,8 @@ from tests.benchmark.tiny_copies import SUMS, imported
 from workers.models import Call
 
 GROUP = MetricGroup(
-    key="tiny", title="Sets", noun="sets", shares=("right",), headers={"right": "Right"}, score="right", score_title="Sets",
+    key="tiny", title="Sets", noun="sets", shares=("right",), headers={"right": "Right"}, score="right",
+    score_title="Sets",
     prompt="sum", rests_on=("sum",), scored="sum",
 )  # fmt: skip
 MISSING = ""
@@ -90,7 +91,8 @@ def test_a_set_is_right_where_all_of_it_is():
 
 
 def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
-    # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3 and 2/3
+    # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3
+    # and 2/3
     figures, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
     overall = figures["repaired"]["overall"]
     assert (overall["stories"], overall["right"], overall["unusable"]) == (2, 0.5, 1)

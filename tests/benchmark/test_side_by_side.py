@@ -17,7 +17,8 @@ from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
 
 
-# --- the rule -----------------------------------------------------------------------------------------------------------------
+# --- the rule
+# -----------------------------------------------------------------------------------------------------------------
 def test_lines_of_two_answers_stand_beside_each_other():
     first = [
         ReadLine("it rains", "order", "1", "1", "1", right=True, officially_right=True),
@@ -34,7 +35,8 @@ def test_lines_of_two_answers_stand_beside_each_other():
         ("it rains", "truth"),
         ("only here", ""),
     ]
-    # order: 1 against 2; truth: the repaired readings agree and the official ones do not; what one side lacks altogether has no reading on either
+    # order: 1 against 2; truth: the repaired readings agree and the official ones do not; what one side lacks
+    # altogether has no reading on either
     assert [row["differs"] for row in rows] == [True, True, False]
     assert [[cell["right"] for cell in row["cells"]] for row in rows] == [[True, False], [False, False], [None, None]]
     assert [cell["apart"] for cell in rows[1]["cells"]] == [True, False]
@@ -66,10 +68,12 @@ def test_a_suite_without_lines_of_its_own_has_gold_and_readings_without_a_mark()
     ]
 
 
-# --- what each suite says -------------------------------------------------------------------------------------------------------
+# --- what each suite says
+# -------------------------------------------------------------------------------------------------------
 def _conversation(kind: str, gold: dict, options: tuple[str, ...] = (), topic: str = "") -> tuple[dict, dict]:
     content = {
-        "kind": kind, "topic": topic, "options": list(options), "names": ["Ada", "Bo"], "conversation": "Ada: Hi", "question": "?",
+        "kind": kind, "topic": topic, "options": list(options), "names": ["Ada", "Bo"], "conversation": "Ada: Hi",
+        "question": "?",
         "scenario": "inaccessible", "order": "first-order", "character": "Ada",
     }  # fmt: skip
     return content, {"wrong": [], "key": 0, "perceivers": [["Ada"]]} | gold
@@ -168,7 +172,8 @@ def test_a_category_that_is_all_that_counts_is_not_tested_twice():
     assert [(row["number"], row["difference"]) for row in listed] == [(2, 1.0), (3, 0.0), (4, None)]
 
 
-# --- the page -----------------------------------------------------------------------------------------------------------------
+# --- the page
+# -----------------------------------------------------------------------------------------------------------------
 pages = pytest.mark.django_db(transaction=True)
 
 

@@ -48,7 +48,8 @@ def missing(run) -> dict[str, int]:
     ],
 )
 def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models, options, why):
-    """Four perfect extractions and no judgement: none of four answers is unusable, four extractions lack a judgement."""
+    """Four perfect extractions and no judgement: none of four answers is unusable, four extractions lack a
+    judgement."""
     run = judged_by(cast, gold, models, **options)
     row = row_of(run)
     assert (row["stage1"], row["stage1_unusable"], row["stage1_answers"]) == (0, 0, 4)
@@ -59,7 +60,8 @@ def test_a_judge_that_fails_is_not_the_model_s_fault(cast, gold, models, options
 
 
 def test_a_failed_call_is_no_unusable_output(cast, gold, models):
-    """One of four extractions fails, one says nothing that can be read: one of three answers is unusable, one call is without."""
+    """One of four extractions fails, one says nothing that can be read: one of three answers is unusable, one call is
+    without."""
     rows = "Actor | Belief | Order\nworld | The key is in the drawer | 0"
     script = [{"fail": "rejected", "times": 1}, {"text": "I would rather not.", "times": 1}]
     model = make_endpoint("model", options={"script": script, "default": rows}, max_concurrency=1)

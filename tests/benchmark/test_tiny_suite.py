@@ -131,7 +131,8 @@ def test_its_copy_is_kept_by_the_command_which_says_what_is_in_it(tiny, cast, tm
     dataset = Dataset.objects.get()
     assert kept == dry | {"dataset": dataset.version} == {
         "project": cast.project.slug, "suite": "tiny", "dataset": 1, "digest": dataset.digest, "samples": 3,
-        "files": dataset.origin["files"], "unchecked": "", "by_category": {"large": 1, "small": 2}, "problems": [problem],
+        "files": dataset.origin["files"], "unchecked": "", "by_category": {"large": 1, "small": 2},
+        "problems": [problem],
     }  # fmt: skip
     assert told() == kept and Dataset.objects.count() == 1
 
@@ -140,10 +141,14 @@ def test_several_files_are_one_copy(tiny, cast, tmp_path):
     for folder, name, text in (("a", "sums.txt", "1 2\n"), ("b", "LICENSE", "Ours."), ("c", "sums.txt", "3 4\n")):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / name).write_text(text)
-    call_command("import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "b" / "LICENSE", project=cast.project.slug)  # fmt: skip
+    call_command(
+        "import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "b" / "LICENSE", project=cast.project.slug
+    )
     assert Dataset.objects.get().stories_count == 1
     with pytest.raises(CommandError, match="Two of the paths have one name"):
-        call_command("import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "c" / "sums.txt", project=cast.project.slug)  # fmt: skip
+        call_command(
+            "import_suite", "tiny", tmp_path / "a" / "sums.txt", tmp_path / "c" / "sums.txt", project=cast.project.slug
+        )
     with pytest.raises(CommandError, match="There is no file or folder"):
         call_command("import_suite", "tiny", tmp_path / "no", project=cast.project.slug)
 
@@ -154,7 +159,7 @@ def test_several_files_are_one_copy(tiny, cast, tmp_path):
     [
         (KeyError("id"), "The copy cannot be read as Tiny sums (KeyError: 'id'); the log of the program says where."),
         ([], "The copy of Tiny sums holds no sum."),
-        ([Sample("a", "c", {}, {}), Sample("a", "c", {}, {})], "Two sums have the key 'a'; expected one of its own for each."),
+        ([Sample("a", "c", {}, {}), Sample("a", "c", {}, {})], ("Two sums have the key 'a'; expected one of its own " "for each.")),  # noqa: E501
         ([Sample("a\0", "c", {}, {}), Sample("a\u2400", "c", {}, {})], "Two sums have the key 'a\u2400'"),
         ([Sample(None, "c", {}, {})], "Sum 1 of the copy: its key is None; expected a text."),
         ([Sample("", "c", {}, {})], "Sum 1 of the copy: its key is empty."),
@@ -273,7 +278,8 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     assert "All sums" in compared.content.decode() and "All stories" not in compared.content.decode()
     told = io.StringIO()
     call_command(
-        "compare_models", run.uid, run.uid, "--model", "adder", "--other-model", "counter", "--output", str(tmp_path / "a.csv"), stdout=told
+        "compare_models", run.uid, run.uid, "--model", "adder", "--other-model", "counter", "--output",
+        str(tmp_path / "a.csv"), stdout=told
     )  # fmt: skip
     assert "all sums that both have" in told.getvalue() and ",Sums," in (tmp_path / "a.csv").read_text().splitlines()[0]
     assert admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"}).status_code == 302
@@ -379,7 +385,8 @@ def test_it_is_run_again_and_by_the_command(run, admin, cast):
     assert not made.job.items.filter(made=True).exists()
     told = io.StringIO()
     call_command(
-        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", "--option", "politeness=please",
+        "run_benchmark", "--project", cast.project.slug, "--suite", "tiny", "--endpoint", "adder", "--option",
+        "politeness=please",
         "--wait", "--json", stdout=told,
     )  # fmt: skip
     assert json.loads(told.getvalue())["scores"]["repaired"]["tiny"]["overall"]["right"] == 1.0
@@ -478,7 +485,7 @@ def test_what_has_no_use_for_the_suite_is_refused_before_anything_is_asked(tiny,
     for plan, sentence in (
         (Plan(held, [adder], ["sum"], "tiny"), "Adding needs answers: choose repeating too."),
         (Plan(held, [adder], ["repeat"], "tiny", judge=adder), "Nobody judges Tiny sums: leave the judge out."),
-        (Plan(held, [adder], ["repeat"], "tiny", options={"form": "structured"}), "Tiny sums is answered in free text alone."),
+        (Plan(held, [adder], ["repeat"], "tiny", options={"form": "structured"}), "Tiny sums is answered in free text alone."),  # noqa: E501
         (Plan(held, [lost], ["repeat"], "tiny"), "lost has no address: say where its server answers."),
     ):  # fmt: skip
         with pytest.raises(RunRefused) as caught:
@@ -507,7 +514,8 @@ def test_a_stage_that_is_named_twice_is_asked_once(tiny, admin, cast):
     imported(admin, cast)
     make_endpoint("adder", provider="baseline", model="adder")
     sent = {
-        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "politeness": "now", "repetitions": 1, "max_tokens": 20, "seed": 3,
+        "dataset": 1, "endpoints": ["adder"], "stages": ["repeat", "repeat"], "politeness": "now", "repetitions": 1,
+        "max_tokens": 20, "seed": 3,
     }  # fmt: skip
     assert admin.post(reverse("benchmark:launch", args=[cast.project.slug]), sent).status_code == 302
     assert Run.objects.get().stages == ["repeat"]

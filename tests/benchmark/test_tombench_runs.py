@@ -1,4 +1,5 @@
-"""ToMBench from a user's copy to the leaderboard: every figure follows from the raw answers, as scored apart from the product."""
+"""ToMBench from a user's copy to the leaderboard: every figure follows from the raw answers, as scored apart from the
+product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Two suites that ask about a project's frozen gold: each is launched from the page, and has a leaderboard of its own."""
+"""Two suites that ask about a project's frozen gold: each is launched from the page, and has a leaderboard of its
+own."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from workers.providers.contract import Message, Request
 pytestmark = pytest.mark.django_db(transaction=True)
 STEP = Step("count", "Counting", task="lengths-count")
 GROUP = accuracy_group(
-    "lengths", "Lengths", step="count", rests_on=("count",), facets={}, notes=(), mean_of="categories", score_title="Right lengths"
+    "lengths", "Lengths", step="count", rests_on=("count",), facets={}, notes=(), mean_of="categories",
+    score_title="Right lengths"
 )  # fmt: skip
 
 
@@ -37,8 +39,10 @@ def _parse(question: Question, answer: str) -> Parsed:
 
 
 LENGTHS = Suite(
-    name="lengths", title="Lengths of tables", steps=(STEP,), groups=(GROUP,), request=_request, parse=_parse, expected=_expected,
-    measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(said_right))}, noun=("story", "stories"),
+    name="lengths", title="Lengths of tables", steps=(STEP,), groups=(GROUP,), request=_request, parse=_parse,
+    expected=_expected,
+    measure=lambda entered: {GROUP.key: measured_samples(entered, GROUP, scored_by(said_right))},
+    noun=("story", "stories"),
     baselines=(Baseline(name="two", task=STEP.task, answer=lambda body: "2", sample={}),),
 )  # fmt: skip
 
@@ -67,7 +71,8 @@ def test_the_page_offers_both_and_launches_either(gold, cast, client):
             and f"?dataset={gold.version}&amp;suite=omnitom" in page
         )
     sent = {
-        "suite": "lengths", "dataset": gold.version, "endpoints": ["two"], "stages": ["count"], "repetitions": 1, "max_tokens": 20, "seed": 1,
+        "suite": "lengths", "dataset": gold.version, "endpoints": ["two"], "stages": ["count"], "repetitions": 1,
+        "max_tokens": 20, "seed": 1,
     }  # fmt: skip
     assert "2 stories" in written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent))
     assert client.post(address, sent).status_code == 302

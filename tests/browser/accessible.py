@@ -48,13 +48,14 @@ RUN = """async ([options, contrast]) => {
   const found = await axe.run(options);
   const pale = chosen.length ? await axe.run({ include: chosen }, contrast) : { violations: [] };
   return [...found.violations, ...pale.violations];
-}"""
+}"""  # noqa: E501
 
 
 def assert_accessible(page) -> None:
     """Assert that axe finds no serious or critical violation.
 
-    Whether text stands out is nearly all of axe's work, and the same for each element of the same look: it is asked of three of them.
+    Whether text stands out is nearly all of axe's work, and the same for each element of the same look: it is asked of
+    three of them.
     """
     page.evaluate(Axe().axe_script)
     for scheme, rules in (("light", {"rules": {CONTRAST: {"enabled": False}}}), ("dark", IN_DARK)):

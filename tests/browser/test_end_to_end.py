@@ -1,5 +1,5 @@
-"""The whole way in real Chromium against the product's own server, as `make serve` starts it: three people label a story by
-keyboard, the server is killed meanwhile and started again, an expert settles the rest, the export holds it."""
+"""The whole way in real Chromium against the product's own server, as `make serve` starts it: three people label a
+story by keyboard, the server is killed meanwhile and started again, an expert settles the rest, the export holds it."""
 
 from __future__ import annotations
 

@@ -19,7 +19,10 @@ ROWS = [("world", "The key is in the drawer")] + [
     for actor in ("Ines", "Tomas", "Helena", "Mr. Varga")
     for place in ("bag", "drawer", "pocket", "cabin", "box", "ferry")
 ]
-TEXT = "Ines puts the key in the bag. Tomas, her brother, moves it; Ines does not see it. Inesita is somebody else.\n\nInes' bag."
+TEXT = (
+    "Ines puts the key in the bag. Tomas, her brother, moves it; Ines does not see it. Inesita is somebody "
+    "else.\n\nInes' bag."
+)
 
 
 @pytest.fixture
@@ -365,7 +368,8 @@ def test_the_first_load_is_small(new_page, login, cast, story):
     login(page, cast.bob)
     enter(page, story)
     size = page.evaluate(
-        "performance.getEntries().filter((one) => 'encodedBodySize' in one).reduce((sum, one) => sum + one.encodedBodySize, 0)"
+        "performance.getEntries().filter((one) => 'encodedBodySize' in one).reduce((sum, one) => sum + "
+        "one.encodedBodySize, 0)"
     )
     assert 50_000 < size < 300_000
     assert page.get_attribute("html", "data-grid-ready") is not None

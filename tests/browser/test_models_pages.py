@@ -1,4 +1,5 @@
-"""The pages of models, calls and pre-filling in real Chromium: empty and full, light and dark, by keyboard alone, live."""
+"""The pages of models, calls and pre-filling in real Chromium: empty and full, light and dark, by keyboard alone,
+live."""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ def answered_at_once():
 
 
 FOCUSED = """(() => { const at = document.activeElement; if (!at) return "";
-  const label = at.labels?.[0]?.innerText ?? ""; return (at.getAttribute("aria-label") ?? (label || at.innerText || "")).trim(); })()"""
+  const label = at.labels?.[0]?.innerText ?? ""; return (at.getAttribute("aria-label") ?? (label || at.innerText || "")).trim(); })()"""  # noqa: E501
 
 
 def tab_to(page, name: str) -> None:
@@ -113,7 +114,8 @@ def press(page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-# --- accessible, empty and full ----------------------------------------------------------------------------------------------
+# --- accessible, empty and full
+# ----------------------------------------------------------------------------------------------
 def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
     for address in SITE_PAGES + PROJECT_PAGES:
         admin.goto(address)
@@ -215,7 +217,8 @@ def test_what_people_and_models_wrote_finds_its_own_direction(admin, full):
     assert admin.locator(".topbar-project > a").evaluate("e => getComputedStyle(e).direction") == "rtl"
 
 
-# --- by keyboard alone -------------------------------------------------------------------------------------------------------
+# --- by keyboard alone
+# -------------------------------------------------------------------------------------------------------
 def test_a_model_is_registered_and_tried_by_keyboard_alone(admin, answered_at_once):
     admin.goto("/models/")
     tab_to(admin, "Register a model")
@@ -372,10 +375,12 @@ def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, 
         assert card.evaluate("card => card.scrollHeight - card.clientHeight") <= 1, address
 
 
-# --- the grid with suggestions -----------------------------------------------------------------------------------------------
+# --- the grid with suggestions
+# -----------------------------------------------------------------------------------------------
 @pytest.fixture
 def grid(page, login, cast, make_story, seat):
-    """Bob's grid on a story whose every cell has a suggestion, the second legal label; half are shown, the rest blind or revealed."""
+    """Bob's grid on a story whose every cell has a suggestion, the second legal label; half are shown, the rest blind
+    or revealed."""
     Project.objects.filter(pk=cast.project.pk).update(blind_share=30, reveal_share=20, speed_floor_ms=0)
     story = make_story(1, rows=[("Ines", f"Belief {at}") for at in range(12)])
     for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run

@@ -1,4 +1,5 @@
-"""Pages of accounts, people, assignments, settings and agreement in real Chromium: by keyboard, light, dark, empty and full."""
+"""Pages of accounts, people, assignments, settings and agreement in real Chromium: by keyboard, light, dark, empty and
+full."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from annotation.services.sample import PASSWORD, load_sample
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 ADMIN_PAGES = [
-    "/", "/account/", "/account/password/", "/projects/new/", "/p/{slug}/", "/p/{slug}/people/", "/p/{slug}/assignments/",
+    "/", "/account/", "/account/password/", "/projects/new/", "/p/{slug}/", "/p/{slug}/people/",
+    "/p/{slug}/assignments/",
     "/p/{slug}/settings/", "/p/{slug}/guidelines/", "/p/{slug}/audit/", "/p/{slug}/agreement/", "/p/{slug}/work/",
     "/p/{slug}/stories/", "/p/{slug}/import/", "/p/{slug}/export/", "/p/{slug}/adjudication/",
 ]  # fmt: skip

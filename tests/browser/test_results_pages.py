@@ -1,4 +1,5 @@
-"""Results in real Chromium: leaderboard, run, comparison and reports, light and dark, by keyboard alone, with their downloads."""
+"""Results in real Chromium: leaderboard, run, comparison and reports, light and dark, by keyboard alone, with their
+downloads."""
 
 from __future__ import annotations
 
@@ -190,7 +191,8 @@ def test_a_shared_report_opens_for_who_may_see_it(world, login, new_page, admin)
     assert page.get_by_role("button", name="Freeze and share").count() == 0
 
 
-# --- layout --------------------------------------------------------------------------------------------------------------
+# --- layout
+# --------------------------------------------------------------------------------------------------------------
 LONG = "A run of a title that goes on and on until the buttons wrap below it, " * 2
 ENDS = """([head, cell]) => [head, cell].map(selector => {
     const range = document.createRange(); range.selectNodeContents(document.querySelector(selector));
@@ -222,7 +224,10 @@ def test_heads_stand_over_their_numbers(world, admin):
     column = (
         admin.locator(".table.results tbody tr").first.locator("td.number").first.evaluate("one => one.cellIndex + 1")
     )
-    of = f".table.results thead tr:last-child th:nth-child({column}) .sort, .table.results tbody tr td:nth-child({column}) > *"
+    of = (
+        f".table.results thead tr:last-child th:nth-child({column}) .sort, .table.results tbody tr "
+        f"td:nth-child({column}) > *"
+    )
     head, cell = of.split(", ")
     (_, head_right), (_, cell_right) = ends_of(admin, head, cell)
     assert abs(head_right - cell_right) < 2
@@ -248,7 +253,8 @@ def test_a_shared_report_with_long_names_fits_a_narrow_window(world, login, new_
         page.locator("tbody td")
         .nth(1)
         .evaluate(
-            "one => { const text = document.createRange(); text.selectNodeContents(one); return text.getBoundingClientRect().height; }"
+            "one => { const text = document.createRange(); text.selectNodeContents(one); return "
+            "text.getBoundingClientRect().height; }"
         )
         < 25
     )

@@ -1,4 +1,5 @@
-"""Datasets, launching, watching and single items in real Chromium: by keyboard alone, live, light and dark, empty and full."""
+"""Datasets, launching, watching and single items in real Chromium: by keyboard alone, live, light and dark, empty and
+full."""
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def fits(page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280, page.url
 
 
-# --- accessible, empty and full ----------------------------------------------------------------------------------------------
+# --- accessible, empty and full
+# ----------------------------------------------------------------------------------------------
 def test_empty_pages_are_accessible_and_say_what_to_do(admin, assert_accessible):
     for address, words in (
         ("/p/minds/datasets/", "Nothing is frozen yet"),
@@ -101,8 +103,10 @@ def test_full_pages_are_accessible_and_nothing_scrolls_sideways(
     started(cast, gold, [models["random"]])
     places = {
         (one.stage, one.entrant.endpoint.provider): one.pk
-        for one in RunItem.objects.filter(entrant__run=run).select_related("entrant__endpoint", "sample").order_by("-sample__number")
-    }  # fmt: skip
+        for one in RunItem.objects.filter(entrant__run=run)
+        .select_related("entrant__endpoint", "sample")
+        .order_by("-sample__number")
+    }
     at = f"/p/minds/runs/{run.uid}/"
     hostile = RunItem.objects.filter(entrant__run=run, call__answer=HOSTILE).values_list("pk", flat=True)
     pages = ["/p/minds/datasets/", "/p/minds/datasets/1/2/", "/p/minds/runs/", "/p/minds/runs/new/", at, f"{at}items/"]
@@ -135,7 +139,8 @@ def test_the_launch_page_is_accessible_with_its_estimate_and_a_prompt(admin, ass
     assert admin.evaluate("document.documentElement.scrollWidth") <= 853
 
 
-# --- by keyboard alone ---------------------------------------------------------------------------------------------------------
+# --- by keyboard alone
+# ---------------------------------------------------------------------------------------------------------
 def test_models_are_searched_and_ticked_together(admin, gold, models):
     make_endpoint("qwen-8b")
     make_endpoint("qwen-32b")
@@ -172,7 +177,8 @@ def test_gold_is_frozen_and_baselines_are_launched_and_watched_to_the_end(admin,
         press(admin, "Space")
     tab_to(admin, "Test the judge")
     press(admin, "Space")
-    # Extraction and judging of three stories by omniscient, labelling by majority: nine answers, without the judge's test.
+    # Extraction and judging of three stories by omniscient, labelling by majority: nine answers, without the judge's
+    # test.
     admin.wait_for_selector("#estimate:has-text('9 calls')")
     admin.wait_for_selector("#estimate:has-text('the ledger has none of the answers yet')")
     tab_to(admin, "Launch")

@@ -1,6 +1,7 @@
 """The one process of a chaos site that nobody kills: makes the tables, starts jobs and reads the ledger.
 
-Reads one JSON object a line, {"do": "prepare"}, {"do": "start", …}, {"do": "running"} or {"do": "report"}, and answers with one.
+Reads one JSON object a line, {"do": "prepare"}, {"do": "start", …}, {"do": "running"} or {"do": "report"}, and answers
+with one.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def start(*, url: str, calls: int, batch: bool) -> str:
 def _tiny(url: str) -> dict:
     """However often the answer to a call is lost, it is asked again: no item may end because of a kill."""
     return {
-        "name": "tiny", "provider": "openai", "model": "tiny", "base_url": f"{url}/v1", "max_concurrency": 32, "batches": True,
+        "name": "tiny", "provider": "openai", "model": "tiny", "base_url": f"{url}/v1", "max_concurrency": 32,
+        "batches": True,
         "repeat_unknown": 100, "max_attempts": 100, "timeout_seconds": 20, "options": {"batch_poll_seconds": 0.3},
     }  # fmt: skip
 
@@ -66,7 +68,8 @@ def running() -> int:
 
 
 def report() -> dict:
-    """Everything that must agree with the provider's own count; `calls` are [answered, attempts with an unknown outcome] by id."""
+    """Everything that must agree with the provider's own count; `calls` are [answered, attempts with an unknown
+    outcome] by id."""
     unknown = Count("attempts", filter=Q(attempts__outcome="unknown"))
     calls = Call.objects.annotate(unknown=unknown).values_list("uid", "state", "unknown")
     return {

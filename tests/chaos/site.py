@@ -1,4 +1,5 @@
-"""A site of real processes (workers, broker, web) that can be killed, stopped and started again, as a supervisor would."""
+"""A site of real processes (workers, broker, web) that can be killed, stopped and started again, as a supervisor
+would."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Site:
         self.web_port, redis_port = _free_port(), _free_port()
         others = ("DATABASE_URL", "REDIS_URL", "BROKER_URL", "SITE_URL", "COVERAGE_PROCESS_START")
         self.environment = {name: value for name, value in os.environ.items() if name not in others} | {
-            "CREDENCE_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "tests.chaos.settings", "PYTHONPATH": str(ROOT),
+            "CREDENCE_VAR": str(folder / "var"), "DJANGO_SETTINGS_MODULE": "tests.chaos.settings",
+            "PYTHONPATH": str(ROOT),
             "WORKER_LEASE_SECONDS": str(LEASE), "WORKER_SWEEP_SECONDS": "1", "LOG_LEVEL": "WARNING",
             "PORT": str(self.web_port), "WORKERS": "1", "THREADS": "2",
         }  # fmt: skip
@@ -80,7 +82,8 @@ class Site:
         with self._log(name).open("ab") as log:
             self.running[name] = subprocess.Popen(
                 command, cwd=ROOT, env=self.environment, stdin=subprocess.PIPE if pipe else subprocess.DEVNULL,
-                stdout=subprocess.PIPE if pipe else log, stderr=log, text=True, start_new_session=True, preexec_fn=end_with_parent,
+                stdout=subprocess.PIPE if pipe else log, stderr=log, text=True, start_new_session=True,
+                preexec_fn=end_with_parent,
             )  # fmt: skip
 
     def _log(self, name: str) -> Path:

@@ -1,4 +1,5 @@
-"""What a process takes before it has anything to do: the web server alone loads the pages, once for all its processes."""
+"""What a process takes before it has anything to do: the web server alone loads the pages, once for all its
+processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A full disk, a damaged database file and a database that is away: one sentence, at the start as at work, and nothing half done."""
+"""A full disk, a damaged database file and a database that is away: one sentence, at the start as at work, and nothing
+half done."""
 
 from __future__ import annotations
 
@@ -152,8 +153,8 @@ class _Postgres(Exception):
 
 @pytest.mark.parametrize(
     ("state", "part"),
-    [("53100", "disk is full"), ("57P01", "cannot be reached"), ("08006", "cannot be reached"), ("28P01", "refuses the user"),
-     ("3D000", "knows no such database"), ("XX001", "damaged"), ("25006", "cannot be opened or written"), ("23505", None)],
+    [("53100", "disk is full"), ("57P01", "cannot be reached"), ("08006", "cannot be reached"), ("28P01", "refuses the user"),  # noqa: E501
+     ("3D000", "knows no such database"), ("XX001", "damaged"), ("25006", "cannot be opened or written"), ("23505", None)],  # noqa: E501
 )  # fmt: skip
 def test_what_postgresql_says_by_its_code(state, part):
     error = OperationalError("told by the server")
@@ -171,7 +172,8 @@ def test_the_log_has_the_sentence_in_place_of_a_trace():
     assert record.getMessage().startswith("Internal Server Error: /p/: ") and "disk is full" in record.getMessage()
 
 
-# --- who may read it ----------------------------------------------------------------------------------------------------
+# --- who may read it
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_data_and_database_are_their_owner_s_alone(installation):

@@ -17,7 +17,8 @@ mean_estimates = partial(statistics.mean_estimates, scale=SHARE, unit="stories",
 
 
 def test_the_standard_error_is_that_of_scipys_bootstrap_and_of_statsmodels_clustered_errors():
-    # with so many clusters and so far from the ends the logit bends nothing and t is normal: value ± 1.98 standard errors
+    # with so many clusters and so far from the ends the logit bends nothing and t is normal: value ± 1.98 standard
+    # errors
     scores = np.random.default_rng(3).normal(0.5, 0.01, (1, 120))
     [found] = mean_estimates(scores, seed=1, resamples=4000)
     drawn = bootstrap((scores[0],), np.mean, n_resamples=4000, rng=9).standard_error
@@ -49,7 +50,8 @@ def test_an_interval_by_hand():
         empty=NONE,
     )
     assert twice == pytest.approx([2 * end - 1 for end in ends])
-    # positive figures on their logarithm: 4 · e^(±margin/4), where the standard deviation is 1; without an end as they are
+    # positive figures on their logarithm: 4 · e^(±margin/4), where the standard deviation is 1; without an end as they
+    # are
     for scale, expected in (
         (POSITIVE, 4 * np.exp(np.array([-1, 1]) * 2.2621572 * (10 / 9) ** 0.5 / 4)),
         (REAL, 4 + np.array([-1, 1]) * 2.2621572 * (10 / 9) ** 0.5),
@@ -78,7 +80,8 @@ def test_degrees_of_freedom_fall_with_what_few_clusters_make_of_the_spread():
 
 
 def test_the_degrees_of_freedom_are_those_of_the_samples_variance():
-    # s² of a sample varies as σ⁴ · 2/df does; of the Laplace distribution (kurtosis 6) with n = 400: 2/(3/400 + 2/399) = 159.8
+    # s² of a sample varies as σ⁴ · 2/df does; of the Laplace distribution (kurtosis 6) with n = 400: 2/(3/400 + 2/399)
+    # = 159.8
     rng = np.random.default_rng(5)
     variances = rng.laplace(size=(20_000, 400)).var(axis=1, ddof=1)
     freedoms = freedom(rng.laplace(size=(400, 500)), np.full(500, 400))
@@ -102,8 +105,8 @@ def test_no_interval_below_five_stories(stories):
 
 
 def test_alike_is_not_certain():
-    # 5 stories of .81: with 95 % confidence at most 1 − .05^(1/5) = .4507 of all stories differ, and these are worth 0 or 1:
-    # .81 · .5493 = .4449 and .81 + .19 · .4507 = .8956; of perfect scores [.5493, 1]
+    # 5 stories of .81: with 95 % confidence at most 1 − .05^(1/5) = .4507 of all stories differ, and these are worth 0
+    # or 1: .81 · .5493 = .4449 and .81 + .19 · .4507 = .8956; of perfect scores [.5493, 1]
     assert unseen_share(5) == pytest.approx(0.4507, abs=5e-5)
     assert unseen_share(100) == pytest.approx(3 / 100, rel=0.02)  # the rule of three
     alike, perfect = mean_estimates(np.array([[0.81] * 5, [1.0] * 5]), seed=1)
@@ -148,6 +151,7 @@ def test_intervals_over_stories_cover_the_truth_and_those_over_propositions_do_n
 @pytest.mark.parametrize("stories", [5, 10, 21, 100])
 @pytest.mark.parametrize("alpha_beta", [(4, 2), (9, 1)])
 def test_intervals_of_few_stories_cover_the_truth(stories, alpha_beta):
-    # 95 % of 1,000 with a standard error of √(1000 · .95 · .05) = 6.9; plain percentile tails hold 82 % of 5 stories here
+    # 95 % of 1,000 with a standard error of √(1000 · .95 · .05) = 6.9; plain percentile tails hold 82 % of 5 stories
+    # here
     scores = np.random.default_rng(stories).beta(*alpha_beta, (1000, stories))
     assert 0.92 <= covering(scores, alpha_beta[0] / sum(alpha_beta)) <= 0.98

@@ -48,7 +48,8 @@ def test_another_release_of_a_library_changes_it(monkeypatch):
     assert digest_of(ROOT) != before  # matplotlib requires it
 
 
-# --- what must be in it, from the imports themselves ---------------------------------------------------------------------------
+# --- what must be in it, from the imports themselves
+# ---------------------------------------------------------------------------
 def _file(name: str) -> Path | None:
     path = ROOT.joinpath(*name.split("."))
     return next((one for one in (path / "__init__.py", path.with_suffix(".py")) if one.is_file()), None)

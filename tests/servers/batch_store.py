@@ -1,6 +1,7 @@
 """Files and batches as files on disk: what was accepted is still there after the process was killed.
 
-A batch is processed when somebody looks at it after its time has come, so that time also passes while the server is down.
+A batch is processed when somebody looks at it after its time has come, so that time also passes while the server is
+down.
 """
 
 from __future__ import annotations

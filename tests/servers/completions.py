@@ -167,7 +167,8 @@ def _spoiled(reply: Reply, mode: str) -> Reply:
 
 
 def spoiled(body: bytes, mode: str) -> bytes:
-    """What is left of a JSON text: half of it, or with two bytes that no UTF-8 has at the start of the answer's text."""
+    """What is left of a JSON text: half of it, or with two bytes that no UTF-8 has at the start of the answer's
+    text."""
     if mode == "half-json":
         return body[: len(body) // 2]
     if mode == "invalid-utf8":

@@ -3,8 +3,9 @@
     python -m tests.servers.model_server --port 0 --log paid.jsonl --latency 0.2 --answer labels
 
 The first line of standard output is the port. Every call that the server decides to answer is written to the log before
-anything else happens to it: also when the answer is then cut, delayed, garbled or never sent. POST /control takes any of the
-settings as JSON, GET /stats counts. Files and batches live in a folder beside the log and survive a killed process.
+anything else happens to it: also when the answer is then cut, delayed, garbled or never sent. POST /control takes any
+of the settings as JSON, GET /stats counts. Files and batches live in a folder beside the log and survive a killed
+process.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ class Odd:
 
 
 class OddServer:
-    """`with OddServer(lambda path, headers, body: Odd(…)) as server:`; `asked` counts requests. Change `reply` while it runs."""
+    """`with OddServer(lambda path, headers, body: Odd(…)) as server:`; `asked` counts requests. Change `reply` while it
+    runs."""
 
     def __init__(self, reply: Callable[[str, dict[str, str], bytes], Odd]) -> None:
         self.reply, self.asked = reply, 0

@@ -1,8 +1,8 @@
 """A noisy oracle: answers extraction, labelling and judging prompts with known accuracy, and keeps what it served.
 
-It knows the gold. Which story a prompt is about, and what is asked, it reads off the fenced blocks of the user's message: the
-story alone is an extraction, the story and a table a labelling, two tables a judgement. Everything is drawn from
-`Skill.seed`, model, stage and story, so that the same question has the same answer.
+It knows the gold. Which story a prompt is about, and what is asked, it reads off the fenced blocks of the user's
+message: the story alone is an extraction, the story and a table a labelling, two tables a judgement. Everything is
+drawn from `Skill.seed`, model, stage and story, so that the same question has the same answer.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _FENCED = re.compile(r"^(=====[^\n]*)\n(.*?)\n?^\1$", re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Chances, 0 to 1. Each gold row is extracted with `recall`, and with `invented` a row that is not in the gold follows it;
-    each label of a dimension is right with its `accuracy`. `spread` moves a whole story's recall and accuracies up or down, with
-    even chances. `unusable` is the chance of an answer without a row, `misjudged` that of a wrong count for a row."""
+    """Chances, 0 to 1. Each gold row is extracted with `recall`, and with `invented` a row that is not in the gold
+    follows it; each label of a dimension is right with its `accuracy`. `spread` moves a whole story's recall and
+    accuracies up or down, with even chances. `unusable` is the chance of an answer without a row, `misjudged` that of a
+    wrong count for a row."""
 
     recall: float = 0.7
     invented: float = 0.2
@@ -57,8 +58,8 @@ class Skill:
 class Served:
     """One answer and what is in it.
 
-    `counts` of an extraction: `predicted`, `found`; of a judgement: `predicted`, `matched`, `gold`, `gold_matched`; of a
-    labelling: `rows` and for each dimension how many labels are right. `usable` says whether there is a row at all.
+    `counts` of an extraction: `predicted`, `found`; of a judgement: `predicted`, `matched`, `gold`, `gold_matched`; of
+    a labelling: `rows` and for each dimension how many labels are right. `usable` says whether there is a row at all.
     """
 
     model: str
@@ -79,7 +80,8 @@ class Oracle:
         self._by_gold = {tuple((row.actor, row.belief) for row in one.shown): one for one in self.records}
 
     def answer(self, body: Mapping[str, Any]) -> Served:
-        """The answer to a chat completion's body. Raises LookupError where it asks for nothing that the oracle knows."""
+        """The answer to a chat completion's body. Raises LookupError where it asks for nothing that the oracle
+        knows."""
         model = body["model"]
         structured = "response_format" in body
         blocks = [text for _, text in _FENCED.findall(body["messages"][-1]["content"])]
@@ -195,7 +197,8 @@ def _read_rows(text: str, structured: bool) -> list[Pair]:
 
 
 def answering(*, records: str, skills: Mapping[str, Mapping], served: str) -> Callable[[Mapping[str, Any]], str]:
-    """The oracle as a server has it: the text for a body; each answer is appended to the file `served`, without its text."""
+    """The oracle as a server has it: the text for a body; each answer is appended to the file `served`, without its
+    text."""
     csv.field_size_limit(HUGE)  # this process is the server's own
     with Path(records).open("rb") as handle:
         oracle = Oracle(read_records(handle, records), {name: Skill(**one) for name, one in skills.items()})

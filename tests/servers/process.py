@@ -15,10 +15,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class ModelServer:
-    """`with ModelServer(latency=0.2, answer="labels") as server:`; options are those of tests.servers.settings.Settings.
+    """`with ModelServer(latency=0.2, answer="labels") as server:`; options are those of
+    tests.servers.settings.Settings.
 
-    `folder` keeps the log of paid calls and the batches; without it they go when the block ends. What was set by `control`
-    holds over a `restart`; rules with "times" start anew, and so do the counts of `stats`.
+    `folder` keeps the log of paid calls and the batches; without it they go when the block ends. What was set by
+    `control` holds over a `restart`; rules with "times" start anew, and so do the counts of `stats`.
     """
 
     def __init__(self, *, folder: Path | None = None, **options: Any) -> None:

@@ -28,13 +28,14 @@ MODES = (
 class Settings:
     """Rules are tried in order, the first that fits decides.
 
-    A rule is {"when": substring of the prompt, "mode": one of MODES or "error-NNN"} and may carry "share" (chance per call,
-    0 to 1), "times" (how many calls it takes, then it is spent) and "text" (what mode "say" says).
+    A rule is {"when": substring of the prompt, "mode": one of MODES or "error-NNN"} and may carry "share" (chance per
+    call, 0 to 1), "times" (how many calls it takes, then it is spent) and "text" (what mode "say" says).
     """
 
     latency: float = 0.0  # seconds
     jitter: float = 0.0  # seconds, up and down
-    answer: str = "echo"  # echo (the last message), fixed (`text`), labels (the schema's first values; echo without one) or oracle
+    # echo (the last message), fixed (`text`), labels (the schema's first values; echo without one) or oracle
+    answer: str = "echo"
     oracle: dict = field(default_factory=dict)  # records, served (paths), skills by model: tests/servers/oracle.py
     text: str = "ok"
     rate: float = 0.0  # hidden limit, requests a second; 0 is none

@@ -1,4 +1,5 @@
-"""No redirect is followed, and no name leads to an address that is forbidden: neither when it is saved nor when it is asked."""
+"""No redirect is followed, and no name leads to an address that is forbidden: neither when it is saved nor when it is
+asked."""
 
 from __future__ import annotations
 
@@ -97,7 +98,8 @@ def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoi
     call = Call.objects.get()
     assert (call.state, call.attempts_made, len(asked)) == ("failed", 1, 1) and "/taken" not in asked
     assert Item.objects.get().problem == (
-        "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the address that answers "
+        "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the "
+        "address that answers "
         "itself."
     )
 
@@ -255,7 +257,7 @@ def test_every_spelling_of_a_forbidden_address_is_forbidden(spelling):
 
 @pytest.mark.parametrize(
     "spelling",
-    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "::ffff:0:a00:7",
+    ["127.0.0.1", "::1", "0x7f000001", "10.0.0.7", "::ffff:10.0.0.7", "fd12:3456::1", "2002:a00:7::1", "64:ff9b::a00:7", "::ffff:0:a00:7",  # noqa: E501
      "64:ff9b:1:a00:0:700::", "8.8.8.8",
      "2001:db8::1", "models.example", "", "localhost"],
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""An answer is read up to a limit, however far it unpacks: memory stays, neighbours go on, and what was read is kept."""
+"""An answer is read up to a limit, however far it unpacks: memory stays, neighbours go on, and what was read is
+kept."""
 
 from __future__ import annotations
 

@@ -143,7 +143,8 @@ def test_a_batch_whose_id_was_never_heard_is_found(server, provider):
         with pytest.raises(Lost):
             await batches.submit(UID, provider.bodies(["one"]))
         if provider is ANTHROPIC:
-            # The batch runs and cannot be told from another's: no None, which would say that it is safe to submit again.
+            # The batch runs and cannot be told from another's: no None, which would say that it is safe to submit
+            # again.
             with pytest.raises(Lost, match="have not ended: 1"):
                 await batches.find(UID)
             await asyncio.sleep(0.5)

@@ -46,7 +46,8 @@ def two_endpoints(make_endpoint, trial):
 
 
 def _together(work, monkeypatch, name: str) -> list:
-    """What `work` returns in two threads that meet, where nothing holds one of them back, when both have found the money there."""
+    """What `work` returns in two threads that meet, where nothing holds one of them back, when both have found the
+    money there."""
     meeting, original = threading.Barrier(2), claims.affordable
 
     def affordable(items):
@@ -105,10 +106,13 @@ def test_two_batches_at_once_do_not_break_the_budget(two_endpoints, monkeypatch)
 # --- what options say -------------------------------------------------------------------------------------------------
 
 REFUSED = [
-    "n", "best_of", "n_cmpl", "num_return_sequences", "route", "preset", "fallbacks", "num_retries", "providerOptions", "speed", "N-Predict",
-    "web_search", "use_search", "data_sources", "mcp_servers", "maxTokens", "max_tokens", "max_completion_tokens", "max_output_tokens", "tools", "functions", "service_tier", "model",
+    "n", "best_of", "n_cmpl", "num_return_sequences", "route", "preset", "fallbacks", "num_retries", "providerOptions",
+    "speed", "N-Predict",
+    "web_search", "use_search", "data_sources", "mcp_servers", "maxTokens", "max_tokens", "max_completion_tokens",
+    "max_output_tokens", "tools", "functions", "service_tier", "model",
     "models", "messages", "stream", "use_beam_search", "web_search_options", "modalities", " N ", "Max_Tokens",
-    "max_new_tokens", "num_predict", "candidate_count", "candidateCount", "generationConfig", "search_parameters", "enable_search",
+    "max_new_tokens", "num_predict", "candidate_count", "candidateCount", "generationConfig", "search_parameters",
+    "enable_search",
     "plugins",
 ]  # fmt: skip
 
@@ -150,7 +154,7 @@ def test_no_model_thinks_for_longer_than_is_reserved(name, extra):
     "choice",
     [
         "dear-host", {}, {"order": ["dear-host"], "allow_fallbacks": False}, {"sort": "throughput"}, {"max_price": 1},
-        {"max_price": {"prompt": 1}}, {"max_price": {"prompt": "1", "completion": 2}}, {"max_price": {"prompt": True, "completion": 2}},
+        {"max_price": {"prompt": 1}}, {"max_price": {"prompt": "1", "completion": 2}}, {"max_price": {"prompt": True, "completion": 2}},  # noqa: E501
         {"max_price": {"prompt": -1, "completion": 2}}, {"max_price": {"prompt": float("nan"), "completion": 2}},
     ],
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""Processes that die, hang and lose their database: nothing is lost, and nothing counts twice. The long form is bench/chaos.py."""
+"""Processes that die, hang and lose their database: nothing is lost, and nothing counts twice. The long form is
+bench/chaos.py."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ in_database = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def place() -> dict:
-    """Where the site keeps its work: files beside SQLite, Redis beside PostgreSQL, whichever this run of the tests is on."""
+    """Where the site keeps its work: files beside SQLite, Redis beside PostgreSQL, whichever this run of the tests is
+    on."""
     url = os.environ.get("DATABASE_URL", "")
     if not url.startswith("postgres"):
         return {"database_url": "", "redis": False}
@@ -67,7 +69,8 @@ def test_eight_kills_lose_nothing_and_count_nothing_twice(place, prepared, tmp_p
         assert site.web_answers()
 
 
-# --- each moment at which something was lost once ----------------------------------------------------------------------
+# --- each moment at which something was lost once
+# ----------------------------------------------------------------------
 
 
 def working() -> Worker:

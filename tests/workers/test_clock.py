@@ -146,7 +146,8 @@ def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     ],
 )
 def test_two_processes_with_clocks_25_seconds_apart_send_each_call_once(make_endpoint, start, tmp_path, how):
-    """Before, one recovery at +25 s led to 34 calls for 21 items. With libfaketime SQLite's own clock is wrong as well."""
+    """Before, one recovery at +25 s led to 34 calls for 21 items. With libfaketime SQLite's own clock is wrong as
+    well."""
     job = start(make_endpoint(options={"delay": 1.0}, max_concurrency=3), [f"q{at}" for at in range(21)])
     steady = start_process(MANAGE, "work", folder=tmp_path)
     until(lambda: Item.objects.filter(state="claimed").exists())

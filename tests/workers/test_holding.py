@@ -1,4 +1,5 @@
-"""What cannot succeed is not asked again and again: a wrong key, model or address and an empty account hold an endpoint's items back."""
+"""What cannot succeed is not asked again and again: a wrong key, model or address and an empty account hold an
+endpoint's items back."""
 
 from __future__ import annotations
 
@@ -89,7 +90,8 @@ def test_a_server_that_is_not_there_pauses_after_a_few_calls_were_given_up(
     job.refresh_from_db()
     assert job.state == "paused" and states(job) == {"held": 20}
     assert job.note.startswith(
-        "small: The server cannot be reached: start it, or correct the address on the model's page, then resume. (No connection"
+        "small: The server cannot be reached: start it, or correct the address on the model's page, then "
+        "resume. (No connection"
     )
     assert Attempt.objects.filter(waits=0).count() <= FEW + 4  # so many calls were given up
 

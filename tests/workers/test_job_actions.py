@@ -26,7 +26,8 @@ FROM_THE_LEDGER = '<span class="muted">from the ledger</span>'
 def poor(make_endpoint, start, run_worker):
     """A job of four calls whose budget was enough for some: paused by it, with the note that says so.
 
-    At $0.1 a token a call is booked at 44 tokens in (130 characters / 3) and 50 out, about $9.4, and costs $0.4 for the four tokens of its answer: after two, $9.2 are left.
+    At $0.1 a token a call is booked at 44 tokens in (130 characters / 3) and 50 out, about $9.4, and costs $0.4 for the
+    four tokens of its answer: after two, $9.2 are left.
     """
     job = start(make_endpoint(max_concurrency=1, **DEAR), ["a", "b", "c", "d"], budget=Decimal(10))
     run_worker()

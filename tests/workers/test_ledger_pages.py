@@ -116,7 +116,8 @@ def test_one_call_with_everything(page, make_call):
     call = make_call(body=body | {"seed": 42}, answer="Dort.", reasoning="Because.", cost=Decimal("0.001234"))
     headers = {"retry-after": "7"}
     Attempt.objects.create(
-        call=call, number=1, sent_at=call.planned_at, outcome="throttled", status=429, headers=headers, problem="Busy.", waits=7
+        call=call, number=1, sent_at=call.planned_at, outcome="throttled", status=429, headers=headers, problem="Busy.",
+        waits=7
     )  # fmt: skip
     text = page("workers:call", call.uid)
     for expected in (

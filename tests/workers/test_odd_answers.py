@@ -1,4 +1,5 @@
-"""Answers that are none: each keeps its status and body, has a sentence and its own state, and nobody pays twice for it."""
+"""Answers that are none: each keeps its status and body, has a sentence and its own state, and nobody pays twice for
+it."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ UNREADABLE = [
     ),
     (
         Odd(
-            body=b'{"type": "error", "error": {"type": "api_error", "message": "Broke off."}, "stop_reason": "end_turn",'
+            body=b'{"type": "error", "error": {"type": "api_error", "message": "Broke off."}, "stop_reason": '
+            b'"end_turn",'
             b' "content": [{"type": "text", "text": "half"}], "choices": [{"message": {"content": "half"}}]}'
         ),
         "The provider answered with an error: Broke off.",

@@ -95,7 +95,8 @@ HELD_TOGETHER = "finished_job_has_outcome"
 
 
 def migrate(name: str) -> None:
-    """Do what a migration does to outcomes, one operation after another, to the jobs that are here, and nothing else."""
+    """Do what a migration does to outcomes, one operation after another, to the jobs that are here, and nothing
+    else."""
     for operation in import_module(f"workers.migrations.{name}").Migration.operations:
         match operation:
             case migrations.AddField(name="outcome", field=field):

@@ -14,7 +14,8 @@ pytestmark = pytest.mark.django_db
 HOSTILE = "</pre><script>alert(1)</script><img src=x onerror=alert(2)>\"'&"
 FORM = {
     "provider": "openai", "name": "small", "model": "small-1", "base_url": "", "api_key_env": "", "options": "{}",
-    "active": "on", "json_schema": "on", "context_tokens": "0", "reasoning_tokens": "0", "price_input": "0.15", "price_cached": "0",
+    "active": "on", "json_schema": "on", "context_tokens": "0", "reasoning_tokens": "0", "price_input": "0.15",
+    "price_cached": "0",
     "price_cache_write": "0", "price_output": "0.6", "price_batch": "0.5", "max_concurrency": "16",
     "requests_per_minute": "0", "tokens_per_minute": "0", "timeout_seconds": "300", "max_attempts": "6",
     "repeat_unknown": "1", "retry_after_cap": "60",

@@ -118,7 +118,8 @@ def test_the_sites_own_log_is_clean(monkeypatch):
     assert stream.getvalue().count(REDACTED) >= 2 and not holds_key(stream.getvalue())
 
 
-# --- from the server to the database, the log and the pages ------------------------------------------------------------
+# --- from the server to the database, the log and the pages
+# ------------------------------------------------------------
 
 
 def everything_stored() -> Iterator[tuple[str, str]]:
@@ -206,10 +207,17 @@ def test_an_echoed_key_in_the_results_of_a_batch_is_redacted(provider, monkeypat
         message = {"content": [{"type": "text", "text": echo}], "stop_reason": "end_turn"}
         error = {"type": "error", "error": {"type": "invalid_request_error", "message": echo}}
         lines += [
-            {"custom_id": f"u-{at}", "response": {"status_code": 200, "body": body, "request_id": echo},
-             "result": {"type": "succeeded", "message": message}},
-            {"custom_id": f"e-{at}", "response": {"status_code": 400, "body": error}, "result": {"type": "errored", "error": error}},
-        ]  # fmt: skip
+            {
+                "custom_id": f"u-{at}",
+                "response": {"status_code": 200, "body": body, "request_id": echo},
+                "result": {"type": "succeeded", "message": message},
+            },
+            {
+                "custom_id": f"e-{at}",
+                "response": {"status_code": 400, "body": error},
+                "result": {"type": "errored", "error": error},
+            },
+        ]
 
     def reply(path: str, headers: dict[str, str], body: bytes) -> Odd:
         if path.endswith(("/content", "/results")):

@@ -149,8 +149,8 @@ def test_hostile_characters_are_stored(make_endpoint, start, run_worker, trial, 
 
 
 def test_a_budget_is_never_exceeded(make_endpoint, start, run_worker):
-    # A body of some 130 characters is booked as 44 tokens at $0.1, and 50 tokens of output at $0.1: a call is reserved at about $9.4
-    # and costs far less; $30 leave room for one more until less than a reservation is left.
+    # A body of some 130 characters is booked as 44 tokens at $0.1, and 50 tokens of output at $0.1: a call is reserved
+    # at about $9.4 and costs far less; $30 leave room for one more until less than a reservation is left.
     endpoint = make_endpoint(price_input=Decimal(100_000), price_output=Decimal(100_000), max_concurrency=2)
     job = start(endpoint, [f"q{at}" for at in range(100)], budget=Decimal(30))
     run_worker()
@@ -192,7 +192,8 @@ def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, run_work
     job.refresh_from_db()
     assert job.state == JobState.PAUSED
     assert job.note == (
-        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then resume. (The environment "
+        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then "
+        "resume. (The environment "
         "variable NO_SUCH_KEY is not set where the worker runs.)"
     )
 

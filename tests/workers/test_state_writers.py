@@ -27,7 +27,10 @@ WRITES |= {f"a{name}" for name in WRITES}
 LISTS = {None, "fields", "update_fields", "defaults", "create_defaults"}
 """Keywords whose values name columns; None is what two stars spread."""
 SQL = re.compile(
-    rf"\bset\b[^;]*\bstate\W*=|\b(update|into|from only|copy)\W+({'|'.join(model._meta.db_table for model in MACHINES.values())})\b",
+    (
+        rf"\bset\b[^;]*\bstate\W*=|\b(update|into|from "
+        rf"only|copy)\W+({'|'.join(model._meta.db_table for model in MACHINES.values())})\b"
+    ),
     re.IGNORECASE,
 )
 
@@ -36,7 +39,8 @@ SPOKEN_OF = re.compile(rf"state|{'|'.join(model._meta.db_table for model in MACH
 
 
 class Module:
-    """The places of a module that set a state; `names` are those of its variables that hold the word as a column's name."""
+    """The places of a module that set a state; `names` are those of its variables that hold the word as a column's
+    name."""
 
     def __init__(self, source: str) -> None:
         held = SPOKEN_OF.search(source)  # most modules hold none of the words

@@ -1,4 +1,5 @@
-"""Trying a model says what it supports: whether it answers, and whether it holds the JSON schema that its endpoint claims."""
+"""Trying a model says what it supports: whether it answers, and whether it holds the JSON schema that its endpoint
+claims."""
 
 from __future__ import annotations
 

@@ -88,12 +88,15 @@ def test_what_nobody_bills_is_free_and_what_is_billed_is_unknown(make_endpoint):
 
 
 NEAR = [
-    "http://127.0.0.1:8001/v1", "http://localhost:8001/v1", "http://[::1]:8001/v1", "http://10.1.2.3/v1", "http://172.31.0.9/v1",
-    "http://192.168.1.5/v1", "http://[fd12::5]/v1", "http://[::ffff:10.1.2.3]/v1", "http://2130706433/v1", "http://gpu-box:8000/v1",
+    "http://127.0.0.1:8001/v1", "http://localhost:8001/v1", "http://[::1]:8001/v1", "http://10.1.2.3/v1",
+    "http://172.31.0.9/v1",
+    "http://192.168.1.5/v1", "http://[fd12::5]/v1", "http://[::ffff:10.1.2.3]/v1", "http://2130706433/v1",
+    "http://gpu-box:8000/v1",
     "http://gpu.local/v1", "http://gpu.lab.internal/v1", "http://gpu.home.arpa/v1", "http://GPU.local./v1",
 ]  # fmt: skip
 FAR = [
-    "", "https://models.example/v1", "http://8.8.8.8/v1", "http://134744072/v1", "http://0x08080808/v1", "http://172.32.0.1/v1",
+    "", "https://models.example/v1", "http://8.8.8.8/v1", "http://134744072/v1", "http://0x08080808/v1",
+    "http://172.32.0.1/v1",
     "http://[2001:4860::8888]/v1", "http://[::ffff:8.8.8.8]/v1", "https://local.example/v1", "https://gpu.notlocal/v1",
 ]  # fmt: skip
 
@@ -131,7 +134,10 @@ def test_pages_and_the_api_say_what_a_hosted_vllm_server_costs(make_endpoint, pa
     assert page("workers:endpoints").count(">free</td>") == 2
     read = {name: admin.get(f"/api/v1/endpoints/{name}/").json()["price_output"] for name in ("hosted", "own")}
     assert read == {"hosted": None, "own": "0.000000"}
-    rule = "Empty: free where the server stands on this machine or in a private network, or has no key variable; else unknown. 0: free."
+    rule = (
+        "Empty: free where the server stands on this machine or in a private network, or has no key variable; "
+        "else unknown. 0: free."
+    )
     assert page("workers:endpoint", "own").count(rule) == 2
 
 

@@ -1,4 +1,5 @@
-"""vLLM in the process: against a scripted engine always, against the real one where VLLM_PYTHON names a Python that has vLLM."""
+"""vLLM in the process: against a scripted engine always, against the real one where VLLM_PYTHON names a Python that has
+vLLM."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ class RefusedError(Exception):
 
 
 class ScriptedEngine:
-    """Answers with the last message in capitals; a word is a token. `crash` in a message breaks it, schema {} is refused."""
+    """Answers with the last message in capitals; a word is a token. `crash` in a message breaks it, schema {} is
+    refused."""
 
     max_model_len, refusals = 50, (RefusedError,)
 
@@ -261,7 +263,8 @@ WEIGHTS = 16_060_522_496
 def test_memory_by_hand():
     memory = memory_needed(CONFIG, WEIGHTS)
     assert memory.weights == WEIGHTS
-    # a token keeps key and value of 8 heads of 4096 / 32 = 128 numbers in 32 layers: 2·32·8·128·2 bytes = 128 KiB; 8192 of them
+    # a token keeps key and value of 8 heads of 4096 / 32 = 128 numbers in 32 layers: 2·32·8·128·2 bytes = 128 KiB; 8192
+    # of them
     assert memory.kv_cache == 128 * 1024 * 8192 == GIB
     # 8192 tokens · (4·4096 + 3·14336) · 2 bytes = 973,078,528; logits 2·256·128256·4 = 262,668,288
     assert memory.activations == 973_078_528 + 262_668_288
@@ -270,7 +273,8 @@ def test_memory_by_hand():
 
 def test_memory_of_two_gpus_and_of_a_shorter_context():
     memory = memory_needed(CONFIG, WEIGHTS, tensor_parallel_size=2, max_model_len=4096)
-    # half the weights, half the heads, half the length; the residual stream stays whole: 8192·(16384 + 3·7168)·2 + logits
+    # half the weights, half the heads, half the length; the residual stream stays whole: 8192·(16384 + 3·7168)·2 +
+    # logits
     assert (memory.weights, memory.kv_cache) == (WEIGHTS // 2, GIB // 4)
     assert memory.activations == 8192 * 37888 * 2 + 262_668_288
     # sixteen GPUs share eight heads: each keeps one whole
@@ -333,7 +337,8 @@ def test_the_size_of_the_files(tmp_path, monkeypatch):
     monkeypatch.setattr(gpu, "visible_gpus", lambda: [Gpu(24 * GIB, 24 * GIB)])
     # weights 14.96 + cache 1 + activations 1.15 + overhead 1 = 18.1 of 0.92 · 24 = 22.1
     assert gpu.fits(Spec("vllm-engine", str(tmp_path))) == (
-        "The model needs about 18.1 GiB on each GPU (15.0 of them weights) of the 22.1 GiB that the engine may take: it fits."
+        "The model needs about 18.1 GiB on each GPU (15.0 of them weights) of the 22.1 GiB that the engine "
+        "may take: it fits."
     )
 
 

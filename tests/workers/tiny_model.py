@@ -1,7 +1,9 @@
-"""A language model of two layers with random weights: real files, made on the spot, for tests without a network or a GPU.
+"""A language model of two layers with random weights: real files, made on the spot, for tests without a network or a
+GPU.
 
-`python -m tests.workers.tiny_model FOLDER` writes it, and with `--drive` also asks the real VllmEngine 64 questions and prints what came
-of them as one line of JSON. Needs what an environment with vLLM has: torch, transformers and tokenizers.
+`python -m tests.workers.tiny_model FOLDER` writes it, and with `--drive` also asks the real VllmEngine 64 questions and
+prints what came of them as one line of JSON. Needs what an environment with vLLM has: torch, transformers and
+tokenizers.
 """
 
 from __future__ import annotations
@@ -89,8 +91,8 @@ QUESTIONS, ROUNDS = 64, 5
 def drive(folder: Path) -> dict:
     """Ask through VllmEngine and through the bare LLM.chat in turn, each from an empty prefix cache.
 
-    `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of three
-    bodies that cannot be asked among two that can.
+    `tokens_a_second` are medians over ROUNDS of output tokens; `answers` are the last round's; `odd` is what became of
+    three bodies that cannot be asked among two that can.
     """
     from workers.providers.contract import Message, Request, Spec
     from workers.providers.vllm_engine.backend import VllmEngine, count_tokens

@@ -79,8 +79,8 @@ class Endpoints(SiteView):
     def post(self, request: Request) -> Response:
         """Register a model, as the page and the command `add_endpoint` do.
 
-        What is left out is as on a new page for this provider. 422 where the name is taken, the address is not allowed or
-        the options cannot work: a sentence for each field.
+        What is left out is as on a new page for this provider. 422 where the name is taken, the address is not allowed
+        or the options cannot work: a sentence for each field.
         """
         given = read_body(request, EndpointIn, quoted=False).given
         values = {**registry.find(given["provider"]).defaults, **given}
@@ -114,8 +114,9 @@ class TryEndpoint(SiteView):
     def post(self, request: Request, name: str) -> Response:
         """Ask a worker to ask the model one short question, as *Try one call* on its page does. It costs a few tokens.
 
-        The response does not wait for it: `try_state` is `waiting` then. Read the model until it is `done`, and `tried` has the result, or
-        `no worker`, which it is after 90 seconds. While a try waits, another request does not begin a second one.
+        The response does not wait for it: `try_state` is `waiting` then. Read the model until it is `done`, and `tried`
+        has the result, or `no worker`, which it is after 90 seconds. While a try waits, another request does not begin
+        a second one.
         """
         endpoint = get_object_or_404(Endpoint, name=name)
         read_body(request, NothingIn)

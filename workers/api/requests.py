@@ -75,7 +75,8 @@ class EndpointIn(Given):
     family: Family = may_lack()
     base_url: Address = may_lack("Empty for the provider's own address.")
     api_key_env: Variable = may_lack(
-        "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, _KEY or _TOKEN. Never the key."
+        "The name of the environment variable that holds the key where the worker runs, ending in _API_KEY, "
+        "_KEY or _TOKEN. Never the key."
     )
     options: dict[str, Any] = may_lack("Settings of the provider's own.")
     active: bool = may_lack()

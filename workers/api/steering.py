@@ -29,8 +29,8 @@ def why_refused(what: str) -> dict[int, tuple[str, str]]:
 
 
 def do_action(request: Request, action: str, do: Callable[[str], None]) -> None:
-    """Have `do` do the action, with the budget of the body, empty for none. Raises Http404 where there is no such action, CannotBeDone where it is
-    refused."""
+    """Have `do` do the action, with the budget of the body, empty for none. Raises Http404 where there is no such
+    action, CannotBeDone where it is refused."""
     if action not in ACTIONS:
         raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
     budget = read_body(request, ActionIn).budget

@@ -11,15 +11,18 @@ from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
 CHARACTERS_A_TOKEN = 3
-"""A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is made."""
+"""A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is
+made."""
 MOST_CHARACTERS_A_TOKEN = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The size of a text: ASCII characters, and bytes in UTF-8 of all others. The extents of its parts add up to that of the whole.
+    """The size of a text: ASCII characters, and bytes in UTF-8 of all others. The extents of its parts add up to that
+    of the whole.
 
-    Outside of ASCII every byte counts as a token: no tokenizer makes more of it, and rare Chinese characters and emoji do take as many.
+    Outside of ASCII every byte counts as a token: no tokenizer makes more of it, and rare Chinese characters and emoji
+    do take as many.
     """
 
     ascii: int = 0
@@ -59,8 +62,8 @@ def estimated_tokens(text: str) -> int:
 class Prices:
     """The prices of an endpoint: None is an unknown price, 0 is free.
 
-    `cached` and `cache_write` are the prices of tokens read from and written to the provider's cache, None for the price of other input;
-    `batch` is the factor on everything in a batch.
+    `cached` and `cache_write` are the prices of tokens read from and written to the provider's cache, None for the
+    price of other input; `batch` is the factor on everything in a batch.
     """
 
     input: Decimal | None = None
@@ -75,7 +78,8 @@ class Prices:
 
     @property
     def of_input(self) -> tuple[Decimal, Decimal, Decimal] | None:
-        """The prices of plain input, of input read from the cache, and of input written to it; None where the first is unknown."""
+        """The prices of plain input, of input read from the cache, and of input written to it; None where the first is
+        unknown."""
         if self.input is None:
             return None
         return (
@@ -85,8 +89,8 @@ class Prices:
         )
 
     def cost(self, usage: Usage, *, batch: bool = False) -> Decimal | None:
-        """Return dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed twice; reasoning
-        is a part of the output."""
+        """Return dollars, None where prices are unknown. Cached tokens are a part of `usage.input` and are not billed
+        twice; reasoning is a part of the output."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -98,8 +102,8 @@ class Prices:
         return total * self.batch if batch else total
 
     def at_most(self, tokens: int, max_tokens: int, *, batch: bool = False) -> Decimal | None:
-        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`) and the longest
-        answer."""
+        """Return what a call can cost at most, None where prices are unknown: `tokens` of input (`estimated_tokens`)
+        and the longest answer."""
         of_input = self.of_input
         if of_input is None or self.output is None:
             return None
@@ -125,7 +129,8 @@ class Money:
 
     @property
     def as_json(self) -> dict[str, float | int | None]:
-        """The cost as commands print it: `cost` of all calls, None where some are of unknown price; `known_cost` of the others; how many are unpriced."""
+        """The cost as commands print it: `cost` of all calls, None where some are of unknown price; `known_cost` of the
+        others; how many are unpriced."""
         known = float(self.known)
         return {"cost": None if self.unpriced else known, "known_cost": known, "unpriced_calls": self.unpriced}
 
@@ -144,7 +149,8 @@ def unknown_price_sentence(name: str) -> str:
 
 
 def dollars(amount: Decimal | Money | None) -> str:
-    """Return an amount as every page writes it: four decimals; below a cent four digits that count, so that nothing becomes zero."""
+    """Return an amount as every page writes it: four decimals; below a cent four digits that count, so that nothing
+    becomes zero."""
     if amount is None:
         return UNKNOWN
     if isinstance(amount, Money):

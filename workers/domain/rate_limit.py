@@ -1,10 +1,13 @@
-"""The rate limit of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider refuses.
+"""The rate limit of one endpoint, shared by the whole fleet: a leaky bucket whose rate adapts to what the provider
+refuses.
 
-Calls get start times one interval apart. The first calls of an endpoint, as many as may be in flight, open it: they start within half a second, and what of
-them is refused says how much the provider's bucket held, not how fast it refills. After a refused opening the rate begins low; it doubles quickly until the next refusal (429). A refusal says that
-the provider's own bucket is empty; so between two of them the provider let through exactly what it refills, and the calls
-that it accepted in between, divided by the time, are its limit. The rate goes just under that and probes upward slowly. Until there
-is such an estimate it is halved. Known limits (the endpoint's settings, the provider's headers) cap it.
+Calls get start times one interval apart. The first calls of an endpoint, as many as may be in flight, open it: they
+start within half a second, and what of them is refused says how much the provider's bucket held, not how fast it
+refills. After a refused opening the rate begins low; it doubles quickly until the next refusal (429). A refusal says
+that the provider's own bucket is empty; so between two of them the provider let through exactly what it refills, and
+the calls that it accepted in between, divided by the time, are its limit. The rate goes just under that and probes
+upward slowly. Until there is such an estimate it is halved. Known limits (the endpoint's settings, the provider's
+headers) cap it.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ START, FLOOR, TOP = 30.0, 0.5, 10_000.0
 DOUBLING = 0.25
 """Seconds in which the rate doubles before the first refusal."""
 OPENING = 0.5
-"""Seconds in which an endpoint's first calls start, as many as may be in flight where no limit is known; the first refusal ends that."""
+"""Seconds in which an endpoint's first calls start, as many as may be in flight where no limit is known; the first
+refusal ends that."""
 HORIZON = 0.06
 """Seconds ahead that start times are given out: what is given out cannot be slowed any more."""
 BEHIND = 0.15
@@ -35,7 +39,8 @@ EVEN = 0.9
 FIRST = 0.5
 """The part of the speed of the last second that is kept after a first refusal: the bucket's content came with it."""
 CUTS, DEEPEST = (0.85, 0.7, 0.5), 8
-"""Factors after refusals that follow each other too fast for an estimate; the deepest such cut, as a part of the ceiling."""
+"""Factors after refusals that follow each other too fast for an estimate; the deepest such cut, as a part of the
+ceiling."""
 REST = 0.4
 """Seconds without a start after a refusal: what was given out before is still arriving at an empty bucket."""
 GROWTH = 1.25
@@ -52,12 +57,13 @@ ALL_REFUSED, SILENCE = 8, 2.0
 
 @dataclass(slots=True)
 class RateLimit:
-    """The state of a rate limit. Times are seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens a second (0: no limit).
+    """The state of a rate limit. Times are seconds since the epoch, `rate` is in calls a second, `token_rate` in tokens
+    a second (0: no limit).
 
     `speed` is how fast start times were asked for of late, in calls a second (a mean that forgets within a second).
-    `booked` counts start times ever given out, and is the position of the last of them, `opened` those of the opening; `denied` counts refusals. The
-    estimate runs from the call at position `mark_booked`, which started at `mark_at`; `filled` says that the provider's bucket
-    may have held something then.
+    `booked` counts start times ever given out, and is the position of the last of them, `opened` those of the opening;
+    `denied` counts refusals. The estimate runs from the call at position `mark_booked`, which started at `mark_at`;
+    `filled` says that the provider's bucket may have held something then.
     """
 
     rate: float = START
@@ -95,8 +101,8 @@ class RateLimit:
         return asdict(self)
 
     def room(self, *, now: float, most: float, flight: int = 0) -> int:
-        """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a second, 0 for
-        none, `flight` how many calls may be in flight, 0 where that is not known."""
+        """Return how many calls may be given a start within the horizon. `most` is the endpoint's own limit in calls a
+        second, 0 for none, `flight` how many calls may be in flight, 0 where that is not known."""
         if now < self.blocked_until:
             return 0
         ahead = max(self.next_at - now, -BEHIND)
@@ -152,7 +158,8 @@ class RateLimit:
         self.ceiling = max(self.ceiling, self.rate)
 
     def refused(self, *, position: int, started: float, now: float, pause: float) -> None:
-        """Take a 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will wait."""
+        """Take a 429 for the call at `position`, which started at `started`; `pause` is how long that call itself will
+        wait."""
         self.refused_in_a_row += 1
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
@@ -197,8 +204,8 @@ class RateLimit:
         self.next_at = max(self.next_at, now + max(REST, 1.0 / self.rate))
 
     def _note_demand(self, count: int, now: float) -> None:
-        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an estimate begins
-        anew."""
+        """Note the demand. Where something else than the rate held calls back, the provider's bucket filled, and an
+        estimate begins anew."""
         self.speed = self.speed * math.exp(self.demanded_at - now) + count
         self.demanded_at = now
         if now - self.bound_at > 1.0:
@@ -207,7 +214,8 @@ class RateLimit:
             self.bound_at = now
 
     def _grow(self, now: float) -> None:
-        """Raise the rate by time, as the first answers may take long; once there are some, not beyond what they confirm."""
+        """Raise the rate by time, as the first answers may take long; once there are some, not beyond what they
+        confirm."""
         if not self.raised_at or self.bound_at < now:
             self.raised_at = now  # the first calls, or something else than the rate held them back
             return

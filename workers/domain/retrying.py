@@ -11,7 +11,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How often calls are sent: `attempts` in all, `unknown` times again after an unknown outcome; `cap` limits Retry-After, in seconds."""
+    """How often calls are sent: `attempts` in all, `unknown` times again after an unknown outcome; `cap` limits
+    Retry-After, in seconds."""
 
     attempts: int = 6
     unknown: int = 1
@@ -28,7 +29,8 @@ class Decision:
 
 
 def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy, jitter: float) -> Decision:
-    """Decide about a call whose attempt number `attempts` failed; `unknowns` attempts, this one included, ended unknown.
+    """Decide about a call whose attempt number `attempts` failed; `unknowns` attempts, this one included, ended
+    unknown.
 
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """

@@ -12,15 +12,16 @@ RATE, BURST, FEWEST = 500.0, 24, 8
 class TokenBucket:
     """A token for each call that may start now.
 
-    Calls that start together are answered together, and then wait for each other: the answers of sixty-four keep the process busy for half of
-    the time that a fast model took for them.
+    Calls that start together are answered together, and then wait for each other: the answers of sixty-four keep the
+    process busy for half of the time that a fast model took for them.
     """
 
     tokens: float = BURST
     filled_at: float = 0.0
 
     def pause(self, *, now: float) -> float:
-        """Return the seconds until calls may start; 0 where `most` of them may now. `now` in seconds of any clock that only rises."""
+        """Return the seconds until calls may start; 0 where `most` of them may now. `now` in seconds of any clock that
+        only rises."""
         self.tokens = min(BURST, self.tokens + (now - self.filled_at) * RATE)
         self.filled_at = now
         return max(0.0, (FEWEST - self.tokens) / RATE)

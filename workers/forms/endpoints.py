@@ -24,7 +24,8 @@ GROUPS = (
         "Limits",
         "",
         (
-            "max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout_seconds", "max_attempts", "repeat_unknown",
+            "max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout_seconds", "max_attempts",
+            "repeat_unknown",
             "retry_after_cap",
         ),
     ),
@@ -63,9 +64,14 @@ class EndpointForm(forms.ModelForm):
         }
         help_texts = {
             "base_url": "Empty for the provider’s own address.",
-            "api_key_env": "The name of the environment variable that holds the key where the workers run, such as SMALL_API_KEY. Never the key.",
+            "api_key_env": (
+                "The name of the environment variable that holds the key where the workers run, such as "
+                "SMALL_API_KEY. Never the key."
+            ),
             "context_tokens": "0: it does not matter.",
-            "reasoning_tokens": "Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands.",
+            "reasoning_tokens": (
+                "Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands."
+            ),
             "price_input": "Empty: unknown. 0: free.",
             "price_cached": "Empty: as input.",
             "price_cache_write": "Empty: as input.",
@@ -75,7 +81,9 @@ class EndpointForm(forms.ModelForm):
             "requests_per_minute": "0: no known limit; it is found out.",
             "timeout_seconds": "Then the answer counts as lost.",
             "max_attempts": "After refusals and failures that can pass.",
-            "repeat_unknown": "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide.",
+            "repeat_unknown": (
+                "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide."
+            ),
             "retry_after_cap": "Of a provider’s Retry-After.",
         }
         error_messages = {

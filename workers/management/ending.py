@@ -28,8 +28,8 @@ def printed_of(result: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def note_end(job: Job, shortfall: Shortfall, what: str, tell: Callable[[str], None]) -> None:
-    """Tell why a job is paused, or what it lacks; `what` names it. A job that came to nothing is the command's last sentence instead
-    (`failure_of`)."""
+    """Tell why a job is paused, or what it lacks; `what` names it. A job that came to nothing is the command's last
+    sentence instead (`failure_of`)."""
     if job.state == JobState.PAUSED:
         tell(f"The {what} is paused: {job.note or 'somebody paused it.'}")
     elif shortfall and job.standing not in _NOTHING:

@@ -22,7 +22,8 @@ _UNENDED = (BatchState.SUBMITTING, BatchState.RUNNING)
 
 
 class BatchQuerySet(models.QuerySet):
-    """Reads of batches, and the only writer of `Batch.state`: a transition changes only batches that are in its source states."""
+    """Reads of batches, and the only writer of `Batch.state`: a transition changes only batches that are in its source
+    states."""
 
     def unended(self) -> BatchQuerySet:
         return self.filter(state__in=_UNENDED)

@@ -44,7 +44,8 @@ _ANSWER = (
 
 
 class CallQuerySet(models.QuerySet):
-    """Reads of the ledger, and the only writer of `Call.state`: a transition changes only calls that are in its source states."""
+    """Reads of the ledger, and the only writer of `Call.state`: a transition changes only calls that are in its source
+    states."""
 
     def completed(self) -> CallQuerySet:
         return self.filter(state__in=COMPLETED)
@@ -78,12 +79,14 @@ class CallQuerySet(models.QuerySet):
         update_rows(self.model, ("state", "sent_at", "attempts_made"), rows, only=("state", [CallState.RESERVED]))
 
     def answer(self, calls: Iterable[Call]) -> None:
-        """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer changes nothing."""
+        """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer
+        changes nothing."""
         rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
         update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
 
     def record_failures(self, rows: Iterable[tuple[CallState, str, int, int, int]]) -> None:
-        """in flight → planned, failed, unknown, by (state, problem, tries, unknowns, id) of calls that brought no answer."""
+        """in flight → planned, failed, unknown, by (state, problem, tries, unknowns, id) of calls that brought no
+        answer."""
         fields = ("state", "problem", "tries", "unknowns", "worker")
         update_rows(self.model, fields, [(*row[:-1], None, row[-1]) for row in rows], only=("state", IN_FLIGHT))
 
@@ -100,8 +103,8 @@ class CallQuerySet(models.QuerySet):
 
 
 class Call(OpaqueModel):
-    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py). Answers are kept
-    whole."""
+    """One logical call, a row of the ledger: a request body asked of a model once (workers/domain/ledger_key.py).
+    Answers are kept whole."""
 
     key = models.CharField(max_length=64, unique=True)
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="calls")

@@ -36,7 +36,8 @@ def _price(help_text: str) -> models.DecimalField:
 
 
 class Endpoint(models.Model):
-    """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's environment."""
+    """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's
+    environment."""
 
     name = models.SlugField(max_length=60, unique=True, help_text="What tables and commands call it.")
     provider = models.CharField(max_length=registry.LONGEST, help_text="Its name in workers/providers/registry.py.")
@@ -51,7 +52,8 @@ class Endpoint(models.Model):
         blank=True,
         validators=[
             RegexValidator(
-                r"\A[A-Z_][A-Z0-9_]*\Z",  # capitals only: the keys of several providers look like a name in small letters
+                # capitals only: the keys of several providers look like a name in small letters
+                r"\A[A-Z_][A-Z0-9_]*\Z",
                 "The name of an environment variable is expected, in capitals, never the key itself.",
             )
         ],
@@ -145,7 +147,8 @@ class Endpoint(models.Model):
 
     @property
     def is_unbilled(self) -> bool:
-        """Whether nobody can send a bill for it: then it is free where no price is set; the price of others is unknown then."""
+        """Whether nobody can send a bill for it: then it is free where no price is set; the price of others is unknown
+        then."""
         return not self.about.bills(self.spec)
 
     @property
@@ -170,7 +173,8 @@ class Endpoint(models.Model):
 
 
 class EndpointRateLimit(models.Model):
-    """The shared rate of an endpoint (workers/domain/rate_limit.py). Its row is the lock under which work is claimed."""
+    """The shared rate of an endpoint (workers/domain/rate_limit.py). Its row is the lock under which work is
+    claimed."""
 
     endpoint = models.OneToOneField(Endpoint, models.CASCADE, primary_key=True, related_name="rate_limit")
     state = models.JSONField(default=dict)

@@ -18,8 +18,8 @@ from workers.models.worker import Worker
 class ItemState(models.TextChoices):
     """The states of an item.
 
-    Held items wait for a person, because their endpoint cannot be asked; batched items wait for the provider's batch; unusable items have an
-    answer that cannot be used.
+    Held items wait for a person, because their endpoint cannot be asked; batched items wait for the provider's batch;
+    unusable items have an answer that cannot be used.
     """
 
     WAITING = "waiting", "Waiting"
@@ -37,7 +37,8 @@ _IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
 
 
 class ItemQuerySet(models.QuerySet):
-    """Reads of items, and the only writer of `Item.state`: a transition changes only items that are in its source states."""
+    """Reads of items, and the only writer of `Item.state`: a transition changes only items that are in its source
+    states."""
 
     def still_open(self) -> ItemQuerySet:
         return self.filter(state__in=OPEN)
@@ -77,7 +78,8 @@ class ItemQuerySet(models.QuerySet):
         return freed
 
     def wait_again(self, rows: Iterable[tuple]) -> None:
-        """in hand → waiting, by (not_before, problem, cost, unpriced, made, id) of items whose calls are to be sent again."""
+        """in hand → waiting, by (not_before, problem, cost, unpriced, made, id) of items whose calls are to be sent
+        again."""
         fields = ("state", "worker", "finished_at", "not_before", "problem", "cost", "unpriced", "made")
         update_rows(
             self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", _IN_HAND)
@@ -94,7 +96,8 @@ class ItemQuerySet(models.QuerySet):
         update_rows(self.model, ("state", "problem", "finished_at"), rows, only=("state", [ItemState.WAITING]))
 
     def deliver(self, rows: Iterable[tuple], *, now: datetime) -> None:
-        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose answers were delivered.
+        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose
+        answers were delivered.
 
         A job may be cancelled while an answer is delivered; the job handler has it then, so the item counts.
         """
@@ -134,8 +137,9 @@ class ItemQuerySet(models.QuerySet):
 class Item(models.Model):
     """One question of a job. Items may share a `call`: a call is made once, whoever asks.
 
-    `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for an
-    unknown outcome, what it can have cost at most. `unpriced` counts its calls of unknown price, which are not in `cost`.
+    `made` says that a call was sent for this item, else the ledger had the answer. `cost` is what was paid for it; for
+    an unknown outcome, what it can have cost at most. `unpriced` counts its calls of unknown price, which are not in
+    `cost`.
     """
 
     job = models.ForeignKey(Job, models.CASCADE, related_name="items")

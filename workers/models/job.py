@@ -26,7 +26,8 @@ _UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 
 class JobQuerySet(models.QuerySet):
-    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition changes only jobs that are in its source states."""
+    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition changes only jobs that are in its
+    source states."""
 
     def unended(self) -> JobQuerySet:
         return self.filter(state__in=_UNENDED)
@@ -62,7 +63,8 @@ class JobQuerySet(models.QuerySet):
 
 
 class Job(OpaqueModel):
-    """Many items of work of one kind. `purpose` names the `JobHandler` that the app above registered for them (workers/services/handlers.py).
+    """Many items of work of one kind. `purpose` names the `JobHandler` that the app above registered for them
+    (workers/services/handlers.py).
 
     `outcome` is written with the state `finished`, and only then (workers/services/delivery.py).
     """

@@ -29,7 +29,8 @@ class WorkerQuerySet(models.QuerySet):
 
 
 class Worker(OpaqueModel):
-    """One process while it works. What it claimed is its own until its lease expires; a lost worker never comes back."""
+    """One process while it works. What it claimed is its own until its lease expires; a lost worker never comes
+    back."""
 
     host = models.CharField(max_length=200)
     pid = models.PositiveIntegerField()
@@ -50,7 +51,8 @@ class Worker(OpaqueModel):
 class Process(models.Model):
     """A process that takes up work, working or idle. It reports every few seconds (workers/services/processes.py).
 
-    `serves` are the queues that it takes; `keys` are the names of endpoints' key variables that its environment sets, never their values.
+    `serves` are the queues that it takes; `keys` are the names of endpoints' key variables that its environment sets,
+    never their values.
     """
 
     host = models.CharField(max_length=200)

@@ -1,7 +1,8 @@
 """Addresses that no model answers at: link-local ones and those where clouds keep the secrets of a machine.
 
-Loopback and private networks stay allowed, for servers of one's own. A name is judged by what it resolves to when it is written
-down. When it is asked, the socket is judged: by then a name may lead elsewhere, and only what is connected to counts.
+Loopback and private networks stay allowed, for servers of one's own. A name is judged by what it resolves to when it is
+written down. When it is asked, the socket is judged: by then a name may lead elsewhere, and only what is connected to
+counts.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def check_host(host: str) -> None:
 
 
 def guarded_socket(row: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
-    """Return a socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can lead elsewhere.
+    """Return a socket for one row of getaddrinfo. The connection goes to that very row, so that no second look-up can
+    lead elsewhere.
 
     Raises OSError with the sentence FORBIDDEN, as a connection that is refused would.
     """
@@ -93,7 +95,8 @@ def host_of(url: str) -> str:
 
 
 def is_forbidden(text: str) -> bool:
-    """Return whether an address is forbidden, however it is written: 169.254.169.254 is also 2852039166, 0xa9fea9fe and 0251.0376.0251.0376.
+    """Return whether an address is forbidden, however it is written: 169.254.169.254 is also 2852039166, 0xa9fea9fe and
+    0251.0376.0251.0376.
 
     An IPv6 address that carries an IPv4 address to a gateway or a tunnel is judged by both.
     """
@@ -106,7 +109,8 @@ def is_forbidden(text: str) -> bool:
 def is_private(host: str) -> bool:
     """Return whether a host is this machine or one of a private network, by how it is written: no name is resolved.
 
-    Names are private without a dot, and under localhost, local, internal and home.arpa, which the public name servers do not know.
+    Names are private without a dot, and under localhost, local, internal and home.arpa, which the public name servers
+    do not know.
     """
     if address := _address_of(host):
         address = getattr(address, "ipv4_mapped", None) or address
@@ -144,7 +148,8 @@ def _carried(address: Address) -> Iterator[Address]:
 
 
 def _embedded(address: ipaddress.IPv6Address) -> Iterator[Address]:
-    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052, 2.2)."""
+    """Yield the IPv4 addresses behind a prefix of 48, 56 or 64 bits, which pass over the bits 64 to 71 (RFC 6052,
+    2.2)."""
     bits = int(address)
     without = bits >> 64 << 56 | bits & (1 << 56) - 1
     for prefix in (48, 56, 64):

@@ -1,4 +1,5 @@
-"""What the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line by line."""
+"""What the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line by
+line."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def reading(raised: type[Exception], translate: Callable[[Exception], BackendErr
 
 
 async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may contain."""
+    """Yield the lines that are not empty. The packages' own splitters also break at U+2028, which JSON texts may
+    contain."""
     rest = bytearray()
     try:
         async for chunk in chunks:

@@ -1,7 +1,8 @@
 """OpenAI's chat completions, which OpenAI and many other servers speak: the base of the backends for such servers.
 
-Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know only max_tokens),
-`reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more by: options.py).
+Options (`options.CHAT`): `max_tokens_field` (OpenAI itself wants max_completion_tokens, most compatible servers know
+only max_tokens), `reasoning_effort`, `extra_body` (fields that a server wants besides; none that a call could cost more
+by: options.py).
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class ChatBackend:
                     body=whole(body),
                     options={
                         "headers": {"X-Client-Request-Id": call},
-                        "idempotency_key": call,  # not sent; the package would draw one, and wait for the other thread at that
+                        # not sent; the package would draw one, and wait for the other thread at that
+                        "idempotency_key": call,
                         "security": {"bearer_auth": True},
                     },
                 )
@@ -109,7 +111,8 @@ def completion_of(
     *,
     usage: Callable[[Mapping[str, Any], str], Usage] = reported_usage,
 ) -> Completion:
-    """Read one chat completion, its tokens by `usage`. Raises Unreadable where it has no choice with a message, or what its error means."""
+    """Read one chat completion, its tokens by `usage`. Raises Unreadable where it has no choice with a message, or what
+    its error means."""
     if error_of(payload):  # whatever stands beside it: the provider says that the answer is not whole
         raise of_error_in_answer(payload)
     try:
@@ -141,7 +144,8 @@ def completion_of(
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """Return the usage; OpenAI's prompt_tokens include the cached ones. For an answer with a text, a partial usage does not count."""
+    """Return the usage; OpenAI's prompt_tokens include the cached ones. For an answer with a text, a partial usage does
+    not count."""
     prompt = object_of(usage.get("prompt_tokens_details"))
     completion = object_of(usage.get("completion_tokens_details"))
     prompt_tokens, output = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))

@@ -15,7 +15,8 @@ from workers.providers.wire import Wire
 
 
 def http_client(spec: Spec, own: str) -> httpx2.AsyncClient:
-    """Return the HTTP client of a provider's package: it follows no redirect, asks no forbidden address, and reads through the wire.
+    """Return the HTTP client of a provider's package: it follows no redirect, asks no forbidden address, and reads
+    through the wire.
 
     `own` is the provider's address where the endpoint names none.
     """
@@ -36,7 +37,8 @@ def address_of(spec: Spec, own: str) -> str:
 
 
 def api_key(spec: Spec) -> str:
-    """Return the key, or a word that stands for none. Raises Forbidden where the variable that is named holds no key."""
+    """Return the key, or a word that stands for none. Raises Forbidden where the variable that is named holds no
+    key."""
     if not spec.api_key_env:
         return "none"  # the package wants one; servers without keys ignore it
     if problem := variable_problem(spec.api_key_env):

@@ -1,8 +1,8 @@
 """The contract of backends: what goes in and what comes out.
 
-A backend is one method wide. `body` turns a request into the provider's canonical request, a pure function; `complete` sends a
-body and returns a completion or raises a `BackendError` (workers/providers/errors.py). The ledger keeps bodies, so that a call
-can be sent again without the request that it came from.
+A backend is one method wide. `body` turns a request into the provider's canonical request, a pure function; `complete`
+sends a body and returns a completion or raises a `BackendError` (workers/providers/errors.py). The ledger keeps bodies,
+so that a call can be sent again without the request that it came from.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Message:
 class Request:
     """One question to a model.
 
-    `temperature` and `seed` are sent where the endpoint can set them. `schema` is a JSON schema with every property required and
-    no additional ones; where the endpoint has no structured output, the prompt alone has to ask for the format. `task` says
-    the same as data, for backends that compute their answer. `sample` numbers repeated
-    draws of the same question: it is not part of the body, but of the ledger's key.
+    `temperature` and `seed` are sent where the endpoint can set them. `schema` is a JSON schema with every property
+    required and no additional ones; where the endpoint has no structured output, the prompt alone has to ask for the
+    format. `task` says the same as data, for backends that compute their answer. `sample` numbers repeated draws of the
+    same question: it is not part of the body, but of the ledger's key.
     """
 
     messages: tuple[Message, ...]
@@ -45,8 +45,8 @@ class Request:
 
 
 class Stop(StrEnum):
-    """Why a model stopped: by itself, at the token limit, because it declined, because the provider's content filter stopped it,
-    or for any other reason, such as a tool that it wants called."""
+    """Why a model stopped: by itself, at the token limit, because it declined, because the provider's content filter
+    stopped it, or for any other reason, such as a tool that it wants called."""
 
     END = "end"
     LENGTH = "length"
@@ -73,9 +73,11 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer to a call. `model` is the name that the provider answered with; `headers` are the ones that matter, in lower case.
+    """The answer to a call. `model` is the name that the provider answered with; `headers` are the ones that matter, in
+    lower case.
 
-    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not all of it.
+    `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not
+    all of it.
     """
 
     text: str
@@ -95,7 +97,8 @@ class Spec:
     """What a backend knows about its endpoint. `api_key_env` is the name of a variable, never its value.
 
     `options` are the provider's own: see each backend's docstring. Of an answer at most `answer_bytes` are read. With
-    `hosts`, an endpoint that has an address is asked at these alone; `proxied`, through the proxy that the environment names.
+    `hosts`, an endpoint that has an address is asked at these alone; `proxied`, through the proxy that the environment
+    names.
     """
 
     provider: str
@@ -114,10 +117,12 @@ class Spec:
 
 class Backend(Protocol):
     def body(self, request: Request) -> Body:
-        """Return the canonical request: JSON values only, the same for the same request. Raises Rejected where it cannot be asked."""
+        """Return the canonical request: JSON values only, the same for the same request. Raises Rejected where it
+        cannot be asked."""
 
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
-        """Send `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where possible."""
+        """Send `body` once, without retries. `timeout` in seconds; `call` is the ledger's id, sent along where
+        possible."""
 
     async def aclose(self) -> None: ...
 
@@ -135,7 +140,8 @@ class EngineBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """`ended` is true when results can be read; `problem` is set where the whole batch failed. Counts are in requests."""
+    """`ended` is true when results can be read; `problem` is set where the whole batch failed. Counts are in
+    requests."""
 
     ended: bool
     done: int = 0
@@ -144,13 +150,16 @@ class BatchStatus:
 
 
 class BatchBackend(Protocol):
-    """The provider's batch form, at half price. `uid` is ours: results and a search after a crash find their way back by it."""
+    """The provider's batch form, at half price. `uid` is ours: results and a search after a crash find their way back
+    by it."""
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Submit (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and -."""
+        """Submit (custom id, body) pairs; returns the provider's id. Custom ids are 1 to 64 of letters, digits, _ and
+        -."""
 
     async def find(self, uid: str) -> str | None:
-        """Return the provider's id of the batch that was submitted as `uid`, None where there is none: after a crash while submitting."""
+        """Return the provider's id of the batch that was submitted as `uid`, None where there is none: after a crash
+        while submitting."""
 
     async def status(self, batch_id: str) -> BatchStatus: ...
 

@@ -18,8 +18,8 @@ RATES = ("requests_per_minute", "tokens_per_minute", "retry_after_cap")
 class FixedModel:
     """A model of a provider that has no others.
 
-    `tasks` are the kinds of `Request.task` that it answers, and `sample` is one to try it with. `rules` is the version of what it computes
-    by, None where there is only one.
+    `tasks` are the kinds of `Request.task` that it answers, and `sample` is one to try it with. `rules` is the version
+    of what it computes by, None where there is only one.
     """
 
     tasks: tuple[str, ...]
@@ -32,29 +32,32 @@ class Provider:
     """One provider of models. Only the first four fields are needed; docs/developers.md shows how one is added.
 
     What it is:
-    - `name`: stands in rows, commands and the keys of the ledger, so it stays for good: up to 20 small letters, digits and hyphens.
+    - `name`: stands in rows, commands and the keys of the ledger, so it stays for good: up to 20 small letters, digits
+      and hyphens.
     - `label`, `sentence`: what pages call it, and what they say of it.
-    - `backend`: makes the backend of an endpoint, and imports what that needs. Raises a BackendError where settings cannot work.
+    - `backend`: makes the backend of an endpoint, and imports what that needs. Raises a BackendError where settings
+      cannot work.
     - `batches`: makes the batch form from a backend and the ids of batches that are known; None where there is none.
     - `position`: where lists show it, the lowest first; equal ones by name.
 
     How it works:
-    - `hosted`: others run it and send bills, so that a model without a price is of unknown price. What is not hosted is free then.
-      `hosted_at` says it of an endpoint where some are hosted and some are one's own.
-    - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the sentence with
-      which such a worker starts.
+    - `hosted`: others run it and send bills, so that a model without a price is of unknown price. What is not hosted is
+      free then. `hosted_at` says it of an endpoint where some are hosted and some are one's own.
+    - `in_process`: its backend holds the model itself, in a worker of its own (EngineBackend). `announcement` makes the
+      sentence with which such a worker starts.
     - `reads_prompts`: false where it computes its answers from `Request.task` alone.
     - `fits_schemas`: its answers fit a JSON schema, whatever the endpoint says of structured output.
-    - `refuses_at`: the field of the form beside which is shown what its backend refuses; empty where making one needs a key, a server or
-      a GPU, so that it is not made when an endpoint is saved.
-    - `models`: the only ones that it has, by name; empty where any name may be right. `samples`: models by name of endpoint that a new
-      site has.
+    - `refuses_at`: the field of the form beside which is shown what its backend refuses; empty where making one needs a
+      key, a server or a GPU, so that it is not made when an endpoint is saved.
+    - `models`: the only ones that it has, by name; empty where any name may be right. `samples`: models by name of
+      endpoint that a new site has.
     - `packages`: distributions whose versions a run records.
 
     What its form asks:
-    - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing here, and what empty
-      ones show. `model_label`: what the field for the model is called.
-    - `options`: the endpoint's options with their types; `options_sentence` a sentence about them in place of their names.
+    - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing
+      here, and what empty ones show. `model_label`: what the field for the model is called.
+    - `options`: the endpoint's options with their types; `options_sentence` a sentence about them in place of their
+      names.
     - `unset_price`: what an empty price means, where it does not just mean unknown.
     """
 

@@ -25,7 +25,8 @@ from workers.providers.redaction import redact
 
 
 class Again(StrEnum):
-    """Whether the same call may be sent again: never, later, or only as often as the policy for unknown outcomes allows."""
+    """Whether the same call may be sent again: never, later, or only as often as the policy for unknown outcomes
+    allows."""
 
     NEVER = "never"
     LATER = "later"
@@ -33,11 +34,11 @@ class Again(StrEnum):
 
 
 class BackendError(Exception):
-    """`str()` is one sentence for people; `status` is the HTTP status or None; `headers` the ones that matter; `body` is what was
-    read of an answer. No key is in any of them.
+    """`str()` is one sentence for people; `status` is the HTTP status or None; `headers` the ones that matter; `body`
+    is what was read of an answer. No key is in any of them.
 
-    `kind` is what tables call it. `advice` says what a person has to do before any call to the endpoint can succeed; it is empty
-    where the error concerns one call.
+    `kind` is what tables call it. `advice` says what a person has to do before any call to the endpoint can succeed; it
+    is empty where the error concerns one call.
     """
 
     again = Again.NEVER
@@ -83,7 +84,10 @@ class UnknownModel(Rejected):
 
 class UnknownProvider(Rejected):
     kind = "unknown provider"
-    advice = "The provider of this model is not registered here any more: switch the model off, or bring the provider back, then resume."
+    advice = (
+        "The provider of this model is not registered here any more: switch the model off, or bring the provider "
+        "back, then resume."
+    )
 
 
 class WrongAddress(Rejected):

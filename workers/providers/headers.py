@@ -21,7 +21,8 @@ def kept(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where absent."""
+    """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where
+    absent."""
     relevant = kept(headers)
     try:
         if "retry-after-ms" in relevant:
@@ -38,7 +39,8 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
 
 
 def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | None, float | None]:
-    """Return (requests a minute, requests left, seconds until the count resets), each None where the provider does not say."""
+    """Return (requests a minute, requests left, seconds until the count resets), each None where the provider does not
+    say."""
     for prefix, order in (("x-ratelimit-", "{}-requests"), ("anthropic-ratelimit-", "requests-{}")):
         limits = [headers.get(prefix + order.format(name)) for name in ("limit", "remaining", "reset")]
         if limits[0] is not None:

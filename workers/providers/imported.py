@@ -1,4 +1,5 @@
-"""The provider of answers that were made elsewhere: it stands in rows and can be asked nothing, so no form and no command offers it."""
+"""The provider of answers that were made elsewhere: it stands in rows and can be asked nothing, so no form and no
+command offers it."""
 
 from __future__ import annotations
 

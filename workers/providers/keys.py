@@ -15,7 +15,8 @@ NOT_A_VARIABLE = (
 )
 OWN_VARIABLE = "This variable belongs to the site itself; choose another name for the key."
 LOOKS_LIKE_A_KEY = (
-    "This looks like a key. Keys are never stored: set it as an environment variable where the workers run, and give the "
+    "This looks like a key. Keys are never stored: set it as an environment variable where the workers run, "
+    "and give the "
     "variable's name as key variable."
 )
 
@@ -37,7 +38,8 @@ def variable_problem(name: str) -> str:
 
 
 def looks_like_key(value: Any) -> bool:
-    """Return whether a text, or anything inside a JSON value, looks like a key: a provider's prefix, or a long run of random characters."""
+    """Return whether a text, or anything inside a JSON value, looks like a key: a provider's prefix, or a long run of
+    random characters."""
     if isinstance(value, Mapping):
         return any(looks_like_key(part) for pair in value.items() for part in pair)
     if isinstance(value, str):
@@ -51,8 +53,8 @@ def looks_like_key(value: Any) -> bool:
 
 
 def _is_random(run: str, least: int) -> bool:
-    """Return whether a run is random: its neighbours change often between capitals, small letters and digits (six of ten), those of words
-    seldom."""
+    """Return whether a run is random: its neighbours change often between capitals, small letters and digits (six of
+    ten), those of words seldom."""
     kinds = ["0" if character.isdigit() else "A" if character.isupper() else "a" for character in run]
     changes = sum(kind != following for kind, following in pairwise(kinds))
     return len(run) >= least and len(set(kinds)) == 3 and changes / (len(run) - 1) > _RESTLESS

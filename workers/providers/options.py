@@ -21,17 +21,22 @@ LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
 OUR_OWN = frozenset({"model", "messages", "stream", "stream_options"})
 COSTLY: dict[str, tuple[str, ...]] = {
     "more answers, or longer ones": (
-        "n", "n_cmpl", "best_of", "num_return_sequences", "candidate_count", "use_beam_search", "num_beams", *LIMITS, "max_new_tokens",
-        "max_tokens_to_sample", "max_length", "num_predict", "n_predict", "generation_config", "prediction", "modalities", "audio",
+        "n", "n_cmpl", "best_of", "num_return_sequences", "candidate_count", "use_beam_search", "num_beams", *LIMITS,
+        "max_new_tokens",
+        "max_tokens_to_sample", "max_length", "num_predict", "n_predict", "generation_config", "prediction",
+        "modalities", "audio",
     ),
     "tools, searches and what they find": (
-        "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls", "tool_resources", "mcp_servers", "plugins",
-        "connectors", "data_sources", "web_search", "web_search_options", "enable_search", "use_search", "search_options",
+        "tools", "tool_choice", "functions", "function_call", "parallel_tool_calls", "tool_resources", "mcp_servers",
+        "plugins",
+        "connectors", "data_sources", "web_search", "web_search_options", "enable_search", "use_search",
+        "search_options",
         "search_parameters", "search_settings", "enable_deep_search", "enable_code_interpreter", "compound_custom",
     ),
     "another tariff": ("service_tier", "speed", "inference_geo", "performance_config"),
     "other models, hosts or repeats": (
-        "models", "route", "preset", "fallbacks", "context_window_fallbacks", "content_policy_fallbacks", "num_retries", "max_retries",
+        "models", "route", "preset", "fallbacks", "context_window_fallbacks", "content_policy_fallbacks", "num_retries",
+        "max_retries",
         "provider_options", "extra_body",
     ),
 }  # fmt: skip
@@ -41,7 +46,8 @@ PROVIDER = "provider"
 _NESTS = ("options", "parameters")
 """Objects in which servers take the same fields again."""
 _THINKING = (
-    "thinking_budget", "budget_tokens", "thinking_budget_tokens", "thinking_token_budget", "max_thinking_tokens", "reasoning_budget",
+    "thinking_budget", "budget_tokens", "thinking_budget_tokens", "thinking_token_budget", "max_thinking_tokens",
+    "reasoning_budget",
     "max_reasoning_tokens",
 )  # fmt: skip
 """How many tokens a model may think for, wherever that is said; `reasoning` says it as max_tokens."""
@@ -80,7 +86,8 @@ def check_extra_body(fields: Mapping[str, Any]) -> None:
 
 
 def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
-    """Return the dollars per million tokens of input and output up to which a router may choose a host, None without a choice of hosts.
+    """Return the dollars per million tokens of input and output up to which a router may choose a host, None without a
+    choice of hosts.
 
     Raises Rejected for a choice without such a limit.
     """
@@ -91,7 +98,8 @@ def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
     prompt, completion = (_price(limits, name) for name in ("prompt", "completion"))
     if prompt is None or completion is None:
         raise Rejected(
-            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with numbers for prompt and "
+            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with "
+            "numbers for prompt and "
             "completion (dollars per million tokens) that are not above the model's prices, or leave provider out."
         )
     return prompt, completion
@@ -105,7 +113,8 @@ def _price(limits: object, name: str) -> Decimal | None:
 
 
 def whole(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a body as it is sent: `extra_body` is not a field of a request but holds some. Raises Rejected for fields that cost more."""
+    """Return a body as it is sent: `extra_body` is not a field of a request but holds some. Raises Rejected for fields
+    that cost more."""
     extra: Mapping[str, Any] = body.get("extra_body", {})
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
@@ -126,7 +135,8 @@ _BUDGETS = frozenset(map(_plain, _THINKING))
 
 def _too_costly(name: str, asked: str) -> Rejected:
     return Rejected(
-        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave the field out."
+        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave "
+        f"the field out."
     )
 
 

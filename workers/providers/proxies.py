@@ -1,7 +1,7 @@
 """The proxy that a worker's environment names (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
 
-A proxy looks names up and connects in the worker's place, so nobody here can judge the address that it ends at. It is used only where
-the site says that it may be, and what a name leads to is judged as far as it is known here.
+A proxy looks names up and connects in the worker's place, so nobody here can judge the address that it ends at. It is
+used only where the site says that it may be, and what a name leads to is judged as far as it is known here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Judge:
         self._looking_up = asyncio.Lock()
 
     async def check(self, host: str) -> None:
-        """Raise Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here passes."""
+        """Raise Rejected where `host` is, or resolves here to, a forbidden address. A name that does not resolve here
+        passes."""
         async with self._looking_up:
             if self._until.get(host, 0.0) < time.monotonic():
                 await asyncio.to_thread(check_host, host)

@@ -1,4 +1,5 @@
-"""Reading of values that a provider may send in any type: the type that is expected, or the value that stands for nothing."""
+"""Reading of values that a provider may send in any type: the type that is expected, or the value that stands for
+nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def object_of(value: Any) -> Mapping[str, Any]:
 
 
 def content_text(content: Any) -> str:
-    """Return the text of a message's content: a text, or parts of which some are texts. Raises Unreadable for anything else."""
+    """Return the text of a message's content: a text, or parts of which some are texts. Raises Unreadable for anything
+    else."""
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):

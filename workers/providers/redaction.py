@@ -1,7 +1,7 @@
 """Redaction of keys from foreign text: a server may send back the key that it was asked with.
 
-A key is found as it is and in base64 or hexadecimal digits, also where characters of it are written as JSON, URL or HTML escapes,
-and where parts are masked as long as half of it is left.
+A key is found as it is and in base64 or hexadecimal digits, also where characters of it are written as JSON, URL or
+HTML escapes, and where parts are masked as long as half of it is left.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ REDACTED = "[key]"
 SHORTEST = 6
 """Characters of the shortest key that is looked for: a shorter one cannot be told from words."""
 FRAGMENT = 8
-"""Characters that a part of a masked key has at least, to count towards the half; twice as many in base64 or hexadecimal digits."""
+"""Characters that a part of a masked key has at least, to count towards the half; twice as many in base64 or
+hexadecimal digits."""
 _WORD = re.compile(r"[A-Za-z0-9]")
 _ESCAPED = re.compile(
     r"\\+u00([0-9A-Fa-f]{2})|\\+x([0-9A-Fa-f]{2})|\\+(/)|%(?:25)*([0-9A-Fa-f]{2})|&(?:amp;)*#(?:x([0-9A-Fa-f]{2})|([0-9]{2,3}));"
@@ -60,8 +61,8 @@ class Redactor:
 
 
 class _Form:
-    """One way of writing a key. A short one is found whole, and where it is not encoded as a word of its own; a long one in parts,
-    too."""
+    """One way of writing a key. A short one is found whole, and where it is not encoded as a word of its own; a long
+    one in parts, too."""
 
     def __init__(self, text: str, *, encoded: bool) -> None:
         self.text, self.encoded = text, encoded
@@ -127,7 +128,8 @@ class _Form:
         return first, last, begin
 
     def _starred(self, plain: str) -> list[tuple[int, int]]:
-        """Return the spans of keys in which single characters are masked: as long as the key, with half of it in place."""
+        """Return the spans of keys in which single characters are masked: as long as the key, with half of it in
+        place."""
         size, spans = len(self.text), []
         for word in self.words.finditer(plain):
             for at in range(word.start(), min(word.end() - size, word.start() + 4 * size) + 1):
@@ -159,7 +161,8 @@ def _is_word(text: str, at: int) -> bool:
 
 
 def _unescaped(text: str) -> tuple[str, list[int] | None]:
-    """Return the text with its escapes resolved, and where each of its characters begins in the original; None where nothing changed."""
+    """Return the text with its escapes resolved, and where each of its characters begins in the original; None where
+    nothing changed."""
     if not any(mark in text for mark in ("\\u00", "\\x", "\\/", "%", "&")):
         return text, None
     parts: list[str] = []

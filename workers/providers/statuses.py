@@ -28,7 +28,8 @@ from workers.providers.wire import text_of
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
 _QUOTA = re.compile(
     r"insufficient_quota|billing_(hard_limit|error|not_active)|insufficient_(balance|credits?)|"
-    r"credit balance is too low|reached your specified api usage limits|exceeded your current quota, please check your plan and billing",
+    r"credit balance is too low|reached your specified api usage limits|exceeded your current quota, please "
+    r"check your plan and billing",
     re.I,
 )
 _MODEL = re.compile(
@@ -71,7 +72,8 @@ def of_response(answer: Answer) -> BackendError:
 
 
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
-    """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the body."""
+    """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the
+    body."""
     message = f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}".rstrip(": ")
     common: _Common = {"status": status, "headers": kept(headers), "body": text}
     names = _names(payload)
@@ -93,9 +95,10 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
 def _of_server(status: int, payload: Any) -> type[BackendError]:
     """Return whether a failure of the server can have been paid.
 
-    504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges for a 408. 502 and 520 say that an
-    answer did not get through: where the body is the provider's own error, it failed itself and charges nothing; any other body is
-    a proxy's, which cannot know. 500, 503 and 529 are refusals before the work, or the provider's own failure.
+    504 and 524 come from a proxy that stopped waiting for a model at work; Azure charges for a 408. 502 and 520 say
+    that an answer did not get through: where the body is the provider's own error, it failed itself and charges
+    nothing; any other body is a proxy's, which cannot know. 500, 503 and 529 are refusals before the work, or the
+    provider's own failure.
     """
     if status in (502, 520) and error_of(payload):
         return Overloaded
@@ -103,7 +106,8 @@ def _of_server(status: int, payload: Any) -> type[BackendError]:
 
 
 def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
-    """Return the error that came with status 200. It may have been paid: gateways send such errors when a model broke off."""
+    """Return the error that came with status 200. It may have been paid: gateways send such errors when a model broke
+    off."""
     message = message_of(payload, "")[:_MESSAGE_LENGTH]
     status = (error_of(payload) or {}).get("code")
     named = _by_name(status if isinstance(status, int) else 200, payload, _names(payload))

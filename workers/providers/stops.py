@@ -34,7 +34,8 @@ STOP_SENTENCES = {
 
 
 def stop_of(reason: object) -> tuple[Stop, str]:
-    """Return why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave, None for nothing.
+    """Return why the model stopped, and a sentence where it did not end by itself. `reason` is what the provider gave,
+    None for nothing.
 
     An unknown reason counts as no answer: the text may be half of one.
     """
@@ -51,7 +52,8 @@ def stop_of(reason: object) -> tuple[Stop, str]:
 
 
 def unless_tools(reason: object, *, text: str, tools: bool) -> object:
-    """Return the reason, or `TOOLS` where tools were asked for: with a text only in place of a clean end, without a text always."""
+    """Return the reason, or `TOOLS` where tools were asked for: with a text only in place of a clean end, without a
+    text always."""
     return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
 
 
@@ -61,7 +63,8 @@ NO_WORD = {EMPTY, ONLY_REASONING}
 
 
 def unless_empty(stop: Stop, problem: str, *, text: str, reasoning: str = "") -> tuple[Stop, str]:
-    """Return the stop, or `Stop.OTHER` with a sentence for an empty text: a model that ended by itself without a text gave no answer."""
+    """Return the stop, or `Stop.OTHER` with a sentence for an empty text: a model that ended by itself without a text
+    gave no answer."""
     if stop is not Stop.END or text.strip():
         return stop, problem
     return Stop.OTHER, ONLY_REASONING if reasoning.strip() else EMPTY

@@ -13,8 +13,8 @@ Unpack = Callable[[bytes], Iterator[bytes]]
 
 
 def unpacking(encoding: str) -> Unpack:
-    """Return a function that unpacks one piece after the other. It raises Unreadable after what it could not unpack, and for an encoding
-    that nobody asked for."""
+    """Return a function that unpacks one piece after the other. It raises Unreadable after what it could not unpack,
+    and for an encoding that nobody asked for."""
     match encoding.strip().lower():
         case "" | "identity":
             return lambda packed: iter([packed])

@@ -1,7 +1,7 @@
 """The HTTP under both providers' packages: where everything that a server says comes in.
 
-An answer is unpacked and read up to a limit, and keys are taken out of it, before a package sees it. What is known of a request
-when it fails decides whether it can have been paid: nothing was, before there was a connection.
+An answer is unpacked and read up to a limit, and keys are taken out of it, before a package sees it. What is known of a
+request when it fails decides whether it can have been paid: nothing was, before there was a connection.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def _authorities() -> ssl.SSLContext:
 class Wire(httpx2.AsyncBaseTransport):
     """aiohttp under httpx, at half the CPU of the default. `limit` in bytes, of an answer or of one line of a file.
 
-    No redirect is followed. Every request goes to one of `hosts`, where some are given, and never to a forbidden address. `proxied`
-    requests take the proxy that the environment names.
+    No redirect is followed. Every request goes to one of `hosts`, where some are given, and never to a forbidden
+    address. `proxied` requests take the proxy that the environment names.
     """
 
     def __init__(self, *, limit: int, redact: Redactor, hosts: Collection[str] = (), proxied: bool = False) -> None:
@@ -101,7 +101,8 @@ class Wire(httpx2.AsyncBaseTransport):
         self._session: aiohttp.ClientSession | None = None
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and return the response. Raises BackendError, which the packages wrap into a connection error of their own."""
+        """Send a request and return the response. Raises BackendError, which the packages wrap into a connection error
+        of their own."""
         check_allowed(str(request.url), self.hosts)
         if is_forbidden(request.url.host):  # a proxy would connect to it in our place
             raise Rejected(FORBIDDEN)

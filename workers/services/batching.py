@@ -1,5 +1,5 @@
-"""Calls in the providers' batches. A batch and all its custom ids are written before it is submitted, so that after a crash it is found
-again by our id and never submitted twice."""
+"""Calls in the providers' batches. A batch and all its custom ids are written before it is submitted, so that after a
+crash it is found again by our id and never submitted twice."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ class NotOurs(Exception):
 
 
 class Host(Protocol):
-    """The process that watches batches: its row, the job that it is limited to, its loop and the thread of its database."""
+    """The process that watches batches: its row, the job that it is limited to, its loop and the thread of its
+    database."""
 
     worker: Worker
     only: int | None
@@ -79,8 +80,8 @@ class BatchRunner:
         self.watched: set[int] = set()
 
     def look(self) -> float | None:
-        """Take over batches that nobody watches, and make new ones; in the database thread. Returns the seconds until the next look while
-        there is a batch, else None."""
+        """Take over batches that nobody watches, and make new ones; in the database thread. Returns the seconds until
+        the next look while there is a batch, else None."""
         if time.monotonic() - self.looked_at >= LOOK:
             self.looked_at = time.monotonic()
             for batch in self._unwatched():
@@ -168,7 +169,8 @@ class BatchRunner:
 
 @transaction.atomic
 def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
-    """Make a batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where nothing is left."""
+    """Make a batch of what waits, with its custom ids; answers that the ledger has are delivered at once. None where
+    nothing is left."""
     EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)  # the lock under which all work is claimed
     lock_budgets(Job.objects.filter(pk=job.pk))
     backend = registry.make(endpoint.spec)
@@ -229,8 +231,8 @@ def provider_ids(endpoint: Endpoint) -> list[str]:
 
 @transaction.atomic
 def submitted(batch: Batch, worker, provider_id: str) -> bool:
-    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as well, both are paid
-    and listed."""
+    """Write the provider's id of a batch. False where another worker watches it by now: if that one submitted it as
+    well, both are paid and listed."""
     locked = Batch.objects.select_for_update().get(pk=batch.pk)
     if locked.worker_id == worker.pk:
         Batch.objects.filter(pk=batch.pk).run(provider_id)
@@ -284,7 +286,8 @@ def _record(batch: Batch, worker, pairs: Sequence[tuple[Call, object]]) -> None:
     outcomes = [
         Outcome(
             Claimed(
-                item=items[call.pk].pk, job=batch.job_id, call=call.pk, uid=call.uid, body="", start=now, tokens=0, position=0,
+                item=items[call.pk].pk, job=batch.job_id, call=call.pk, uid=call.uid, body="", start=now, tokens=0,
+                position=0,
                 tries=call.tries + 1, unknowns=call.unknowns, reserved_cost=call.reserved_cost, sent_at=now,
             ),
             result,

@@ -24,8 +24,9 @@ log = logging.getLogger(__name__)
 class Channel:
     """An endpoint while this process works for it.
 
-    `outcomes` are not written down yet; `due` are calls whose start has come, to be marked as sent; `in_flight` counts calls
-    that were handed to the event loop; `served` is when it last got calls (monotonic), so that a fast endpoint does not take all starts of the process.
+    `outcomes` are not written down yet; `due` are calls whose start has come, to be marked as sent; `in_flight` counts
+    calls that were handed to the event loop; `served` is when it last got calls (monotonic), so that a fast endpoint
+    does not take all starts of the process.
     """
 
     endpoint: Endpoint
@@ -47,8 +48,8 @@ class Channel:
         return pending
 
     async def ask(self, claimed: Claimed) -> Completion | BackendError:
-        """Make a claimed call and return its answer, or the error as a value. A mistake of ours has an unknown outcome too: the call
-        may have been paid."""
+        """Make a claimed call and return its answer, or the error as a value. A mistake of ours has an unknown outcome
+        too: the call may have been paid."""
         try:
             return await self.backend.complete(
                 json.loads(claimed.body), timeout=self.endpoint.timeout_seconds, call=claimed.uid

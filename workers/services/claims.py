@@ -1,9 +1,9 @@
-"""Claiming of work. One transaction under the lock of the endpoint's rate limit decides for the whole fleet: how many calls may be
-in flight, when each starts, and who makes a call that several ask for. What a budget allows is decided under the lock of its
-job's row, because several endpoints may work for one job.
+"""Claiming of work. One transaction under the lock of the endpoint's rate limit decides for the whole fleet: how many
+calls may be in flight, when each starts, and who makes a call that several ask for. What a budget allows is decided
+under the lock of its job's row, because several endpoints may work for one job.
 
-Whoever takes several of these locks takes them in this order, which no two transactions can cross: the endpoint's rate limit, jobs with a
-budget by id, calls, items, jobs that end.
+Whoever takes several of these locks takes them in this order, which no two transactions can cross: the endpoint's rate
+limit, jobs with a budget by id, calls, items, jobs that end.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ LOOK_AGAIN = timedelta(seconds=0.5)
 class Claimed:
     """A call that this worker makes now, by ids.
 
-    `start` is in seconds since the epoch by the database's clock, `due` the same moment by this process's monotonic one; `tokens` were booked
-    for it; `position` counts all starts that its endpoint gave out.
+    `start` is in seconds since the epoch by the database's clock, `due` the same moment by this process's monotonic
+    one; `tokens` were booked for it; `position` counts all starts that its endpoint gave out.
     """
 
     item: int
@@ -85,7 +85,8 @@ def claim(
     rate_limited: bool = True,
     unwritten: int = 0,
 ) -> ClaimResult:
-    """Claim up to `room` calls of `endpoint`, of job `only` where given; not `rate_limited` where the model runs in this process.
+    """Claim up to `room` calls of `endpoint`, of job `only` where given; not `rate_limited` where the model runs in
+    this process.
 
     `unwritten` calls have ended, though that is not written down yet: they do not count as in flight.
     """
@@ -119,7 +120,8 @@ def _jobs(only: int | None) -> Sequence[Job]:
 
 
 def _claimable(jobs: Sequence[Job], endpoint: Endpoint, now: datetime) -> Iterable[Job]:
-    """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction ends."""
+    """Return the jobs that have something to claim, or no budget. Their budgets are locked until the transaction
+    ends."""
     waiting = Item.objects.filter(job=OuterRef("pk"), endpoint=endpoint, state=ItemState.WAITING, not_before__lte=now)
     budgets = [job.pk for job in jobs if job.budget is not None]
     with_budget = lock_budgets(Job.objects.filter(Exists(waiting), pk__in=budgets)) if budgets else []
@@ -158,7 +160,8 @@ def _plan(job: Job, endpoint: Endpoint, backend: Backend, count: int, now: datet
 
 
 def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int | None = None) -> bool:
-    """Plan some of the calls that are claimed next, while nobody waits for this. False where enough of them are planned."""
+    """Plan some of the calls that are claimed next, while nobody waits for this. False where enough of them are
+    planned."""
     with transaction.atomic():
         EndpointRateLimit.objects.select_for_update().get(endpoint=endpoint)
         missing = AHEAD
@@ -174,8 +177,8 @@ def plan_ahead(*, endpoint: Endpoint, backend: Backend, now: datetime, only: int
 def _sort_out(
     items: list[Item], endpoint: Endpoint, taken: set[int], count: int, now: datetime, result: ClaimResult
 ) -> list[Item]:
-    """Return up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items fail, and calls that another worker
-    makes are looked at again later."""
+    """Return up to `count` items whose calls are made now. Answers that the ledger has are delivered, hopeless items
+    fail, and calls that another worker makes are looked at again later."""
     answered, make, hopeless, later = [], [], [], []
     for item in items:
         call = item.call
@@ -199,8 +202,8 @@ def _sort_out(
 
 
 def affordable(items: list[Item]) -> list[Item]:
-    """Return the items that their job's budget allows; the caller holds it (`lock_budgets`). A job with nothing in flight and no money left is
-    paused."""
+    """Return the items that their job's budget allows; the caller holds it (`lock_budgets`). A job with nothing in
+    flight and no money left is paused."""
     if not items or items[0].job.budget is None:
         return items
     job = items[0].job
@@ -293,7 +296,8 @@ def _reserve(
 
 
 def next_time(endpoint_ids: Iterable[int], only: int | None = None) -> datetime | None:
-    """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come, else the earliest."""
+    """Return when a waiting item of a running job may be claimed, None where nothing waits: any time that has come,
+    else the earliest."""
     running = Job.objects.filter(state=JobState.RUNNING, **({"pk": only} if only else {}))
     jobs = list(running.order_by().values_list("pk", flat=True))
     waiting = Item.objects.filter(job__in=jobs, endpoint_id__in=list(endpoint_ids), state=ItemState.WAITING).order_by()

@@ -72,7 +72,8 @@ def check_endpoint(endpoint: Endpoint) -> None:
 
 
 def check_provider(endpoint: Endpoint) -> None:
-    """Raise ValidationError for a provider that is not registered; a model that was registered before can still be switched off."""
+    """Raise ValidationError for a provider that is not registered; a model that was registered before can still be
+    switched off."""
     if endpoint.provider_problem and (endpoint.active or not endpoint.pk):
         raise ValidationError({"provider": endpoint.provider_problem})
 
@@ -121,7 +122,8 @@ def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
 
 
 def check_address(endpoint: Endpoint) -> None:
-    """Raise ValidationError for an address that is not http or https, whose host the site does not allow, or where clouds keep secrets."""
+    """Raise ValidationError for an address that is not http or https, whose host the site does not allow, or where
+    clouds keep secrets."""
     if not endpoint.base_url:
         return
     try:
@@ -161,14 +163,16 @@ def check_own_options(endpoint: Endpoint) -> None:
 
 
 def _check_highest_prices(endpoint: Endpoint) -> None:
-    """Raise Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is reserved."""
+    """Raise Rejected where a router may choose a host that is dearer than the endpoint's prices, from which money is
+    reserved."""
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
     if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
         of_router, of_model = (
             f"{exact_dollars(a)} and {exact_dollars(b)}" for a, b in (most, (prices.input, prices.output))
         )
         raise Rejected(
-            f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a call could cost more "
+            f"extra_body's max_price is {of_router} for input and output, and the model's prices are "
+            f"{of_model}: a call could cost more "
             "than is reserved for it. Lower max_price, or raise the prices."
         )
 

@@ -33,8 +33,8 @@ SCHEMA = {
 def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | None = None) -> Endpoint:
     """Register an endpoint, or change `endpoint`. Raises ValidationError with sentences by field.
 
-    The provider and the model of an endpoint that has answered stay what they are: its answers are theirs. Before that they can be
-    corrected; what waits is then asked anew.
+    The provider and the model of an endpoint that has answered stay what they are: its answers are theirs. Before that
+    they can be corrected; what waits is then asked anew.
     """
     endpoint = endpoint or Endpoint(created_by=by)
     before = (endpoint.provider, endpoint.model, endpoint.revision, endpoint.base_url)
@@ -71,7 +71,8 @@ def is_used(endpoint: Endpoint) -> bool:
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: Endpoint) -> None:
-    """Delete an endpoint that was never used. Raises EndpointInUse for another: answers keep the model that gave them."""
+    """Delete an endpoint that was never used. Raises EndpointInUse for another: answers keep the model that gave
+    them."""
     locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if is_used(locked):
         raise EndpointInUse(f"{locked.name} has been used, so it stays; it can be switched off.")
@@ -112,10 +113,11 @@ def begin_try(endpoint: Endpoint) -> bool:
 
 
 def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
-    """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the result.
+    """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the
+    result.
 
-    It costs a few tokens and is not in the ledger, which holds only the calls of jobs. Called by a task: it may take as long as the
-    endpoint's timeout.
+    It costs a few tokens and is not in the ledger, which holds only the calls of jobs. Called by a task: it may take as
+    long as the endpoint's timeout.
     """
     started = timezone.now()
     try:
@@ -151,7 +153,8 @@ def _supported(endpoint: Endpoint, completion: contract.Completion) -> dict[str,
 
 
 def _try_schema(endpoint: Endpoint, request: contract.Request) -> dict[str, Any]:
-    """Try whether answers are constrained by a JSON schema. Returns that, a sentence, and the beginning of the answer."""
+    """Try whether answers are constrained by a JSON schema. Returns that, a sentence, and the beginning of the
+    answer."""
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:

@@ -1,4 +1,5 @@
-"""Failures of jobs: items that failed and answers that are unusable, how many of how many, and the commonest sentence of each."""
+"""Failures of jobs: items that failed and answers that are unusable, how many of how many, and the commonest sentence
+of each."""
 
 from __future__ import annotations
 
@@ -113,7 +114,8 @@ def _sum(problems: Iterable[tuple[str, int]]) -> int:
 
 
 def _problems_of(jobs: Sequence[Job]) -> dict[int, dict[str, list[tuple[str, int]]]]:
-    """Return by job id and state the (problem, count) pairs of ended items; done items are counted without their remarks."""
+    """Return by job id and state the (problem, count) pairs of ended items; done items are counted without their
+    remarks."""
     sentence = Case(When(state=ItemState.DONE, then=Value("")), default=F("problem"), output_field=TextField())
     ended = Item.objects.filter(job__in=jobs, state__in=[ItemState.DONE, ItemState.UNUSABLE, ItemState.FAILED])
     rows = ended.order_by().annotate(sentence=sentence).values_list("job", "state", "sentence").annotate(Count("id"))

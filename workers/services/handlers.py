@@ -1,4 +1,5 @@
-"""Job handlers: what jobs ask, and what becomes of the answers. The apps above register theirs at start; nothing here knows those apps."""
+"""Job handlers: what jobs ask, and what becomes of the answers. The apps above register theirs at start; nothing here
+knows those apps."""
 
 from __future__ import annotations
 
@@ -19,21 +20,23 @@ class Received:
 
 
 class JobHandler(Protocol):
-    """What an app above does for its jobs. Every method is called in a transaction, and may be called again after a crash."""
+    """What an app above does for its jobs. Every method is called in a transaction, and may be called again after a
+    crash."""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         """Return by item id the request, or one sentence that says why it cannot be asked."""
 
     def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
-        """Take answers, and return by item id the result; the calls are answered, truncated or refused. Each item is committed exactly
-        once."""
+        """Take answers, and return by item id the result; the calls are answered, truncated or refused. Each item is
+        committed exactly once."""
 
     def failed_before(self, job: Job) -> int:
         """Return how many failures the job took over from earlier work, which its own items do not count."""
         return 0
 
     def closed(self, job: Job) -> str:
-        """Return one sentence where nothing is to be done to the job any more, because what it was for is gone or put away; else ""."""
+        """Return one sentence where nothing is to be done to the job any more, because what it was for is gone or put
+        away; else ""."""
         return ""
 
     def finished(self, job: Job) -> None:
@@ -57,6 +60,7 @@ def handler_of(name: str) -> JobHandler:
 
 
 def closed(job: Job) -> str:
-    """Return why nothing is to be done to a job any more, in one sentence; empty where something can, and where no app knows the job."""
+    """Return why nothing is to be done to a job any more, in one sentence; empty where something can, and where no app
+    knows the job."""
     handler = _HANDLERS.get(job.purpose)
     return handler.closed(job) if handler else ""

@@ -28,8 +28,8 @@ def pause() -> float:
 
 
 def lease_is_over() -> Q:
-    """Return the condition of workers whose lease has expired, by the database's clock, which wrote the heartbeat: the clocks of
-    processes do not count."""
+    """Return the condition of workers whose lease has expired, by the database's clock, which wrote the heartbeat: the
+    clocks of processes do not count."""
     return Q(heartbeat_at__lt=Now() - timedelta(seconds=settings.WORKER_LEASE_SECONDS))
 
 
@@ -71,7 +71,7 @@ def cut_off(worker: Worker) -> None:
 
 
 def leave(worker: Worker) -> None:
-    """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider until another worker
-    watches them."""
+    """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider
+    until another worker watches them."""
     Batch.objects.filter(worker=worker).unended().update(worker=None)
     Worker.objects.filter(pk=worker.pk).leave()

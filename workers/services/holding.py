@@ -1,4 +1,5 @@
-"""Holding back what cannot succeed: the items of an endpoint whose key, quota, model or address is wrong wait for a person.
+"""Holding back what cannot succeed: the items of an endpoint whose key, quota, model or address is wrong wait for a
+person.
 
 Other endpoints of the same job go on. The job pauses when nothing else is left to do.
 """
@@ -22,8 +23,8 @@ NOTE = 300
 def hold_back_hopeless(job: int, endpoint: Endpoint, error: BackendError) -> bool:
     """Hold the endpoint's items of a job back where `error` says that no call can succeed, in the caller's transaction.
 
-    At once where the key is refused before anything was answered, and where items are held back already; else when the last
-    `FEW` calls of this endpoint ended in the same way. Items that failed for this reason wait with the others.
+    At once where the key is refused before anything was answered, and where items are held back already; else when the
+    last `FEW` calls of this endpoint ended in the same way. Items that failed for this reason wait with the others.
     """
     if not (_is_new(job, endpoint, error) or _is_held(job, endpoint) or _in_a_row(endpoint, error)):
         return False

@@ -1,5 +1,5 @@
-"""Answers that were made elsewhere, taken in as answers that the ledger has: whatever reads answers finds them there. Nothing is asked, and what they cost is
-unknown."""
+"""Answers that were made elsewhere, taken in as answers that the ledger has: whatever reads answers finds them there.
+Nothing is asked, and what they cost is unknown."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "pu
 
 @dataclass(frozen=True, slots=True)
 class ImportedAnswer:
-    """One answer: `item` is the key of its item, `key` unique in the ledger, `body` JSON of what was sent as far as it is known, `sample` its
-    repetition, `tokens` (in, out)."""
+    """One answer: `item` is the key of its item, `key` unique in the ledger, `body` JSON of what was sent as far as it
+    is known, `sample` its repetition, `tokens` (in, out)."""
 
     item: str
     key: str
@@ -34,8 +34,8 @@ class ImportedAnswer:
 def take_in(
     *, job: Job, endpoint: Endpoint, answers: Sequence[ImportedAnswer], missing: Mapping[str, str], now: datetime
 ) -> None:
-    """Give the waiting items of a job their answers and deliver them, in the caller's transaction; those `missing`, by the key of the item, fail with the
-    sentence. The job ends."""
+    """Give the waiting items of a job their answers and deliver them, in the caller's transaction; those `missing`, by
+    the key of the item, fail with the sentence. The job ends."""
     items = {item.key: item for item in Item.objects.filter(job=job).select_related("job")}
     Item.objects.fail_unasked({items[key].pk: why for key, why in missing.items()}, now=now)
     for at in range(0, len(answers), _AT_ONCE):

@@ -37,8 +37,8 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or where an endpoint
-    cannot do it."""
+    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or
+    where an endpoint cannot do it."""
     items = list(items)
     if not items:
         raise JobRefused("There is nothing to do: no item was chosen.")
@@ -58,7 +58,8 @@ def open_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job without items, in the caller's transaction, which adds some: an empty job never ends. Raises JobRefused."""
+    """Start a job without items, in the caller's transaction, which adds some: an empty job never ends. Raises
+    JobRefused."""
     for endpoint in endpoints:
         if not endpoint.active:
             raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
@@ -84,14 +85,15 @@ def add_items(*, job: Job, items: Iterable[tuple[Endpoint, str, str]], now: date
 
 @transaction.atomic
 def pause_job(*, job: Job, note: str = "") -> bool:
-    """Pause a job: nothing more is claimed, and calls in flight end. A note about what is held back stays where there is no other."""
+    """Pause a job: nothing more is claimed, and calls in flight end. A note about what is held back stays where there
+    is no other."""
     return bool(Job.objects.filter(pk=job.pk).pause(note=note))
 
 
 @transaction.atomic
 def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
-    """Resume a job; what was held back waits again, in a running job too. `budget` in US dollars is the new cap; without it the old one stays
-    (`check_budget`)."""
+    """Resume a job; what was held back waits again, in a running job too. `budget` in US dollars is the new cap;
+    without it the old one stays (`check_budget`)."""
     resumed = Job.objects.filter(pk=job.pk).resume(budget=budget)
     running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     freed = release(job.pk, start=at_once(timezone.now())) if running.exists() else 0
@@ -106,8 +108,8 @@ MOST_MONEY = Decimal(100_000_000)
 
 
 def least_budget(job: Job) -> Decimal:
-    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the next call at its
-    most."""
+    """Return the US dollars below which the job would pause again at once: what is spent, what is in flight, and the
+    next call at its most."""
     items = Item.objects.filter(job=job)
     in_flight = items.filter(state__in=[ItemState.CLAIMED, ItemState.BATCHED])
     reserved = in_flight.aggregate(total=Sum("call__reserved_cost"))["total"] or Decimal(0)
@@ -119,7 +121,8 @@ def least_budget(job: Job) -> Decimal:
 
 
 def check_budget(job: Job, budget: Decimal | None) -> None:
-    """Raise JobRefused where the job would pause again at once, with `budget` or, without one, with its present budget."""
+    """Raise JobRefused where the job would pause again at once, with `budget` or, without one, with its present
+    budget."""
     cap = job.budget if budget is None else budget
     if cap is None:
         return
@@ -146,9 +149,11 @@ def cancel_job(*, job: Job, now: datetime) -> bool:
 
 @transaction.atomic
 def retry_failed(*, job: Job, now: datetime) -> int:
-    """Let failed items wait again, and give their failed or unknown calls a new count of attempts. Returns how many items.
+    """Let failed items wait again, and give their failed or unknown calls a new count of attempts. Returns how many
+    items.
 
-    Unusable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one stays as it is (0).
+    Unusable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one stays
+    as it is (0).
     """
     if Job.objects.select_for_update().get(pk=job.pk).state == JobState.CANCELLED:
         return 0
@@ -181,8 +186,8 @@ def _resumes_held(job: Job, action: str) -> bool:
 
 
 def require_action(job: Job, action: str, *, budget: str = "", what: str = "job") -> None:
-    """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job `what`, also where
-    nothing would change."""
+    """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job
+    `what`, also where nothing would change."""
     if budget and _resumes_held(job, action):
         raise JobRefused(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
     if not fits(job, action):
@@ -194,7 +199,8 @@ def require_action(job: Job, action: str, *, budget: str = "", what: str = "job"
 
 @transaction.atomic
 def apply_action(job: Job, action: str, *, budget: str = "") -> str:
-    """Pause, resume, cancel or retry a job. Returns one sentence where that is refused, else "". Raises Http404 for any other action.
+    """Pause, resume, cancel or retry a job. Returns one sentence where that is refused, else "". Raises Http404 for any
+    other action.
 
     `budget` is what somebody typed beside Resume: US dollars, empty for the budget that the job has.
     """
@@ -227,7 +233,8 @@ def _resume(job: Job, budget: str) -> str:
 
 
 def resume_with(job: Job, budget: Decimal | None) -> None:
-    """Resume a paused job, or what a running one holds back. Raises JobRefused where the budget is too small to go on."""
+    """Resume a paused job, or what a running one holds back. Raises JobRefused where the budget is too small to go
+    on."""
     if job.state == JobState.PAUSED:
         check_budget(job, budget)
         resume_job(job=job, budget=budget)
@@ -236,7 +243,8 @@ def resume_with(job: Job, budget: Decimal | None) -> None:
 
 
 def read_budget(text: str) -> Decimal | None:
-    """Return the budget that somebody typed: None for an empty text, NaN for what is not a number, which `check_budget` refuses."""
+    """Return the budget that somebody typed: None for an empty text, NaN for what is not a number, which `check_budget`
+    refuses."""
     try:
         return Decimal(text.strip()) if text.strip() else None
     except InvalidOperation:

@@ -19,7 +19,8 @@ BEGINNING = 100
 def search(
     *, text: str = "", endpoint: str = "", state: str = "", purpose: str = "", day: date | None = None
 ) -> QuerySet[Call]:
-    """Return calls, newest first, each with the beginning of its answer as `beginning`: fifty whole answers can be hundreds of megabytes.
+    """Return calls, newest first, each with the beginning of its answer as `beginning`: fifty whole answers can be
+    hundreds of megabytes.
 
     `text` is looked for in the question, the answer and the ids, case-insensitively.
     """
@@ -50,7 +51,8 @@ _SUMS = {
 
 
 def spending(by: str) -> list[dict]:
-    """Return completed calls, tokens and dollars by endpoint, day or purpose; days newest first, the others dearest first."""
+    """Return completed calls, tokens and dollars by endpoint, day or purpose; days newest first, the others dearest
+    first."""
     calls = Call.objects.completed()
     if by == "day":
         days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
@@ -77,7 +79,8 @@ def totals() -> dict:
 
 @dataclass(frozen=True, slots=True)
 class LostAnswers:
-    """How many answers were lost, what they can have cost at most, and after how many of them the same call was sent again."""
+    """How many answers were lost, what they can have cost at most, and after how many of them the same call was sent
+    again."""
 
     attempts: int
     at_most: Money

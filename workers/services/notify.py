@@ -12,7 +12,8 @@ log = logging.getLogger(__name__)
 
 
 class Notifier:
-    """Sends through the broker once `connect` was called; `fallback` says what happens where the broker cannot be reached."""
+    """Sends through the broker once `connect` was called; `fallback` says what happens where the broker cannot be
+    reached."""
 
     def __init__(self, fallback: str) -> None:
         self.fallback = fallback
@@ -22,7 +23,8 @@ class Notifier:
         self.send = send
 
     def notify(self, *arguments: Any) -> None:
-        """Call `send` with these arguments after commit. Never raises: a broker that is down must not stop anybody's work."""
+        """Call `send` with these arguments after commit. Never raises: a broker that is down must not stop anybody's
+        work."""
         transaction.on_commit(lambda: self._send_now(*arguments))
 
     def _send_now(self, *arguments: Any) -> None:

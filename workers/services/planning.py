@@ -24,14 +24,17 @@ log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
 """How many items are planned ahead of their claim, and how many in one step."""
 _CALL_COLUMNS = [
-    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "reserved_cost", "planned_at",
+    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "reserved_cost",
+    "planned_at",
 ]  # fmt: skip
 
 
 def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: datetime) -> int:
-    """Give `items` of one endpoint their calls; those that cannot be asked fail with a sentence. Returns how many were planned.
+    """Give `items` of one endpoint their calls; those that cannot be asked fail with a sentence. Returns how many were
+    planned.
 
-    The caller holds a transaction. Equal questions share a row, also with calls that other workers plan at the same time.
+    The caller holds a transaction. Equal questions share a row, also with calls that other workers plan at the same
+    time.
     """
     keys: dict[int, str] = {}
     rows: dict[str, tuple] = {}
@@ -88,11 +91,15 @@ def _requests(items: Sequence[Item]):
 
 
 def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
-    """Return a sentence where question and answer cannot fit into the endpoint's context, even by a low estimate; else an empty one."""
+    """Return a sentence where question and answer cannot fit into the endpoint's context, even by a low estimate; else
+    an empty one."""
     needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
-    return f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds {endpoint.context_tokens:,}."
+    return (
+        f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds "
+        f"{endpoint.context_tokens:,}."
+    )
 
 
 def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
@@ -108,8 +115,8 @@ def reserve(endpoint: Endpoint, body: str, max_tokens: int, *, batch: bool) -> D
 
 
 def reserve_anew(call: Call, *, batch: bool) -> Decimal | None:
-    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of the answer into
-    its body."""
+    """Return what a planned call can cost at most now that prices may have changed: every backend writes the limit of
+    the answer into its body."""
     body = call.request
     max_tokens = next((body[name] for name in LIMITS if name in body), 0)
     return reserve(call.endpoint, call.body, max_tokens, batch=batch)

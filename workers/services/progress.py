@@ -17,11 +17,12 @@ from workers.models import COMPLETED, CallState, Item, ItemState, Job, JobState
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be estimated.
+    """How a job stands. `cost` is in US dollars, `rate` in items a minute; `seconds_left` is None where it cannot be
+    estimated.
 
-    `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated` answers.
-    `lost` is the part of `cost` that lost answers can have cost at most. Of `waiting`, `held` items wait for a person, and the last
-    of those that failed before waits until `retry_at`.
+    `unpriced` calls are not in `cost`, as their price is unknown; the provider did not report the usage of `estimated`
+    answers. `lost` is the part of `cost` that lost answers can have cost at most. Of `waiting`, `held` items wait for a
+    person, and the last of those that failed before waits until `retry_at`.
     """
 
     total: int
@@ -90,7 +91,8 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
 
 
 _NO_SUMS = {
-    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retry_at": None, "calls": 0, "input": None, "output": None, "unknown": 0,
+    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retry_at": None, "calls": 0,
+    "input": None, "output": None, "unknown": 0,
     "recent": 0,
 }  # fmt: skip
 

@@ -55,7 +55,8 @@ class Outcome:
 
 
 def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> list[Claimed]:
-    """Mark calls as sent before they leave. Returns those that may be sent: the others were taken from this worker meanwhile.
+    """Mark calls as sent before they leave. Returns those that may be sent: the others were taken from this worker
+    meanwhile.
 
     May be called again with the same claims where its commit may have been lost: none is counted twice.
     """
@@ -80,7 +81,8 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
 def record(
     outcomes: Sequence[Outcome], *, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool = False
 ) -> None:
-    """Write outcomes of one endpoint down, deliver answers to their job handlers, and let the rate limit learn. All or nothing."""
+    """Write outcomes of one endpoint down, deliver answers to their job handlers, and let the rate limit learn. All or
+    nothing."""
     with transaction.atomic():
         if not batch:
             _learn(outcomes, endpoint, now)
@@ -268,8 +270,8 @@ def release(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> None
 
 
 def release_unconfirmed(confirmed: Collection[int], *, worker: Worker, now: datetime) -> None:
-    """Release calls that this worker reserved without knowing it, because the confirmation of its commit was lost; `confirmed` are the ids of
-    those that it knows of."""
+    """Release calls that this worker reserved without knowing it, because the confirmation of its commit was lost;
+    `confirmed` are the ids of those that it knows of."""
     with transaction.atomic():
         reserved = Call.objects.filter(worker=worker, state=CallState.RESERVED).exclude(pk__in=confirmed)
         _release(list(reserved.values_list("pk", flat=True)), worker, now)

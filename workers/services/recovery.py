@@ -1,4 +1,5 @@
-"""Recovery of what a dead process held: every few seconds in every worker, and at start. May run anywhere, at any time, twice."""
+"""Recovery of what a dead process held: every few seconds in every worker, and at start. May run anywhere, at any time,
+twice."""
 
 from __future__ import annotations
 
@@ -31,16 +32,19 @@ LOST_PROBLEM = "The worker that sent it is gone, and no answer is known."
 
 
 def reap(*, now: datetime, patience: float | None = None) -> int:
-    """Declare workers lost whose lease has expired, free what they held, and end jobs without open items. Returns how many workers were freed.
+    """Declare workers lost whose lease has expired, free what they held, and end jobs without open items. Returns how
+    many workers were freed.
 
-    `now` is what is written down. Leases expire by the database's clock, and even that may have been set forward: so a worker is lost only
-    when two looks, `patience` seconds apart (default: half a lease), find the same expired heartbeat.
+    `now` is what is written down. Leases expire by the database's clock, and even that may have been set forward: so a
+    worker is lost only when two looks, `patience` seconds apart (default: half a lease), find the same expired
+    heartbeat.
     """
     freed = 0
     for worker in _expired(settings.WORKER_LEASE_SECONDS / 2 if patience is None else patience):
         heartbeat.cut_off(worker)
         with transaction.atomic():
-            # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six of a parameter
+            # not "=": SQLite keeps what its own clock wrote with three decimals, and compares it as text with the six
+            # of a parameter
             without_newer = Worker.objects.filter(pk=worker.pk, heartbeat_at__lte=worker.heartbeat_at)
             if without_newer.lose():
                 _free(worker, now)
@@ -54,7 +58,8 @@ def reap(*, now: datetime, patience: float | None = None) -> int:
 
 
 _suspects: dict[int, tuple[datetime, float]] = {}
-"""By worker id: the heartbeat at which this process first found the lease expired, and when that was (monotonic seconds)."""
+"""By worker id: the heartbeat at which this process first found the lease expired, and when that was (monotonic
+seconds)."""
 
 
 def suspects() -> bool:
@@ -77,7 +82,8 @@ def _expired(patience: float) -> list[Worker]:
 
 
 def _ended_holders() -> set[int]:
-    """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a claim."""
+    """Ids of workers that ended and still hold something: cut off at their end, or declared lost in the middle of a
+    claim."""
     ended = Q(worker__isnull=False) & ~Q(worker__state=WorkerState.LIVE)
     held_rows = (
         Item.objects.filter(ended, state=ItemState.CLAIMED),
@@ -88,7 +94,8 @@ def _ended_holders() -> set[int]:
 
 
 def _free(worker: Worker, now: datetime) -> None:
-    """Free what a worker holds, in the caller's transaction: what was not sent waits again, what was sent has an unknown outcome."""
+    """Free what a worker holds, in the caller's transaction: what was not sent waits again, what was sent has an
+    unknown outcome."""
     Call.objects.filter(worker=worker).release()
     sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
     # Its own, too, where the late answer of a worker before it has ended the call.

@@ -19,9 +19,11 @@ PATIENCE = 3.0
 
 
 def run_to_end(*, job: Job, on_progress: Callable[[], None] = lambda: None, stop: threading.Event | None = None) -> Job:
-    """Wait until the job is finished, paused or cancelled, and return it. Run it in this process where no worker takes it up.
+    """Wait until the job is finished, paused or cancelled, and return it. Run it in this process where no worker takes
+    it up.
 
-    `on_progress` is called at every look. Once `stop` is set nothing more is claimed, and this returns when no call of this process is in flight.
+    `on_progress` is called at every look. Once `stop` is set nothing more is claimed, and this returns when no call of
+    this process is in flight.
     """
     stop = stop or threading.Event()
     began = time.monotonic()

@@ -1,8 +1,8 @@
 """The loop of a worker: hundreds of calls in flight on one event loop, the database in one thread beside it.
 
-A *turn* writes down every outcome since the last one, marks what is about to be sent, and claims more; while it runs, outcomes
-gather for the next. So the number of transactions does not grow with the number of calls. The process may be killed at any
-moment: another worker recovers what it held (workers/services/recovery.py).
+A *turn* writes down every outcome since the last one, marks what is about to be sent, and claims more; while it runs,
+outcomes gather for the next. So the number of transactions does not grow with the number of calls. The process may be
+killed at any moment: another worker recovers what it held (workers/services/recovery.py).
 """
 
 from __future__ import annotations
@@ -170,8 +170,8 @@ class Runner:
     def _turn(self, taken: dict[int, tuple[list[Outcome], list]]) -> float | None:
         """Mark, claim and write. Returns the seconds until the next turn, None where nothing is left.
 
-        Answers are written after new calls were claimed in their place, which halves the time that a place is empty. Refusals are
-        written before, as they lower the rate, and so is everything after a lost commit.
+        Answers are written after new calls were claimed in their place, which halves the time that a place is empty.
+        Refusals are written before, as they lower the rate, and so is everything after a lost commit.
         """
         self._beat()
         write_first = self.in_doubt or self.stop.is_set()

@@ -10,7 +10,8 @@ from workers.domain.segments import segments_of
 
 register = template.Library()
 NAMES = {
-    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled", "flight": "in flight", "waiting": "waiting",
+    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled", "flight": "in flight",
+    "waiting": "waiting",
 }  # fmt: skip
 
 
@@ -18,7 +19,8 @@ NAMES = {
 def states_bar(progress: Any, total: int | None = None, *, legend: bool = False) -> dict[str, Any]:
     """Draw a bar of what `progress` counts: a `Progress` of a job, or an object with the same numbers.
 
-    `total` is how many items there will be where `progress` does not know of all yet. With `legend`, all numbers stand beneath.
+    `total` is how many items there will be where `progress` does not know of all yet. With `legend`, all numbers stand
+    beneath.
     """
     total = progress.total if total is None else total
     counts = {

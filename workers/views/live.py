@@ -22,8 +22,8 @@ ITEMS_A_PAGE = 50
 
 
 def progress_context(job: Job, job_url: str) -> dict[str, Any]:
-    """Return the context of the state of a job. `job_url` is its page, and the addresses of its actions begin with it; `every` is in seconds, 0 where
-    nothing changes any more."""
+    """Return the context of the state of a job. `job_url` is its page, and the addresses of its actions begin with it;
+    `every` is in seconds, 0 where nothing changes any more."""
     progress = progress_of(job)
     return {
         "job": job,
@@ -47,17 +47,20 @@ def _every(job: Job, progress: Progress) -> int:
 
 
 def _step(progress: Progress) -> int:
-    """Return the tenth of the items that have ended: the list of items is shown again at each, and not at every look."""
+    """Return the tenth of the items that have ended: the list of items is shown again at each, and not at every
+    look."""
     return 0 if not progress.ended else 1 + 10 * progress.ended // progress.total
 
 
 def _waits(progress: Progress) -> int:
-    """Return a number that changes at most every half minute while items wait to be tried again: the reasons are then shown again."""
+    """Return a number that changes at most every half minute while items wait to be tried again: the reasons are then
+    shown again."""
     return int(progress.retry_at.timestamp()) // 30 if progress.retry_at else 0
 
 
 def budget_field(job: Job) -> dict[str, Any]:
-    """Return the context of the field beside Resume: the least budget that helps, and whether the present one is less."""
+    """Return the context of the field beside Resume: the least budget that helps, and whether the present one is
+    less."""
     least = least_budget(job).quantize(Decimal("0.0001"), ROUND_CEILING)
     return {"least_budget": least, "needs_budget": job.budget is not None and job.budget < least}
 
@@ -73,8 +76,8 @@ def time_left(seconds: float | None) -> str:
 
 
 def items_page(request: HttpRequest, job: Job) -> Page:
-    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address may name one
-    state."""
+    """Return a page of what came back: failures first, then what waits to be tried again, then the newest. The address
+    may name one state."""
     retrying = Q(state=ItemState.WAITING) & ~Q(problem="")
     came_back = Q(state__in=[ItemState.DONE, *TROUBLED]) | retrying
     items = job.items.filter(Q(state=chosen) if (chosen := chosen_state(request)) else came_back)
@@ -93,8 +96,8 @@ def chosen_state(request: HttpRequest) -> str:
 
 
 def progress_response(request: HttpRequest, context: dict[str, Any], items: Callable[[], Page]) -> HttpResponse:
-    """Return the fragment that the page asks for. Buttons and items are part of it only when they changed, so that nothing moves without
-    reason."""
+    """Return the fragment that the page asks for. Buttons and items are part of it only when they changed, so that
+    nothing moves without reason."""
     changed = request.GET.get("seen", context["seen"]) != context["seen"]
     changes = {"oob": True, "page": items()} if changed else {}
     return render(request, "workers/_live.html", context | changes)

@@ -65,8 +65,8 @@ def _jobs(states: list[JobState]) -> list[Job]:
 
 
 def _workers(now: datetime) -> list[dict]:
-    """Return a row for each process that works, is idle or silent, and for the last ones that ended; a process has a `Worker` for every piece
-    of work, and one row here."""
+    """Return a row for each process that works, is idle or silent, and for the last ones that ended; a process has a
+    `Worker` for every piece of work, and one row here."""
     recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
     late = Count("pk", filter=lease_is_over())
     spans = recent.values("host", "pid", "kind", "state").annotate(
@@ -93,7 +93,8 @@ def _idle(working: list[dict]) -> list[dict]:
     busy = {(row["host"], row["pid"]) for row in working}
     return [
         {
-            "host": process.host, "pid": process.pid, "kind": ", ".join(name.removeprefix(ENGINE) for name in process.serves),
+            "host": process.host, "pid": process.pid,
+            "kind": ", ".join(name.removeprefix(ENGINE) for name in process.serves),
             "state": SILENT if process.silent else IDLE, "began": process.started_at, "seen": process.seen_at,
         }
         for process in Process.objects.annotate(silent=ExpressionWrapper(is_silent(), BooleanField()))
@@ -102,8 +103,8 @@ def _idle(working: list[dict]) -> list[dict]:
 
 
 def _queue(now: datetime) -> list[dict]:
-    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many workers can
-    take it."""
+    """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many
+    workers can take it."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     items = Item.objects.filter(job__state__in=OPEN_JOBS).still_open().order_by()
     for endpoint, state, job, count in items.values_list("endpoint", "state", "job__state").annotate(Count("id")):

@@ -1,7 +1,7 @@
 """Two models of annotators fitted to votes without gold: Dawid and Skene's confusion matrices, and MACE's competence.
 
-Votes come as three arrays of shape (V,): cell in 0…C−1, annotator in 0…A−1 and label in 0…K−1. Every annotator has a vote. Nothing is drawn
-at random: both start from the votes themselves, so that the same votes give the same figures.
+Votes come as three arrays of shape (V,): cell in 0…C−1, annotator in 0…A−1 and label in 0…K−1. Every annotator has a
+vote. Nothing is drawn at random: both start from the votes themselves, so that the same votes give the same figures.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ STRATEGY_PRIOR = 10.0
 
 
 def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[Floats, Floats]:
-    """Return the posterior label distribution of each cell, shape (C, K), and each annotator's confusion matrix, shape (A, true K, given K).
+    """Return the posterior label distribution of each cell, shape (C, K), and each annotator's confusion matrix, shape
+    (A, true K, given K).
 
-    Expectation–maximisation from the shares of the votes (Dawid and Skene 1979, "Maximum likelihood estimation of observer error-rates using
-    the EM algorithm", Applied Statistics 28(1)).
+    Expectation–maximisation from the shares of the votes (Dawid and Skene 1979, "Maximum likelihood estimation of
+    observer error-rates using the EM algorithm", Applied Statistics 28(1)).
     """
     truth = _sums(cell, np.eye(labels)[code])
     truth /= truth.sum(axis=1, keepdims=True)
@@ -45,10 +46,11 @@ def dawid_skene(cell: Ints, annotator: Ints, code: Ints, labels: int) -> tuple[F
 
 
 def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
-    """Return the probability that each annotator answers in earnest and not by a habit that ignores the cell, shape (A,).
+    """Return the probability that each annotator answers in earnest and not by a habit that ignores the cell, shape
+    (A,).
 
-    Variational expectation–maximisation with the priors of the paper (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, "Learning whom to trust with
-    MACE", NAACL).
+    Variational expectation–maximisation with the priors of the paper (Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013,
+    "Learning whom to trust with MACE", NAACL).
     """
     people = annotator.max() + 1
     earnest, spamming = np.full((2, people), 0.5)
@@ -71,7 +73,8 @@ def mace(cell: Ints, annotator: Ints, code: Ints, labels: int) -> Floats:
 
 
 def _confusion(annotator: Ints, code: Ints, truth: Floats) -> Floats:
-    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is the label distribution of each vote's cell, shape (V, K)."""
+    """Return each annotator's confusion matrix, shape (A, true K, given K); `truth` is the label distribution of each
+    vote's cell, shape (V, K)."""
     k = truth.shape[1]
     given = _sums(annotator * k + code, truth, (annotator.max() + 1) * k).reshape(-1, k, k).swapaxes(1, 2)
     given = np.maximum(given, _TINY)
@@ -85,7 +88,8 @@ def _sums(group: Ints, rows: Floats, groups: int = 0) -> Floats:
 
 
 def _normalised(joint: Floats) -> tuple[Floats, float]:
-    """Chances from their unscaled logarithms, row by row, and the sum of the logarithms of what they were divided by."""
+    """Chances from their unscaled logarithms, row by row, and the sum of the logarithms of what they were divided
+    by."""
     highest = joint.max(axis=1, keepdims=True)
     scaled = np.exp(joint - highest)
     total = scaled.sum(axis=1, keepdims=True)

@@ -37,7 +37,8 @@ def pair_confusion(votes: Votes, first: int, second: int) -> NDArray[np.int64]:
 
 
 class PairAgreement(TypedDict):
-    """Agreement of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions, None with a `reason`."""
+    """Agreement of two annotators: `cells` in common, how many `agree`, and the mean Cohen's kappa over dimensions,
+    None with a `reason`."""
 
     annotators: list[str]
     cells: int
@@ -47,7 +48,8 @@ class PairAgreement(TypedDict):
 
 
 class Matches(TypedDict):
-    """An annotator against settled labels: the number of settled `cells`, and on how many the annotator's label is the settled one."""
+    """An annotator against settled labels: the number of settled `cells`, and on how many the annotator's label is the
+    settled one."""
 
     annotator: str
     cells: int
@@ -55,7 +57,8 @@ class Matches(TypedDict):
 
 
 class MatchesWithout(Matches):
-    """Cells that are settled without the annotator, by the others' `votes` or by an `expert`; `open` are those that are not."""
+    """Cells that are settled without the annotator, by the others' `votes` or by an `expert`; `open` are those that are
+    not."""
 
     votes: int
     expert: int
@@ -63,7 +66,8 @@ class MatchesWithout(Matches):
 
 
 def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
-    """Return, for each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over dimensions."""
+    """Return, for each pair of annotators with cells in common: n, share agreed and the mean Cohen's kappa over
+    dimensions."""
     rows: list[PairAgreement] = []
     names = sorted({name for votes in dimensions for name in votes.annotators})
     for first, second in combinations(names, 2):
@@ -90,8 +94,8 @@ def pairs(dimensions: list[Votes]) -> list[PairAgreement]:
 
 @dataclass(frozen=True)
 class Settled:
-    """The gold labels of the cells of one dimension: `label`, shape (C,), -1 where open; `decided`, shape (C,), whether an expert settled it;
-    and of the cells that anybody decided, who said what."""
+    """The gold labels of the cells of one dimension: `label`, shape (C,), -1 where open; `decided`, shape (C,), whether
+    an expert settled it; and of the cells that anybody decided, who said what."""
 
     label: NDArray[np.int64]
     decided: NDArray[np.bool_]
@@ -99,8 +103,9 @@ class Settled:
 
 
 def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWithout]:
-    """Return for each annotator, over the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert, open}. `cells` are those that are
-    settled without the annotator, by the other `votes` or an `expert`, and `agree` how many match; `open` are the others."""
+    """Return for each annotator, over the settled cells with a vote of theirs: {annotator, cells, agree, votes, expert,
+    open}. `cells` are those that are settled without the annotator, by the other `votes` or an `expert`, and `agree`
+    how many match; `open` are the others."""
     judged = settled.label[votes.cell] >= 0
     cells, people, codes = votes.cell[judged], votes.annotator[judged], votes.code[judged]
     has_decisions = np.array([bool(settled.decisions.get(int(cell))) for cell in cells], dtype=bool)
@@ -131,8 +136,8 @@ def against_others(votes: Votes, settled: Settled, rule: Rule) -> list[MatchesWi
 def _without(
     votes: Votes, decisions: Mapping[int, Mapping[str, str]], kind: Sequence[int], rule: Rule
 ) -> tuple[str, By]:
-    """Return gold without the annotator of the votes of one kind; a kind is (a cell with decisions + 1 or 0, its annotator, the vote, gold, whether it
-    was decided, how often each label was voted)."""
+    """Return gold without the annotator of the votes of one kind; a kind is (a cell with decisions + 1 or 0, its
+    annotator, the vote, gold, whether it was decided, how often each label was voted)."""
     at, person, own_code, gold, decided, *counts = kind
     name = votes.annotators[person] if at else ""
     others = [label for label, count in zip(votes.labels, counts, strict=True) for _ in range(count)]
@@ -146,8 +151,8 @@ def _without(
 
 
 def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]:
-    """Return, for each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many match. A label that the annotator's
-    own vote helped to settle flatters: see `against_others`."""
+    """Return, for each annotator: cells with a settled label (`resolved`, shape (C,), -1 where open) and how many
+    match. A label that the annotator's own vote helped to settle flatters: see `against_others`."""
     settled = resolved[votes.cell]
     judged = settled >= 0
     n = np.bincount(votes.annotator[judged], minlength=len(votes.annotators))
@@ -158,8 +163,8 @@ def against_resolved(votes: Votes, resolved: NDArray[np.int64]) -> list[Matches]
 
 
 def second_opinions(votes: Votes) -> dict[str, dict[str, float]]:
-    """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share of the votes) and MACE (the chance
-    of answering in earnest).
+    """Skill of each annotator by Dawid–Skene (mean diagonal of the confusion matrix, each label by its share of the
+    votes) and MACE (the chance of answering in earnest).
 
     A second opinion on annotators, never a gold label. Empty where fewer than two voted.
     """

@@ -49,8 +49,8 @@ def pairwise(counts: Counts) -> float | None:
 def fleiss_kappa(counts: Counts) -> float | None:
     """Fleiss' kappa, generalised to cells with uneven numbers of votes; of even ones it is Fleiss' own.
 
-    Observed agreement is that of `pairwise`; a label's share is its mean share of a cell's votes (Gwet 2014, "Handbook of Inter-Rater
-    Reliability", 4th edition, chapter 2).
+    Observed agreement is that of `pairwise`; a label's share is its mean share of a cell's votes (Gwet 2014, "Handbook
+    of Inter-Rater Reliability", 4th edition, chapter 2).
     """
     observed = pairwise(counts)
     if observed is None or undefined(counts):

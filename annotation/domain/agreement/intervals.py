@@ -1,7 +1,7 @@
 """Agreement coefficients as functions of story sums, and their intervals over stories (`core.statistics`).
 
-The propositions of one story are not independent: on a simulated grid of 40 stories × 25 propositions the 95 % interval of alpha is three
-times too narrow when cells are resampled (specification "Statistics").
+The propositions of one story are not independent: on a simulated grid of 40 stories × 25 propositions the 95 % interval
+of alpha is three times too narrow when cells are resampled (specification "Statistics").
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """`sums` is what each cell adds, shape (cells, m), of which the first column is agreement; `of` the coefficient of summed columns,
-    shape (…, m) → (…), nan where undefined."""
+    """`sums` is what each cell adds, shape (cells, m), of which the first column is agreement; `of` the coefficient of
+    summed columns, shape (…, m) → (…), nan where undefined."""
 
     sums: Callable[[Counts], Floats]
     of: Callable[[Floats], Floats]
@@ -45,7 +45,8 @@ def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resampl
 
 
 def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
-    """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the same stories."""
+    """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the
+    same stories."""
     stories = len(parts[0])
     if stories < FEWEST:
         return None, few("stories")
@@ -74,7 +75,8 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
 
 
 def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:
-    """Return the coefficient if the largest share of stories that perfect agreement does not rule out had no agreement at all."""
+    """Return the coefficient if the largest share of stories that perfect agreement does not rule out had no agreement
+    at all."""
     seen = 1 - unseen_share(len(parts[0]))
     totals = [np.concatenate([[part[:, 0].sum() * seen], part[:, 1:].sum(axis=0)]) for part in parts]
     return max(coefficient.scale.low, float(np.mean([coefficient.of(total) for total in totals])))
@@ -100,7 +102,8 @@ def _strict_sums(counts: Counts) -> Floats:
 
 
 def _share_sums(counts: Counts) -> Floats:
-    """Per cell: the share of its pairs that agree, whether it has a pair, whether it has a vote, and the share of each label."""
+    """Per cell: the share of its pairs that agree, whether it has a pair, whether it has a vote, and the share of each
+    label."""
     votes = counts.sum(axis=1)
     paired, voted = votes >= 2, votes >= 1
     agree = np.where(paired, (counts * (counts - 1)).sum(axis=1) / np.maximum(votes * (votes - 1), 1), 0)
@@ -120,7 +123,8 @@ def _corrected(observed: Floats, expected: Floats) -> Floats:
 
 
 def _kappa_of(sums: Floats) -> Floats:
-    """Fleiss' kappa generalised to uneven numbers of votes (Gwet 2014, "Handbook of Inter-Rater Reliability", 4th edition, chapter 2)."""
+    """Fleiss' kappa generalised to uneven numbers of votes (Gwet 2014, "Handbook of Inter-Rater Reliability", 4th
+    edition, chapter 2)."""
     return _corrected(_first_of_second(sums), (_labels(sums) ** 2).sum(axis=-1))
 
 

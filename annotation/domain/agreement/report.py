@@ -48,7 +48,8 @@ class Agreement(Values, Intervals):
 def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
     """Return every coefficient of one dimension over the cells that have all their votes.
 
-    `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval that is not given.
+    `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval
+    that is not given.
     """
     full = votes.complete(overlap)
     counts = full.counts
@@ -88,7 +89,8 @@ def _values(of: Callable[[Measure], float | None]) -> Values:
 
 
 def over_all(dimensions: Sequence[Votes], rows: Sequence[Agreement], *, overlap: int, seed: int) -> Agreement:
-    """Return the coefficients over all dimensions: strict and pairwise pool all cells; chance-corrected coefficients are the mean over dimensions that have one.
+    """Return the coefficients over all dimensions: strict and pairwise pool all cells; chance-corrected coefficients
+    are the mean over dimensions that have one.
 
     Labels of different dimensions share no scale, so one pooled kappa would credit annotators for knowing which column
     they are in.

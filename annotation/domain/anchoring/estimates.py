@@ -109,7 +109,8 @@ Quantity = Share | Median
 
 
 class Estimate(TypedDict):
-    """A quantity or a difference over `n` rows of so many `stories`, and [low, high]; `reason` says why either is None."""
+    """A quantity or a difference over `n` rows of so many `stories`, and [low, high]; `reason` says why either is
+    None."""
 
     value: float | None
     n: int
@@ -129,8 +130,8 @@ def estimates(
 ) -> dict[str, Estimate]:
     """Return each quantity and each difference (first minus second).
 
-    `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval` is [low, high]
-    (`core.statistics`); an undefined value or interval has its `reason`.
+    `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval`
+    is [low, high] (`core.statistics`); an undefined value or interval has its `reason`.
     """
     drawn = _drawn(quantities, stories, seed=seed, resamples=resamples) if stories >= FEWEST else None
     out = {}
@@ -145,7 +146,8 @@ def estimates(
 
 
 def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resamples: int) -> dict[str, Floats]:
-    """Return each quantity without each of the stories in turn, then in every resample of them, shape (stories + resamples,)."""
+    """Return each quantity without each of the stories in turn, then in every resample of them, shape (stories +
+    resamples,)."""
     blocks = [
         {name: quantity.resampled(drawn) for name, quantity in quantities.items()}
         for drawn in (1 - np.eye(stories, dtype=np.float32), *weights(stories, seed=seed, resamples=resamples))

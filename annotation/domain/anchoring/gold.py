@@ -11,7 +11,8 @@ from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
 BLIND_RULE = (
-    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion and more than "
+    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion "
+    f"and more than "
     "half of them chose the same label"
 )
 
@@ -20,8 +21,8 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
     """Return gold by `BLIND_RULE`, and on how many votes each cell could rest; both of shape (cells,).
 
     `labels` has shape (cells, annotators), -1 where an annotator gave no vote that the suggestion cannot have touched.
-    The gold is -1 where there is none: a single vote is one person's opinion, and of two unlike ones neither is more than
-    half. It is the rule of the gold labels themselves (more than half), on fewer votes.
+    The gold is -1 where there is none: a single vote is one person's opinion, and of two unlike ones neither is more
+    than half. It is the rule of the gold labels themselves (more than half), on fewer votes.
     """
     votes = (labels >= 0).sum(axis=1)
     if not labels.size:
@@ -34,7 +35,8 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
 
 
 def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
-    """Return how many cells and votes gold from blind votes rests on, given what `gold_from_blind` returns; ready for JSON.
+    """Return how many cells and votes gold from blind votes rests on, given what `gold_from_blind` returns; ready for
+    JSON.
 
     `votes_a_cell` is the mean over the `cells` that have such gold, None with a `reason` where there are none.
     """
@@ -55,7 +57,8 @@ def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
 def _none_yet(evidence: dict[str, Any]) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
     return (
-        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one such vote, "
+        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} "
+        f"have one such vote, "
         f"{split} have more that do not agree); the share is given from one such cell on, its interval from "
         f"{FEWEST} stories with such cells on"
     )

@@ -1,8 +1,9 @@
-"""Randomisation test of whether suggestions shift votes: the arms are drawn anew, as they were drawn, and the votes left as they are.
+"""Randomisation test of whether suggestions shift votes: the arms are drawn anew, as they were drawn, and the votes
+left as they are.
 
-Had no suggestion moved any vote, every other draw would have met the same votes; how often it sets the arms as far apart as the real draw is
-the p value (Fisher 1935; Rosenbaum 2002, "Observational Studies", 2nd edition, chapter 2). Nothing is assumed of how votes of one story or one
-annotator hang together.
+Had no suggestion moved any vote, every other draw would have met the same votes; how often it sets the arms as far
+apart as the real draw is the p value (Fisher 1935; Rosenbaum 2002, "Observational Studies", 2nd edition, chapter 2).
+Nothing is assumed of how votes of one story or one annotator hang together.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ def tested(votes: Votes) -> Bools:
 
 
 def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | None:
-    """Return the two-sided p of: no vote depends on whether its suggestion was shown. None where only one arm has votes.
+    """Return the two-sided p of: no vote depends on whether its suggestion was shown. None where only one arm has
+    votes.
 
-    Whether a vote takes the suggestion is compared with the mean of its annotator and dimension over both arms, which takes their
-    differences out. The statistic is the sum of that over the votes drawn blind, less what the draw puts there on average. p is
-    (b + 1) / (draws + 1) with b draws at least as extreme (Phipson and Smyth 2010), which keeps the test's level.
+    Whether a vote takes the suggestion is compared with the mean of its annotator and dimension over both arms, which
+    takes their differences out. The statistic is the sum of that over the votes drawn blind, less what the draw puts
+    there on average. p is (b + 1) / (draws + 1) with b draws at least as extreme (Phipson and Smyth 2010), which keeps
+    the test's level.
     """
     votes = votes.where(tested(votes))
     blind = votes.in_arm(Arm.BLIND)
@@ -34,7 +37,8 @@ def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | N
         return None
     sums, chance, is_blind = _units(votes, blind)
     observed = float((sums * (is_blind - chance)).sum())
-    # Units of equal sum and chance are counted, not drawn one by one: half a million votes fall into a few hundred kinds.
+    # Units of equal sum and chance are counted, not drawn one by one: half a million votes fall into a few hundred
+    # kinds.
     kinds, counts = np.unique(np.round(np.column_stack([sums, chance]), 12), axis=0, return_counts=True)
     drawn = np.random.default_rng(seed).binomial(counts, kinds[:, 1], size=(draws, len(kinds)))
     statistics = (drawn - counts * kinds[:, 1]) @ kinds[:, 0]
@@ -43,8 +47,8 @@ def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | N
 
 
 def _units(votes: Votes, blind: Bools) -> tuple[Floats, Floats, Bools]:
-    """Return for each unit of the draw: how far its votes are above the mean of their annotator and dimension, summed; its chance of being drawn
-    blind; and whether it was. Shape (units,) each."""
+    """Return for each unit of the draw: how far its votes are above the mean of their annotator and dimension, summed;
+    its chance of being drawn blind; and whether it was. Shape (units,) each."""
     takes = (votes.label == votes.suggested).astype(float)
     _, unit = np.unique(np.column_stack([votes.unit, blind]), axis=0, return_inverse=True)
     unit = unit.reshape(-1)

@@ -26,12 +26,14 @@ def anchoring_report(
 ) -> dict[str, Any]:
     """Overall, by dimension, by annotator and by the model that suggested; ready for JSON.
 
-    An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is the share of votes
-    that are the suggestion in the shown arm minus that in the blind arm, as the arms were drawn (intention to treat); `as_seen` leaves out
-    votes of the shown arm that were cast without the suggestion in sight. `p` is that of `randomisation_p` and `p_adjusted` Holm's over
-    the rows of a table; `effect` says whether it is at most 5 % (None with `effect_reason` where there is no test), and `largest` is the
-    largest shift that the interval does not exclude. `time.difference` is shown minus blind. `reveal` has agreement with the suggestion
-    before and after it, and the shares that moved toward it or away from it. Votes without a drawn arm are counted and otherwise left out.
+    An estimate is {value, n, stories, interval[, reason]}, shares from 0 to 1, times in milliseconds. `difference` is
+    the share of votes that are the suggestion in the shown arm minus that in the blind arm, as the arms were drawn
+    (intention to treat); `as_seen` leaves out votes of the shown arm that were cast without the suggestion in sight.
+    `p` is that of `randomisation_p` and `p_adjusted` Holm's over the rows of a table; `effect` says whether it is at
+    most 5 % (None with `effect_reason` where there is no test), and `largest` is the largest shift that the interval
+    does not exclude. `time.difference` is shown minus blind. `reveal` has agreement with the suggestion before and
+    after it, and the shares that moved toward it or away from it. Votes without a drawn arm are counted and otherwise
+    left out.
 
     `gold` (shape (cells,), indexed by `votes.cell`, -1 undefined) adds acceptance in the shown arm where the suggestion
     is right and where it is wrong; it must not come from votes in the shown arm, which would agree with themselves.
@@ -58,8 +60,10 @@ def anchoring_report(
 
 def _method(*, seed: int, resamples: int) -> str:
     return (
-        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level {ALPHA:.0%}; Holm's correction over "
-        f"the rows of each table, the line over all votes being a test of its own; sizes: {method(seed=seed, unit='stories', resamples=resamples)}"
+        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, "
+        f"level {ALPHA:.0%}; Holm's correction over "
+        f"the rows of each table, the line over all votes being a test of its own; sizes: "
+        f"{method(seed=seed, unit='stories', resamples=resamples)}"
     )
 
 

@@ -21,10 +21,11 @@ class Votes:
     """Standing votes on cells that have a suggestion: one row a vote, every column of shape (V,).
 
     `dimension` indexes `dimensions`, `annotator` indexes `annotators`, and `source`, the model that suggested, indexes
-    `sources`; `label`, `first_label` and `suggested` share the codes of their dimension. `first_label` is the label before the reveal, -1 where
-    there was none. `arm` holds values of `Arm`, as drawn; `seen` is false where a vote of the shown arm was cast without the suggestion in sight
-    (over the API). `unit` numbers what the arm was drawn for, and `blind_chance` is the chance with which that was drawn blind, being drawn
-    shown or blind; nan where it is unknown. `duration_ms` is nan where unknown. Raises ValueError for columns of unequal length or an unknown arm.
+    `sources`; `label`, `first_label` and `suggested` share the codes of their dimension. `first_label` is the label
+    before the reveal, -1 where there was none. `arm` holds values of `Arm`, as drawn; `seen` is false where a vote of
+    the shown arm was cast without the suggestion in sight (over the API). `unit` numbers what the arm was drawn for,
+    and `blind_chance` is the chance with which that was drawn blind, being drawn shown or blind; nan where it is
+    unknown. `duration_ms` is nan where unknown. Raises ValueError for columns of unequal length or an unknown arm.
     """
 
     story: Ints

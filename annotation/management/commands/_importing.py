@@ -1,4 +1,5 @@
-"""Shared by the commands that read files: an input that is refused as a whole is reported, and the command ends with 1."""
+"""Shared by the commands that read files: an input that is refused as a whole is reported, and the command ends with
+1."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ class ImportCommand(JsonCommand):
             raise CommandError(self.refusal)
 
     def judged(self, result: dict, *, taken: int, problems: int) -> dict:
-        """Return the result as it is; where nothing was `taken` of lines of which so many are problems, the command will end with the first."""
+        """Return the result as it is; where nothing was `taken` of lines of which so many are problems, the command
+        will end with the first."""
         if not taken and problems:
             first, total = result["problems"][0], counted(problems, "problem")
             self.refusal = (

@@ -34,7 +34,8 @@ def file_output(target: str, **how: Any) -> Iterator[IO]:
 def folder_output(target: str, *, names: Collection[str], mark: str) -> Iterator[Path]:
     """Make a new folder whose files move to `target` in the end; a failure leaves what was there before.
 
-    `target` may hold nothing but files of `names`, with `mark` among them: an earlier output. Raises ValueError otherwise.
+    `target` may hold nothing but files of `names`, with `mark` among them: an earlier output. Raises ValueError
+    otherwise.
     """
     folder, created = _named(target, "folder"), False
     try:

@@ -36,14 +36,15 @@ class Command(JsonCommand):
             self._model(model)
         units = ", ".join(f"{unit} ({count} votes)" for unit, count in report["drawn_for"].items())
         self.stdout.write(
-            f"\nArms drawn for each: {units or 'not known'}. Votes of the shown arm without it in sight: {report['unseen']}."
+            f"\nArms drawn for each: {units or 'not known'}. Votes of the shown arm without it in sight: "
+            f"{report['unseen']}."
         )
         self.stdout.write(votes["method"])
 
     def _table(self, title: str, rows: list[dict]) -> None:
         wide = max(22, *(len(row[title.lower()]) + 1 for row in rows))
         self.stdout.write(
-            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}{'as seen':>9}{'p adj.':>8}"
+            f"\n{title:{wide}}{'shown':>8}{'blind':>8}{'accepted':>10}{'agrees':>9}{'shift':>9}{'95 % interval':>22}{'as seen':>9}{'p adj.':>8}"  # noqa: E501
         )
         for row in rows:
             shares = [row[key]["value"] for key in ("acceptance", "blind_agreement", "difference")]
@@ -69,7 +70,10 @@ class Command(JsonCommand):
         estimates = {**accuracy, "difference": accuracy["both"]["difference"]}
         self._list(f"{model['source']}: accuracy, {model['suggestions']} suggestions", ACCURACY, estimates)
         if blind["cells"]:
-            basis = f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} cell{'' if blind['cells'] == 1 else 's'}"
+            basis = (
+                f"{blind['rule']}; {blind['votes_a_cell']:.1f} votes a cell, on {blind['cells']} "
+                f"cell{'' if blind['cells'] == 1 else 's'}"
+            )
         else:
             basis = blind["reason"]
         self.stdout.write(f"  Gold from blind votes: {basis}.")
@@ -77,7 +81,8 @@ class Command(JsonCommand):
             self.stdout.write(f"  Could it stand in for an annotator? It cannot be said: {test['reason']}.")
         else:
             self.stdout.write(
-                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the alternative annotator test: "
+                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the "
+                f"alternative annotator test: "
                 f"winning rate {test['winning_rate']:.2f} of {test['tested']} annotators, epsilon {test['epsilon']}."
             )
 

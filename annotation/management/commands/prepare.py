@@ -17,7 +17,10 @@ MARK = ".collected"
 
 
 class Command(JsonCommand):
-    help = "Checks the settings, brings the database and the static files up to date and loads the sample: what precedes a start."
+    help = (
+        "Checks the settings, brings the database and the static files up to date and loads the sample: what "
+        "precedes a start."
+    )
     requires_system_checks = [
         Tags.compatibility
     ]  # the others load every page to look at the code, which no installation changes
@@ -39,7 +42,8 @@ class Command(JsonCommand):
 
 
 def collect_static() -> bool:
-    """Collect the static files where any of them has changed: each is hashed and compressed anew, which takes seconds."""
+    """Collect the static files where any of them has changed: each is hashed and compressed anew, which takes
+    seconds."""
     mark, made_of = Path(settings.STATIC_ROOT) / MARK, _sources()
     if mark.is_file() and mark.read_text(encoding="utf-8") == made_of:
         return False

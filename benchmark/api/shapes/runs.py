@@ -113,7 +113,9 @@ class RunDetailOut(RunOut):
     entrants = EntrantOut(many=True)
     methods = BesideOut(
         many=True,
-        help_text="The newest run by each method with the same settings, this one among them; empty where there is no other.",
+        help_text=(
+            "The newest run by each method with the same settings, this one among them; empty where there is no other."
+        ),
     )
     controls = BesideOut(many=True, help_text="The runs under its controls.")
     settings = serializers.DictField(

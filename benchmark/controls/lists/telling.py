@@ -1,4 +1,5 @@
-"""Words that tell whether a name beside them is somebody's: what people do, what they are called and have, and what goes with things and places."""
+"""Words that tell whether a name beside them is somebody's: what people do, what they are called and have, and what
+goes with things and places."""
 
 from __future__ import annotations
 
@@ -50,41 +51,61 @@ VERBS = frozenset(
 ) | frozenset(_PAST.split()) - {"was"}
 """What people do, say, feel and think, in the forms that follow a name."""
 MINDS = (
-    "afraid", "allergic", "angry", "anxious", "aware", "busy", "clueless", "confused", "curious", "disappointed", "drunk", "embarrassed",
-    "excited", "happy", "hungry", "interested", "jealous", "late", "married", "nervous", "proud", "ready", "sad", "shy", "sick", "sorry",
+    "afraid", "allergic", "angry", "anxious", "aware", "busy", "clueless", "confused", "curious", "disappointed",
+    "drunk", "embarrassed",
+    "excited", "happy", "hungry", "interested", "jealous", "late", "married", "nervous", "proud", "ready", "sad", "shy",
+    "sick", "sorry",
     "surprised", "thirsty", "tired", "unaware", "unhappy", "upset", "worried",
 )  # fmt: skip
 """What people are."""
 ROLES = (
-    "abbot", "actor", "actress", "artist", "assistant", "athlete", "aunt", "baby", "boss", "boy", "boyfriend", "brother", "candidate",
-    "captain", "chef", "child", "classmate", "clerk", "coach", "colleague", "competitor", "consultant", "cook", "cousin", "customer", "dad",
-    "daughter", "deputy", "designer", "director", "doctor", "driver", "editor", "employee", "engineer", "enthusiast", "executive", "expert",
-    "fan", "farmer", "father", "florist", "friend", "girl", "girlfriend", "granddaughter", "grandson", "guest", "guide", "housewife",
-    "husband", "intern", "journalist", "judge", "kid", "lady", "lawyer", "leader", "librarian", "lover", "man", "manager", "member",
-    "mother", "musician", "neighbor", "neighbour", "nephew", "niece", "nurse", "officer", "opponent", "organizer", "owner", "painter",
-    "parent", "partner", "person", "photographer", "player", "president", "professional", "professor", "programmer", "researcher",
-    "resident", "robot", "roommate", "salesperson", "scientist", "secretary", "singer", "sister", "son", "soldier", "student", "supervisor",
-    "tailor", "teacher", "teammate", "tenant", "traveler", "uncle", "volunteer", "waiter", "wife", "winner", "woman", "worker", "writer",
+    "abbot", "actor", "actress", "artist", "assistant", "athlete", "aunt", "baby", "boss", "boy", "boyfriend",
+    "brother", "candidate",
+    "captain", "chef", "child", "classmate", "clerk", "coach", "colleague", "competitor", "consultant", "cook",
+    "cousin", "customer", "dad",
+    "daughter", "deputy", "designer", "director", "doctor", "driver", "editor", "employee", "engineer", "enthusiast",
+    "executive", "expert",
+    "fan", "farmer", "father", "florist", "friend", "girl", "girlfriend", "granddaughter", "grandson", "guest", "guide",
+    "housewife",
+    "husband", "intern", "journalist", "judge", "kid", "lady", "lawyer", "leader", "librarian", "lover", "man",
+    "manager", "member",
+    "mother", "musician", "neighbor", "neighbour", "nephew", "niece", "nurse", "officer", "opponent", "organizer",
+    "owner", "painter",
+    "parent", "partner", "person", "photographer", "player", "president", "professional", "professor", "programmer",
+    "researcher",
+    "resident", "robot", "roommate", "salesperson", "scientist", "secretary", "singer", "sister", "son", "soldier",
+    "student", "supervisor",
+    "tailor", "teacher", "teammate", "tenant", "traveler", "uncle", "volunteer", "waiter", "wife", "winner", "woman",
+    "worker", "writer",
     "zookeeper",
 )  # fmt: skip
 """What people are to others and by trade."""
 TITLES = (
-    "Agent", "Assistant", "Aunt", "Auntie", "Bald", "Boss", "Brother", "Captain", "Chairman", "Chef", "Coach", "Da", "Director", "Doctor",
-    "Dr", "Engineer", "Farmer", "General", "Grandfather", "Grandma", "Grandmother", "Grandpa", "Granny", "Lady", "Lawyer", "Little",
-    "Madam", "Madame", "Manager", "Master", "Minister", "Miss", "Monk", "Mr", "Mrs", "Ms", "Neighbor", "Nurse", "Officer", "Old",
-    "President", "Principal", "Prof", "Professor", "Secretary", "Sir", "Sister", "Supervisor", "Teacher", "Uncle", "Young",
+    "Agent", "Assistant", "Aunt", "Auntie", "Bald", "Boss", "Brother", "Captain", "Chairman", "Chef", "Coach", "Da",
+    "Director", "Doctor",
+    "Dr", "Engineer", "Farmer", "General", "Grandfather", "Grandma", "Grandmother", "Grandpa", "Granny", "Lady",
+    "Lawyer", "Little",
+    "Madam", "Madame", "Manager", "Master", "Minister", "Miss", "Monk", "Mr", "Mrs", "Ms", "Neighbor", "Nurse",
+    "Officer", "Old",
+    "President", "Principal", "Prof", "Professor", "Secretary", "Sir", "Sister", "Supervisor", "Teacher", "Uncle",
+    "Young",
 )  # fmt: skip
 """What stands before a name that somebody is called by."""
 HAVING = (
-    *ROLES, "action", "actions", "attitude", "behavior", "birthday", "eyes", "face", "family", "feeling", "feelings", "emotion", "emotions",
-    "hand", "hands", "head", "heart", "house", "husband", "idea", "mind", "mom", "mood", "office", "opinion", "parents", "friends",
+    *ROLES, "action", "actions", "attitude", "behavior", "birthday", "eyes", "face", "family", "feeling", "feelings",
+    "emotion", "emotions",
+    "hand", "hands", "head", "heart", "house", "husband", "idea", "mind", "mom", "mood", "office", "opinion", "parents",
+    "friends",
     "classmates", "colleagues", "perspective", "reaction", "shoulder", "son's", "thoughts", "voice", "work", "words",
 )  # fmt: skip
 """What people have."""
 ADDRESSED = (
-    "accompany", "accuse", "advise", "apologize to", "ask", "blame", "comfort", "convince", "criticize", "encourage", "explain to",
-    "glance at", "greet", "help", "hug", "introduce", "invite", "laugh at", "lie to", "look at", "marry", "meet", "miss", "persuade",
-    "praise", "remind", "reply to", "respond to", "say to", "scold", "shout at", "shout to", "smile at", "speak to", "stare at", "talk to",
+    "accompany", "accuse", "advise", "apologize to", "ask", "blame", "comfort", "convince", "criticize", "encourage",
+    "explain to",
+    "glance at", "greet", "help", "hug", "introduce", "invite", "laugh at", "lie to", "look at", "marry", "meet",
+    "miss", "persuade",
+    "praise", "remind", "reply to", "respond to", "say to", "scold", "shout at", "shout to", "smile at", "speak to",
+    "stare at", "talk to",
     "talk with", "tease", "tell", "thank", "wave at", "wave to", "whisper to", "wink at",
 )  # fmt: skip
 """What one does to people alone."""
@@ -102,13 +123,16 @@ def _addressing() -> list[str]:
 
 ADDRESSING = tuple(_addressing())
 PLACE_WORDS = (
-    "app", "asteroid", "brand", "city", "county", "galaxy", "island", "lake", "moon", "mount", "mountain", "nebula", "planet", "province",
+    "app", "asteroid", "brand", "city", "county", "galaxy", "island", "lake", "moon", "mount", "mountain", "nebula",
+    "planet", "province",
     "river", "satellite", "town", "village",
 )  # fmt: skip
 """What stands before the name of a place or thing."""
 PLACES_AND_WORKS = (
-    *PLACE_WORDS, "book", "chamber", "company", "country", "dynasty", "film", "forest", "game", "laboratory", "movie", "novel", "orbit",
-    "place", "region", "restaurant", "road", "school", "shop", "space station", "station", "store", "street", "tower", "university",
+    *PLACE_WORDS, "book", "chamber", "company", "country", "dynasty", "film", "forest", "game", "laboratory", "movie",
+    "novel", "orbit",
+    "place", "region", "restaurant", "road", "school", "shop", "space station", "station", "store", "street", "tower",
+    "university",
     "valley", "world",
 )  # fmt: skip
 """What stands behind such a name, or before it as what is called so."""

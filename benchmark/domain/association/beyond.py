@@ -1,11 +1,13 @@
 """Does structure predict answers beyond category? A linear mixed model of right answers with models as random effects.
 
-A right answer is 1, a wrong one 0; the structure's score has a slope, each category its own level, and each model's level lies at random around these
-(Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics 38(4)). Scores count as they lie around the mean of their
-model, as a model that is better at both would make a slope of its own (Mundlak 1978, "On the pooling of time series and cross section data", Econometrica 46(1)). The slope is in shares of right answers for 1 of score; unlike a
-logistic one it is defined where all answers of a category are right. statsmodels estimates how far models spread, by restricted maximum
-likelihood. That model does not know that one story has several questions and several readers; so the slope's interval is the one
-interval of the product: the same weighted regression over resampled stories.
+A right answer is 1, a wrong one 0; the structure's score has a slope, each category its own level, and each model's
+level lies at random around these (Laird and Ware 1982, "Random-effects models for longitudinal data", Biometrics
+38(4)). Scores count as they lie around the mean of their model, as a model that is better at both would make a slope of
+its own (Mundlak 1978, "On the pooling of time series and cross section data", Econometrica 46(1)). The slope is in
+shares of right answers for 1 of score; unlike a logistic one it is defined where all answers of a category are right.
+statsmodels estimates how far models spread, by restricted maximum likelihood. That model does not know that one story
+has several questions and several readers; so the slope's interval is the one interval of the product: the same weighted
+regression over resampled stories.
 """
 
 from __future__ import annotations
@@ -26,15 +28,17 @@ LEAST_SPREAD = 0.01
 MOST_OF_ONE = 0.5
 """Share of that variation which one story may have: above, the slope is that story's."""
 WIDEST = 2.0
-"""How wide the interval may be of what ten points more of score come with: from all answers wrong to all right is 1, up or down."""
+"""How wide the interval may be of what ten points more of score come with: from all answers wrong to all right is 1, up
+or down."""
 SLOPE = 0
 """The column of the structure's score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """`slope` is that of right answers on the structure's score, given category, `spread` the standard deviation between models, None where there
-    is one model or no fit. The others count observations with both scores and what they are of."""
+    """`slope` is that of right answers on the structure's score, given category, `spread` the standard deviation
+    between models, None where there is one model or no fit. The others count observations with both scores and what
+    they are of."""
 
     slope: Estimate
     spread: float | None
@@ -45,7 +49,8 @@ class Beyond:
 
 
 def beyond_category(observations: Sequence[Observation], *, seed: int, resamples: int = RESAMPLES) -> Beyond:
-    """Fit the model to the observations with both scores. Where that cannot be done, or does not converge, the slope has a reason and no value."""
+    """Fit the model to the observations with both scores. Where that cannot be done, or does not converge, the slope
+    has a reason and no value."""
     known = [seen for seen in observations if seen.known]
     stories, models, categories = (
         numbers_of(names)
@@ -73,14 +78,18 @@ def _if_it_tells(slope: Estimate) -> Estimate:
     low, high = slope["interval"] or (slope["value"] or 0.0,) * 2
     if (high - low) / 10 <= WIDEST and max(abs(low), abs(high)) / 10 <= WIDEST:
         return slope
-    why = "its interval is wider than the scale of right answers, as the structure's scores vary too little for so few stories"
+    why = (
+        "its interval is wider than the scale of right answers, as the structure's scores vary too little for so "
+        "few stories"
+    )
     return slope | {"value": None, "interval": None, "reason": why}
 
 
 def _between(
     design: Floats, right: Floats, stories: Clusters, models: Clusters, counts: Sequence[int]
 ) -> tuple[float, float | None, str]:
-    """Return (variance between models for each of that within them, standard deviation between models, why there is no fit)."""
+    """Return (variance between models for each of that within them, standard deviation between models, why there is no
+    fit)."""
     if why := _unfit(design, right, counts[0]) or _level(design, stories):
         return 0.0, None, why
     if counts[1] == 1:
@@ -129,7 +138,8 @@ def _level(design: Floats, stories: Clusters) -> str:
 
 
 def _without_models(rows: Floats, models: Clusters, ratio: float) -> Floats:
-    """Rows less a part of the mean of their model: least squares on them are the mixed model's estimates (Fuller and Battese 1973)."""
+    """Rows less a part of the mean of their model: least squares on them are the mixed model's estimates (Fuller and
+    Battese 1973)."""
     n = np.bincount(models)
     means = by_cluster(rows, models) / n[:, None]
     part = 1 - 1 / np.sqrt(1 + n * ratio)
@@ -138,7 +148,8 @@ def _without_models(rows: Floats, models: Clusters, ratio: float) -> Floats:
 
 
 def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: int) -> Estimate:
-    """The slope of least squares and its interval; `rows` are the columns of the design and, last, what is predicted."""
+    """The slope of least squares and its interval; `rows` are the columns of the design and, last, what is
+    predicted."""
     width = rows.shape[1]
     products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
     sums = by_cluster(products, stories)

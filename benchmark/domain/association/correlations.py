@@ -27,8 +27,8 @@ def correlation(
 ) -> Estimate:
     """Return Pearson's r of two scores over the observations that have both; `stories` and `models` say whose they are.
 
-    Scores count as they lie around the mean of their model, so that of several models none is found where only the better one is better at both.
-    Stories are resampled.
+    Scores count as they lie around the mean of their model, so that of several models none is found where only the
+    better one is better at both. Stories are resampled.
     """
     pairs = [(at, a, b) for at, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not pairs:

@@ -1,7 +1,9 @@
-"""Structure right or wrong against answer right or wrong: the two-by-two table, what it comes to, and what missing scores could change.
+"""Structure right or wrong against answer right or wrong: the two-by-two table, what it comes to, and what missing
+scores could change.
 
-Over several models, and within categories, the measures are those of Mantel and Haenszel (1959): strata are compared within themselves, and a stratum
-weighs as much as it can tell. Better models have more of both right, which says nothing of whether the one comes with the other.
+Over several models, and within categories, the measures are those of Mantel and Haenszel (1959): strata are compared
+within themselves, and a stratum weighs as much as it can tell. Better models have more of both right, which says
+nothing of whether the one comes with the other.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ _HALF = 0.5
 class Crossing:
     """What a table comes to.
 
-    `cells` count observations with both scores: both right, the structure alone, the answer alone, neither. `no_answer`, `no_structure` and
-    `no_score` count those that lack the one, the other or both; `stories` those with both scores. `given_right` and `given_wrong` are
-    shares of right answers among right and wrong structures, `difference` the one less the other, `within` the same within categories, `odds` the
-    odds ratio and `phi` the correlation of the table. `bounds` are where the difference can be whatever is missing; None where it has none.
+    `cells` count observations with both scores: both right, the structure alone, the answer alone, neither.
+    `no_answer`, `no_structure` and `no_score` count those that lack the one, the other or both; `stories` those with
+    both scores. `given_right` and `given_wrong` are shares of right answers among right and wrong structures,
+    `difference` the one less the other, `within` the same within categories, `odds` the odds ratio and `phi` the
+    correlation of the table. `bounds` are where the difference can be whatever is missing; None where it has none.
     """
 
     cells: tuple[int, int, int, int]
@@ -109,7 +112,8 @@ class _Table:
         return self._with_interval(value, counts, measure, scale, len(self.known), self.stories)
 
     def odds(self, counts: Floats) -> Estimate:
-        """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make a number of them."""
+        """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make
+        a number of them."""
         if self.known and self._alike():
             return {"value": None, "n": len(self.known), "interval": None, "reason": self._nothing()}
         return self.estimate(counts, _odds, POSITIVE)
@@ -177,7 +181,8 @@ def _difference(sums: Floats) -> Floats:
 
 
 def _odds(sums: Floats) -> Floats:
-    """Odds ratio: of one stratum with half an observation more in each cell (Haldane 1956), of several that of Mantel and Haenszel."""
+    """Odds ratio: of one stratum with half an observation more in each cell (Haldane 1956), of several that of Mantel
+    and Haenszel."""
     a, b, c, d = _parts(sums)
     if a.shape[1] == 1:
         empty = ((a + b) * (c + d))[:, 0] == 0
@@ -197,7 +202,8 @@ def _phi(sums: Floats) -> Floats:
 
 
 def _bounds(observations: Sequence[Observation], cut: float) -> tuple[float, float] | None:
-    """The lowest and the highest difference that the missing scores of one model allow; None where some of them leaves no difference at all."""
+    """The lowest and the highest difference that the missing scores of one model allow; None where some of them leaves
+    no difference at all."""
     low = _lowest(observations, cut, turned=False)
     high = _lowest(observations, cut, turned=True)
     return None if low is None or high is None else (low, -high)
@@ -206,9 +212,9 @@ def _bounds(observations: Sequence[Observation], cut: float) -> tuple[float, flo
 def _lowest(observations: Sequence[Observation], cut: float, *, turned: bool) -> float | None:
     """The lowest difference; `turned` takes wrong answers for right ones, whose lowest difference is minus the highest.
 
-    A missing answer is wrong where the structure is right and right where it is wrong; a missing structure is wrong where the answer is right and right
-    where it is wrong; each of these lowers the difference, whatever the others are. Of an observation without either both ways lower it, so
-    that all divisions of these are tried.
+    A missing answer is wrong where the structure is right and right where it is wrong; a missing structure is wrong
+    where the answer is right and right where it is wrong; each of these lowers the difference, whatever the others are.
+    Of an observation without either both ways lower it, so that all divisions of these are tried.
     """
     counts, free = np.zeros((2, 2)), 0
     for seen in observations:

@@ -18,8 +18,8 @@ UNIT = "stories"
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """`answer` is the score of one question from 0 to 1, `structure` that of the structure which the model built of the question's story; either
-    with the bounds of what is missing."""
+    """`answer` is the score of one question from 0 to 1, `structure` that of the structure which the model built of the
+    question's story; either with the bounds of what is missing."""
 
     model: str
     story: Hashable
@@ -39,14 +39,16 @@ def is_right(case: Case, cut: float) -> bool | None:
 
 
 def median_structure(observations: Sequence[Observation]) -> float | None:
-    """Return the median of the structure scores that are there, each model's of each story once, to the whole per cent; None without any."""
+    """Return the median of the structure scores that are there, each model's of each story once, to the whole per cent;
+    None without any."""
     scores = {(seen.model, seen.story): seen.structure.answered for seen in observations}
     known = [score for score in scores.values() if score is not None]
     return round(median(known), 2) if known else None
 
 
 def of_whole_stories(observations: Sequence[Observation]) -> list[Observation]:
-    """Return one observation of each model and story, whose answer is right where all of its questions are answered right: one wrong answer settles it."""
+    """Return one observation of each model and story, whose answer is right where all of its questions are answered
+    right: one wrong answer settles it."""
     by_story: dict[tuple[str, Hashable], list[Observation]] = {}
     for seen in observations:
         by_story.setdefault((seen.model, seen.story), []).append(seen)

@@ -1,8 +1,9 @@
 """Scores of several models on the same stories, with what their missing answers could have been.
 
-An order that refusing cannot improve has to count a missing answer as no better than any answer, and the worst case is the mildest
-rule that does. It is also the same stories for every model, so that the order of the means and the signs of all paired differences
-are one. Common stories alone would not do: who refuses where another is better gains on the stories that are left.
+An order that refusing cannot improve has to count a missing answer as no better than any answer, and the worst case is
+the mildest rule that does. It is also the same stories for every model, so that the order of the means and the signs of
+all paired differences are one. Common stories alone would not do: who refuses where another is better gains on the
+stories that are left.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ from numpy.typing import NDArray
 from core.statistics import Clusters, Floats, mean_of, numbered
 
 MOST_LOST = 0.1
-"""A model whose score could be more than this higher, but for what judges and providers lost, has no rank: it would be theirs."""
+"""A model whose score could be more than this higher, but for what judges and providers lost, has no rank: it would be
+theirs."""
 
 
 class Case(NamedTuple):
-    """A model's score of one story, at its worst and at its best; `answered` is the score itself, None where it is missing.
+    """A model's score of one story, at its worst and at its best; `answered` is the score itself, None where it is
+    missing.
 
-    `outside` says that a judge or a provider lost what is missing, of the whole story or of a part: the model answered, or was never asked.
+    `outside` says that a judge or a provider lost what is missing, of the whole story or of a part: the model answered,
+    or was never asked.
     """
 
     worst: float
@@ -43,8 +47,8 @@ NEVER_ASKED = Case(0.0, 1.0, None, outside=True)
 class Cases:
     """Arrays of shape (models, stories), without the stories that have no score by definition.
 
-    `worst` and `best` are the bounds, `spared` is `worst` with what was lost outside at its best, `answered` is nan where missing. `clusters`
-    numbers the cluster of each story from 0 on, shape (stories,), None where none share one.
+    `worst` and `best` are the bounds, `spared` is `worst` with what was lost outside at its best, `answered` is nan
+    where missing. `clusters` numbers the cluster of each story from 0 on, shape (stories,), None where none share one.
     """
 
     models: tuple[str, ...]
@@ -62,8 +66,8 @@ class Cases:
         stories: Set[int],
         clusters: Mapping[int, str] | None = None,
     ) -> Cases:
-        """Align {model: {story: case}}; None is a story without a score by definition, one that is lacking was never asked. `clusters` names the
-        cluster of each, where some share one."""
+        """Align {model: {story: case}}; None is a story without a score by definition, one that is lacking was never
+        asked. `clusters` names the cluster of each, where some share one."""
         undefined = {story for model_cases in cases.values() for story, case in model_cases.items() if case is None}
         kept = tuple(sorted(stories - undefined))
         rows = [[model_cases.get(story) or NEVER_ASKED for story in kept] for model_cases in cases.values()]

@@ -1,9 +1,10 @@
 """Letters of models that cannot be told apart: two models without a common letter are shown to differ.
 
-A letter stands for models that follow each other in the order, so that letters can be read down a column: `a`, `ab`, `b–d`. Letters of
-all-pairwise comparisons (Piepho 2004, Journal of Computational and Graphical Statistics 13(2)) need not be so: where the first and the
-second of three models differ, the first and the third do not, the outer two share one that the middle one lacks. Here a pair is apart
-only if every pair around it differs too. That claims nothing that was not shown; what was shown besides stands in the matrix of pairs.
+A letter stands for models that follow each other in the order, so that letters can be read down a column: `a`, `ab`,
+`b–d`. Letters of all-pairwise comparisons (Piepho 2004, Journal of Computational and Graphical Statistics 13(2)) need
+not be so: where the first and the second of three models differ, the first and the third do not, the outer two share
+one that the middle one lacks. Here a pair is apart only if every pair around it differs too. That claims nothing that
+was not shown; what was shown besides stands in the matrix of pairs.
 """
 
 from __future__ import annotations

@@ -30,7 +30,10 @@ from core.statistics import (
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
 NO_STORY = "no story has a score"
-LOST = "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; ask for it again"
+LOST = (
+    "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
+    "ask for it again"
+)
 TOO_FEW = "{units} {unit} can show no difference in {tests} tests at once, however large it is"
 ALONE = "nobody to be compared with"
 
@@ -81,12 +84,13 @@ def leaderboard(
     """The ranking, ready for JSON.
 
     `models` are best first. `value` is the mean with missing
-    answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a `reason`, where judges
-    or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair. `ranks` is the 95 % interval of the rank from
-    `RANKS_FROM` models on. Models without a common letter in `group` are shown to differ: see `differs` and `groups`.
-    `pairs` as in `paired_differences`, the higher-ranked model first, with `categories` in each category too: the letters
-    rest on the overall differences, adjusted over all `tests`. `no_letters` says why there are none, empty where there are.
-    `samples` is what the reasons call what was asked about, `unit` what is resampled and whose signs are flipped.
+    answers at their worst, by which the order goes, `best` that with them at their best. `rank` is None, with a
+    `reason`, where judges or providers lost too much (`cases.MOST_LOST`); those models come last and are in no pair.
+    `ranks` is the 95 % interval of the rank from `RANKS_FROM` models on. Models without a common letter in `group` are
+    shown to differ: see `differs` and `groups`. `pairs` as in `paired_differences`, the higher-ranked model first, with
+    `categories` in each category too: the letters rest on the overall differences, adjusted over all `tests`.
+    `no_letters` says why there are none, empty where there are. `samples` is what the reasons call what was asked
+    about, `unit` what is resampled and whose signs are flipped.
     """
     ordered = cases.best_first()
     fits = ordered.ranks
@@ -117,8 +121,8 @@ def leaderboard(
 
 
 def fewest_units(tested: Sequence[Mapping[str, Any]], default: int = 0) -> tuple[int, int]:
-    """Return the smallest numbers of clusters that a test rests on, over everything and within a category; `default` without a test over everything. Rows are pairs or such of a
-    table of differences."""
+    """Return the smallest numbers of clusters that a test rests on, over everything and within a category; `default`
+    without a test over everything. Rows are pairs or such of a table of differences."""
     units = [(row["category"], row.get("clusters", row["n"])) for row in tested if row["p"] is not None]
     overall = min((count for category, count in units if not category), default=default)
     return overall, min((count for category, count in units if category), default=overall)
@@ -193,7 +197,8 @@ def _too_few_to_rank(cases: Cases) -> bool:
 
 
 def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int] | None]:
-    """Return [best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of scores."""
+    """Return [best, worst] of each model's rank in resamples of the stories, with the tails of the intervals of
+    scores."""
     models = len(cases.models)
     if models < RANKS_FROM or _too_few_to_rank(cases):
         return [None] * models
@@ -207,8 +212,8 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
 
 
 def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
-    """Return whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both answered do not point the other
-    way, which would be a difference made by missing answers alone."""
+    """Return whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both
+    answered do not point the other way, which would be a difference made by missing answers alone."""
     if pair["p_adjusted"] is None or pair["p_adjusted"] > alpha:
         return False
     answered: float | None = (pair.get("answered") or {}).get("value")  # rows that were kept may be older
@@ -228,7 +233,8 @@ def _method(
 ) -> str:
     family = f"all pairs, over all {unit} and in each category" if by_category else "all pairs"
     return (
-        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, two-sided sign-flip test over {unit} "
-        f"({flips:,} patterns, all of them for few {unit}), Holm's correction over {family} ({tests:,} tests), level {alpha:g}"
-        + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
+        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired "
+        f"differences, two-sided sign-flip test over {unit} "
+        f"({flips:,} patterns, all of them for few {unit}), Holm's correction over {family} ({tests:,} "
+        f"tests), level {alpha:g}" + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
     )

@@ -1,4 +1,5 @@
-"""Two models on the same stories, missing answers at their worst: does their mean difference differ from nought, over how many pairs at once.
+"""Two models on the same stories, missing answers at their worst: does their mean difference differ from nought, over
+how many pairs at once.
 
 The test flips the sign of each story's difference (`core.statistics.sign_flips`), all propositions of a story at once.
 """
@@ -67,11 +68,12 @@ def paired_differences(
     """Every pair of models, over all stories and then within each category.
 
     The pairs are in the order of `cases`; `categories` names each story's, and `category` is empty over all stories.
-    `value` is the mean over the `n` stories of first minus second, missing answers at their worst, `interval` its 95 % interval,
-    `p` two-sided, `p_adjusted` by Holm over everything that has a p (specification "Statistics": over all pairs and categories).
-    A judge's or a provider's loss shows no difference: the p holds with what was lost of the weaker one at its best. `answered` has
-    the mean difference on the stories that both answered as `value` and their number as `n`. `tests` is how many the caller
-    adjusts over, where there are more; `unit` is what reasons call what is resampled.
+    `value` is the mean over the `n` stories of first minus second, missing answers at their worst, `interval` its 95 %
+    interval, `p` two-sided, `p_adjusted` by Holm over everything that has a p (specification "Statistics": over all
+    pairs and categories). A judge's or a provider's loss shows no difference: the p holds with what was lost of the
+    weaker one at its best. `answered` has the mean difference on the stories that both answered as `value` and their
+    number as `n`. `tests` is how many the caller adjusts over, where there are more; `unit` is what reasons call what
+    is resampled.
     """
     pairs = list(combinations(range(len(cases.models)), 2))
     if not pairs:
@@ -124,8 +126,8 @@ def _answered(differences: Floats) -> Answered:
 def _spared_p(
     cases: Cases, first: Columns, second: Columns, parts: Sequence[Columns], *, seed: int, flips: int
 ) -> list[list[float | None]]:
-    """The p of each pair by part, the first of which is all columns. Where something was lost outside, a difference has to hold with all of
-    that in favour of the weaker one; else its p is 1."""
+    """The p of each pair by part, the first of which is all columns. Where something was lost outside, a difference has
+    to hold with all of that in favour of the weaker one; else its p is 1."""
     differences = cases.worst[first] - cases.worst[second]
 
     def flipped(differences: Floats) -> list[list[float | None]]:
@@ -155,8 +157,8 @@ def _of_part(clusters: Clusters | None, columns: Columns) -> Clusters | None:
 def _flipped(
     differences: Floats, parts: Sequence[Columns], *, clusters: Clusters | None, seed: int, flips: int
 ) -> list[list[float | None]]:
-    """The p of each row over each part, the first of which is all columns. A cluster is flipped whole; one that is in several parts is one
-    cluster of each."""
+    """The p of each row over each part, the first of which is all columns. A cluster is flipped whole; one that is in
+    several parts is one cluster of each."""
     if clusters is None:
         return sign_flips(differences, parts[1:], seed=seed, flips=flips)
     sums = [by_cluster(differences[:, part].T, _of_part(clusters, part)).T for part in parts]

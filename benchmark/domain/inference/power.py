@@ -16,10 +16,11 @@ POWER = 0.8
 DEFAULT_SD = 2**0.5 / 3
 """Standard deviation of a story's difference where nothing is known: 0.471.
 
-Scores lie between 0 and 1. A unimodal score there has a variance of at most 1/9 (Jacobson 1969, "The maximum variance of
-restricted unimodal distributions", Annals of Mathematical Statistics 40(5)); the worst case is a third of the stories at
-0 and the rest spread evenly: 2/3 · 1/3 − (1/3)² = 1/9. Two models on the same stories seldom vary against each other, so
-the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer them.
+Scores lie between 0 and 1. A unimodal score there has a variance of at most 1/9 (Jacobson 1969, "The maximum variance
+of restricted unimodal distributions", Annals of Mathematical Statistics 40(5)); the worst case is a third of the
+stories at 0 and the rest spread evenly: 2/3 · 1/3 − (1/3)² = 1/9. Two models on the same stories seldom vary against
+each other, so the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer
+them.
 """
 TOO_FEW = "a difference needs at least two stories"
 TOO_MANY_TESTS = "so few stories can show no difference in so many tests, however large it is"
@@ -27,7 +28,8 @@ NO_SPREAD = "the standard deviation is not above 0"
 
 
 class Spread(TypedDict):
-    """A standard deviation, None with a `reason`; `pairs` and `stories` say how many pairs, and how many differences in all, it rests on."""
+    """A standard deviation, None with a `reason`; `pairs` and `stories` say how many pairs, and how many differences in
+    all, it rests on."""
 
     sd: float | None
     pairs: int
@@ -36,7 +38,8 @@ class Spread(TypedDict):
 
 
 class Smallest(TypedDict):
-    """The smallest `difference` that can be shown, None with a `reason`, and what it was computed by: see `smallest_difference`."""
+    """The smallest `difference` that can be shown, None with a `reason`, and what it was computed by: see
+    `smallest_difference`."""
 
     difference: float | None
     sd: float
@@ -73,10 +76,11 @@ def smallest_difference(
 ) -> Smallest:
     """The smallest difference, on the scale of `sd`.
 
-    It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution, which the
-    sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made at once: a single true
-    difference among them has to pass Holm's first step, alpha / tests. A difference can exceed the scale, which says that nothing can be
-    shown; so does None, where even a difference on every story would not pass.
+    It is the mean paired difference that a two-sided test finds with that power, from the noncentral t distribution,
+    which the sign-flip test follows; it needs alpha / 2 < power < 1, ValueError otherwise. `tests` is how many are made
+    at once: a single true difference among them has to pass Holm's first step, alpha / tests. A difference can exceed
+    the scale, which says that nothing can be shown; so does None, where even a difference on every story would not
+    pass.
     """
     if not alpha / 2 < power < 1:
         raise ValueError(f"A power of {power:g} cannot be planned for.")

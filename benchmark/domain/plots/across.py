@@ -35,7 +35,8 @@ class FigureOfSuite(TypedDict):
 def models_across(
     models: Sequence[str], suites: Sequence[SuiteFigures], *, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
-    """Draw each model's main figure in one panel a suite, with a line at chance. `over` names what intervals are over."""
+    """Draw each model's main figure in one panel a suite, with a line at chance. `over` names what intervals are
+    over."""
     title = "Models across suites"
     if not models or not suites:
         return Drawing(title, NO_MODEL)
@@ -81,8 +82,11 @@ def model_across(
         over=over,
         note=note,
         look=look,
-        asides=[*asides[: 1 if look.narrow else 2], *([] if look.narrow else [Aside("Rank", [suite["rank"] for suite in suites])])],
-    )  # fmt: skip
+        asides=[
+            *asides[: 1 if look.narrow else 2],
+            *([] if look.narrow else [Aside("Rank", [suite["rank"] for suite in suites])]),
+        ],
+    )
     return Drawing(
         title,
         canvas,

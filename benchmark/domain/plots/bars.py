@@ -28,8 +28,8 @@ Part = Mapping[str, Sequence[Bar]]
 
 
 def bars_by_part(parts: Mapping[str, Part], series: Sequence[Series], *, unit: str, look: Look) -> Canvas:
-    """Return the drawn canvas: a panel for each part with its own labels, in two columns where there is room, all on one scale; beside each row its
-    shares in per cent."""
+    """Return the drawn canvas: a panel for each part with its own labels, in two columns where there is room, all on
+    one scale; beside each row its shares in per cent."""
     columns = 1 if look.narrow else 2
     each = (look.points - 2 * EDGE - 3 * GAP * (columns - 1)) / columns
     heights = [EDGE + _LEGEND] * columns
@@ -82,8 +82,8 @@ def _panel(
 def stacked_bars(
     rows: Mapping[str, Mapping[str, int]], *, unit: str, look: Look, named: Callable[[str], str] = str
 ) -> Canvas:
-    """Return the drawn canvas: one row a model, its counts by name as shares of their sum, and the sum. `named` is what the legend calls
-    a count."""
+    """Return the drawn canvas: one row a model, its counts by name as shares of their sum, and the sum. `named` is what
+    the legend calls a count."""
     models, totals = look.labels(rows), [f"{sum(counts.values()):,}" for counts in rows.values()]
     left, beside = EDGE + text_width(models) + GAP, text_width([*totals, "Rows"]) + GAP
     wide, tall, top = look.points - left - EDGE - beside, 14 * len(models), EDGE + _LEGEND

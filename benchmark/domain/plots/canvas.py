@@ -96,7 +96,8 @@ class Canvas:
         }[form]
         options: dict[str, Any] = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
         if form == "pdf":
-            # Publishers refuse fonts of type 3; as type 42, matplotlib embeds East Asian ones (CFF) without their glyphs.
+            # Publishers refuse fonts of type 3; as type 42, matplotlib embeds East Asian ones (CFF) without their
+            # glyphs.
             with _PDF_FONTS:
                 matplotlib.rcParams["pdf.fonttype"] = 3 if self.eastern else 42
                 self.figure.canvas.print_figure(out, dpi=_POINT, **options)

@@ -17,10 +17,11 @@ Row = Mapping[str, Any]
 def control_differences(
     rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
-    """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel a control; `rows` are of one model under one control:
-    {model, title, value, interval[, reason], bounds}."""
+    """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel
+    a control; `rows` are of one model under one control: {model, title, value, interval[, reason], bounds}."""
     return difference_panels(
-        rows, title=f"{score}: published less controlled, {reading} reading", unit=f"{score}, {reading} reading: points by which it is higher as published",
+        rows, title=f"{score}: published less controlled, {reading} reading",
+        unit=f"{score}, {reading} reading: points by which it is higher as published",
         over=over, note=note, look=look,
     )  # fmt: skip
 
@@ -65,9 +66,16 @@ def without_story(rows: Sequence[Row], *, score: str, reading: str, note: str = 
     )
     figures = [{entry.key: percent(row[entry.key]) for entry in series} for row in rows]
     canvas = dot_plot(
-        [row["model"] for row in rows], [Panel("", figures)], series,
-        unit=f"{score}, {reading} reading (%), missing answers at their worst; what is left without the story is what cues give, or memory", note=note, look=look,
-    )  # fmt: skip
+        [row["model"] for row in rows],
+        [Panel("", figures)],
+        series,
+        unit=(
+            f"{score}, {reading} reading (%), missing answers at their worst; what is left without the story is "
+            f"what cues give, or memory"
+        ),
+        note=note,
+        look=look,
+    )
     lines = [
         told(row["model"], [entry.label.lower() for entry in series], values.values())
         for row, values in zip(rows, figures, strict=True)

@@ -48,8 +48,8 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where that is known. At `level` stands a
-    dashed line."""
+    """`rows` has the figures of each row by series, `bounds` where each row's figure can be, in per cent, None where
+    that is known. At `level` stands a dashed line."""
 
     title: str
     rows: Sequence[Mapping[str, Percent | None]]
@@ -83,8 +83,9 @@ def dot_plot(
     rule: float | None = None,
     least: float = NARROWEST,
 ) -> Canvas:
-    """The drawn canvas; panels share one axis in per cent, so that they can be compared, and are at least so wide. `rule` is where a line stands in each. The caption is
-    `unit`, what lines (intervals `over` what) and bands are, and `note`."""
+    """The drawn canvas; panels share one axis in per cent, so that they can be compared, and are at least so wide.
+    `rule` is where a line stands in each. The caption is `unit`, what lines (intervals `over` what) and bands are, and
+    `note`."""
     labels, width = look.labels(models), look.points
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
     figures = [figure for panel in panels for row in panel.rows for figure in row.values()]

@@ -1,4 +1,5 @@
-"""What a plot is: a drawing with its title and its data in words, in the format, theme and width that it is asked for."""
+"""What a plot is: a drawing with its title and its data in words, in the format, theme and width that it is asked
+for."""
 
 from __future__ import annotations
 
@@ -38,7 +39,8 @@ class Look:
     def captioned(
         self, height: float, text: str, *, middle: float | None = None, drop: float = 0.0, below: float = 0.0
     ) -> Canvas:
-        """A canvas of `height` points for what is drawn, with its caption `drop` points further down around `middle`, and `below` that more room."""
+        """A canvas of `height` points for what is drawn, with its caption `drop` points further down around `middle`,
+        and `below` that more room."""
         lines = wrapped(text, self.points - 2 * EDGE)
         canvas = self.canvas(height + LINE * len(lines) + below)
         canvas.caption(self.points / 2 if middle is None else middle, height + drop, lines)
@@ -54,7 +56,8 @@ class Drawing(NamedTuple):
 
 
 def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:
-    """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws it in the `look` it is given."""
+    """A plot, as pages and files ask for one (`benchmark.domain.plots`), of a function that draws it in the `look` it
+    is given."""
 
     @wraps(draw)
     def drawn(*data: Any, format: Format = "svg", theme: str = "light", width: Width = "page", **named: Any) -> bytes:

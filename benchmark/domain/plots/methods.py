@@ -16,8 +16,8 @@ from benchmark.domain.plots.values import percent, told
 def method_scores(
     rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
-    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method; `rows` are of one model by one method: {model, title,
-    score}."""
+    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method; `rows`
+    are of one model by one method: {model, title, score}."""
     title = f"{score} by method, {reading} reading"
     if not rows:
         return Drawing(title, NO_MODEL)
@@ -29,7 +29,8 @@ def method_scores(
         panels.append(Panel(name, [{"score": figure} for figure in figures]))
         lines.append(told(name, models, figures))
     canvas = dot_plot(
-        models, panels, (Series(key="score", label="Score"),), unit=f"{score}, {reading} reading (%), missing answers at their worst",
+        models, panels, (Series(key="score", label="Score"),),
+        unit=f"{score}, {reading} reading (%), missing answers at their worst",
         over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip
     return Drawing(title, canvas, lines)
@@ -39,7 +40,8 @@ WIDEST = 110.0
 
 
 def _least(rows: Sequence[Row]) -> float:
-    """Return the width of a panel in which the names of methods can be read, in points; a longer one than this is shortened."""
+    """Return the width of a panel in which the names of methods can be read, in points; a longer one than this is
+    shortened."""
     return min(WIDEST, text_width([row["title"] for row in rows], weight="bold") + 2)
 
 
@@ -49,6 +51,7 @@ def method_differences(
 ) -> Drawing:
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(
-        rows, title=f"{score}: methods less {plain}, {reading} reading", unit=f"{score}, {reading} reading: points by which it is higher than {plain}",
+        rows, title=f"{score}: methods less {plain}, {reading} reading",
+        unit=f"{score}, {reading} reading: points by which it is higher than {plain}",
         over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip

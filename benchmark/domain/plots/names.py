@@ -43,7 +43,8 @@ def fitted(text: str, room: float, weight: str = "normal") -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text without control and direction characters or towers of accents; a box stands for what no font at hand can draw."""
+    """Return the text without control and direction characters or towers of accents; a box stands for what no font at
+    hand can draw."""
     kept: list[str] = []
     accents = 0
     for character in unicodedata.normalize("NFC", " ".join(text.split())):

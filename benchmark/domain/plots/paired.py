@@ -31,11 +31,12 @@ def two_models(
     noun: Sequence[str] = ("story", "stories"),
     look: Look,
 ) -> Drawing:
-    """Two models story by story: their scores against each other, and the differences in falling order. `noun` is what a suite calls one story, and several.
+    """Two models story by story: their scores against each other, and the differences in falling order. `noun` is what
+    a suite calls one story, and several.
 
-    `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the mean
-    difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line is the mean of the stories that
-    are drawn, and the caption says both.
+    `scores` has (first, second) of each story, as fractions; stories that lack one are left out. `difference` is the
+    mean difference with its interval. Where it counts more than is drawn, as missing answers at their worst, the line
+    is the mean of the stories that are drawn, and the caption says both.
     """
     title = f"{score} by {noun[0]}: {first} and {second}"
     pairs = [(a, b) for a, b in scores if a is not None and b is not None and np.isfinite((a, b)).all()]
@@ -52,7 +53,8 @@ def two_models(
     canvas = _two(both, gaps, names, caption, score, mean, look)
     average = f"Mean difference {mean.text()} points. " if mean else ""
     text = (
-        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, they are equal on the rest."
+        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, "
+        f"they are equal on the rest."
         f"{ended(*apart) if apart else ''}"
     )
     return Drawing(title, canvas, text)
@@ -98,7 +100,8 @@ def _two(
 
 
 def _extent(scores: Floats) -> tuple[float, float]:
-    """The tens around the scores, twenty points apart at least and within 0 and 100; of both axes, so that the diagonal stays one."""
+    """The tens around the scores, twenty points apart at least and within 0 and 100; of both axes, so that the diagonal
+    stays one."""
     low, high = np.floor(scores.min() / 10) * 10, np.ceil(scores.max() / 10) * 10
     low = max(0.0, min(low, high - 20))
     return float(low), float(min(100.0, max(high, low + 20)))

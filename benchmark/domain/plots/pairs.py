@@ -45,7 +45,10 @@ def pair_matrix(
     if not models:
         return Drawing(title, NO_MODEL)
     lines = [
-        f"{first} minus {models[at]}: {100 * cell['value']:z.1f} points, {'shown' if cell['shown'] else 'not shown'} to differ"
+        (
+            f"{first} minus {models[at]}: {100 * cell['value']:z.1f} points, "
+            f"{'shown' if cell['shown'] else 'not shown'} to differ"
+        )
         for first, row in zip(models, cells, strict=True)
         for at, cell in enumerate(row)
         if cell

@@ -26,8 +26,8 @@ def scores_by_part(
 ) -> Drawing:
     """Draw `score` in one panel a `part`, both in words.
 
-    Parts are in the order of the first row that has them; `short` are names for narrow panels, and intervals are `over` what is resampled. A figure's "bounds" are drawn as a band where they
-    differ.
+    Parts are in the order of the first row that has them; `short` are names for narrow panels, and intervals are `over`
+    what is resampled. A figure's "bounds" are drawn as a band where they differ.
     """
     title = f"{score} by {part}, {reading} reading"
     parts = list(dict.fromkeys(name for row in rows for name in row["values"]))

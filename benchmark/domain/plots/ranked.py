@@ -13,7 +13,8 @@ NO_MODEL = "No model has a score."
 
 
 class RankedRow(TypedDict):
-    """A model in a ranking: its figure in both readings, the `group` letters, the `ranks` that it may have, and the share that is `left_out`."""
+    """A model in a ranking: its figure in both readings, the `group` letters, the `ranks` that it may have, and the
+    share that is `left_out`."""
 
     model: str
     official: NotRequired[Metric]

@@ -1,4 +1,5 @@
-"""Points on a logarithmic axis, one panel a figure, each with the number of its model beside it and a key of the numbers below."""
+"""Points on a logarithmic axis, one panel a figure, each with the number of its model beside it and a key of the
+numbers below."""
 
 from __future__ import annotations
 
@@ -108,6 +109,7 @@ def _numbers(axes: Axes, places: Mapping[int, tuple[float, float]], canvas: Canv
     for (number, place), mark in zip(places.items(), marks, strict=True):
         offset = np.subtract(placer.place(mark, text_width([str(number)], SMALL), SMALL), mark)
         axes.annotate(
-            str(number), place, xytext=tuple(offset), textcoords="offset points", size=SMALL, color=canvas.theme.ink, ha="center", va="center",
+            str(number), place, xytext=tuple(offset), textcoords="offset points", size=SMALL, color=canvas.theme.ink,
+            ha="center", va="center",
             family=families(), annotation_clip=False, arrowprops=line if np.hypot(*offset) > _AWAY else None,
         )  # fmt: skip

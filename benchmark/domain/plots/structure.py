@@ -21,7 +21,8 @@ class AnswersRow(TypedDict):
 
 @plot
 def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "", look: Look) -> Drawing:
-    """Both shares of each model with intervals, and the difference between them; `cut` says from which score on a structure is right."""
+    """Both shares of each model with intervals, and the difference between them; `cut` says from which score on a
+    structure is right."""
     title = "Right answers given right and wrong structure"
     if not rows:
         return Drawing(title, "No model has structures and answers of the same stories.")

@@ -85,7 +85,8 @@ BEYOND = 2.0
 
 
 def limits(figures: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
-    """Return what an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is within."""
+    """Return what an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is
+    within."""
     values = [value for figure in figures if figure for value in (figure.value, *(figure.interval or ()))]
     low, high = min(values, default=0.0), max(values, default=100.0)
     middle, half = (low + high) / 2, max(high - low, least) / 2 * 1.08

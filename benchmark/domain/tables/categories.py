@@ -1,4 +1,5 @@
-"""Categories of samples as tables head them: those that a suite names in its order and by their short names, then what else there is."""
+"""Categories of samples as tables head them: those that a suite names in its order and by their short names, then what
+else there is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Figures of a report as cells of a table: the value, its interval or why there is none, on how many it rests, and its bounds.
+"""Figures of a report as cells of a table: the value, its interval or why there is none, on how many it rests, and its
+bounds.
 
-A report's row is {name: figure, "interval": {name: [low, high]}, "reasons": {name: why there is none}, "bounds": {name: [worst, best]}, "stories": n}.
+A report's row is {name: figure, "interval": {name: [low, high]}, "reasons": {name: why there is none}, "bounds": {name:
+[worst, best]}, "stories": n}.
 """
 
 from __future__ import annotations
@@ -14,7 +16,8 @@ from core.statistics import FEWEST, few
 
 
 def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return {value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is missing."""
+    """Return {value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is
+    missing."""
     interval = interval_of("interval", figures, name)
     why, bounds = interval.get("interval_reason"), (figures.get("bounds") or {}).get(name)
     result = {"value": figures.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
@@ -22,7 +25,8 @@ def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
-    """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is none."""
+    """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is
+    none."""
     ends = (figures.get("interval") or {}).get(name)
     return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
 

@@ -16,7 +16,7 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 Marks = Mapping[tuple[int, str], str]
 _GLYPH = r"\providecommand{\credenceglyph}[2]{\ifdefined\Umathcode#1\else\texttt{U+#2}\fi}"
-_FIT = r"\providecommand{\credencefit}[1]{\sbox0{#1}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"
+_FIT = r"\providecommand{\credencefit}[1]{\sbox0{#1}\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi}"  # noqa: E501
 """What is wider than the line is shrunk to it."""
 _SPECIAL = {
     **{character: "\\" + character for character in "&%$#_{}"},
@@ -66,12 +66,13 @@ def _character(character: str) -> str:
 
 
 def to_latex(table: Table, *, label: str = "", mark: bool = True, intervals: bool = True) -> bytes:
-    """UTF-8: a `table` environment that fits a column, or as many `table*` as fit the text of a page, with `booktabs` rules, the title as caption and the
-    notes below the last.
+    """UTF-8: a `table` environment that fits a column, or as many `table*` as fit the text of a page, with `booktabs`
+    rules, the title as caption and the notes below the last.
 
-    A table that is too wide is parted by its columns, its first column in each part; one that is too long goes on in further environments, each captioned as
-    continued. `mark` sets the best value of a column bold and the second underlined; `intervals` prints them in smaller type. `label` is for \\ref:
-    letters, digits and `:-` only, ValueError otherwise.
+    A table that is too wide is parted by its columns, its first column in each part; one that is too long goes on in
+    further environments, each captioned as continued. `mark` sets the best value of a column bold and the second
+    underlined; `intervals` prints them in smaller type. `label` is for \\ref: letters, digits and `:-` only, ValueError
+    otherwise.
     """
     if not all(character.isalnum() or character in ":-" for character in label):
         raise ValueError(f"{label!r} is not a label.")
@@ -108,7 +109,8 @@ def _float(wide: bool, caption: str, parts: Sequence[str]) -> list[str]:
 
 
 def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequence[str]) -> list[list[str]]:
-    """Return what stands in each environment: as many tabulars as its height holds, and the notes with the last or after it."""
+    """Return what stands in each environment: as many tabulars as its height holds, and the notes with the last or
+    after it."""
     marks = table.marks() if mark else {}
     row_height = (WIDE_ROW * (2 if intervals and _has_intervals(table) else 1)) if wide else NARROW_ROW
     pieces = [

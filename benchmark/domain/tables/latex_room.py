@@ -1,7 +1,7 @@
 """The room that a table takes on a printed page, estimated before any engine sets it, and its parts that fit.
 
-Widths and heights are in points, of the fonts that LaTeX's classes set in ten points. An estimate need not be exact: whatever is still too wide is
-shrunk to the line when it is set (`latex.py`).
+Widths and heights are in points, of the fonts that LaTeX's classes set in ten points. An estimate need not be exact:
+whatever is still too wide is shrunk to the line when it is set (`latex.py`).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def is_narrow(table: Table, *, intervals: bool) -> bool:
 
 
 def blocks(table: Table, *, intervals: bool) -> list[list[Column]]:
-    """Return the columns in blocks that fit the width of the text one below the other, groups whole where they can be; each begins with the first column,
-    which says what a row is of."""
+    """Return the columns in blocks that fit the width of the text one below the other, groups whole where they can be;
+    each begins with the first column, which says what a row is of."""
     first, *others = table.columns
     widths = {
         column.key: column_width(table, column, intervals=intervals, beside=False) + 5 for column in table.columns

@@ -9,7 +9,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """The items behind a cell, as `filters` of the items page; of another `run` and `entrant` than the row's where these are said."""
+    """The items behind a cell, as `filters` of the items page; of another `run` and `entrant` than the row's where
+    these are said."""
 
     filters: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
@@ -24,9 +25,9 @@ Where = Mapping[str, Items]
 class Source:
     """Whose figures a row holds.
 
-    `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest on, at the metric group `stage`,
-    and `where` which of them. `own` are the settings that not all rows have, in words; `others` is how many earlier entrants the row stands for. An
-    `unranked` row takes no marks.
+    `key` is the entrant's, `kind` is model, baseline or person, `run` and `entrant` say whose items the figures rest
+    on, at the metric group `stage`, and `where` which of them. `own` are the settings that not all rows have, in words;
+    `others` is how many earlier entrants the row stands for. An `unranked` row takes no marks.
     """
 
     key: str

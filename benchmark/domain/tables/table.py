@@ -24,11 +24,12 @@ MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst;
 class Column:
     """`kind` says what rows hold under `key`: text, a count, a number, or a share (a fraction, shown in per cent).
 
-    `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has none; `n` that of how
-    many the value rests on, `group` a heading
-    over several columns, `best` which end of the scale is marked, `worst` the key of what the marks compare instead of the value: that
-    with missing answers at their worst, `bounds` the key of [lowest, highest] with what is missing at either end, which files have where any row does. Marks go by the
-    worse of the two where a row has them. `label` is what pages say where files keep another header. None is what is missing.
+    `interval` is the key under which a row has [low, high] of the same kind, and with `_reason` behind it why it has
+    none; `n` that of how many the value rests on, `group` a heading over several columns, `best` which end of the scale
+    is marked, `worst` the key of what the marks compare instead of the value: that with missing answers at their worst,
+    `bounds` the key of [lowest, highest] with what is missing at either end, which files have where any row does. Marks
+    go by the worse of the two where a row has them. `label` is what pages say where files keep another header. None is
+    what is missing.
     """
 
     key: str
@@ -74,8 +75,8 @@ class Column:
         return MISSING if number is None else f"{number:,}"
 
     def interval_text(self, row: Row) -> str:
-        """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none; without what the row has
-        none of."""
+        """`[low, high] n = 9`, the ends with one digit less than the value, `[–]` where there is a reason for none;
+        without what the row has none of."""
         ends = row.get(self.interval) if self.interval else None
         numbers = [self.exact(end) for end in ends or ()]
         texts = [f"{_printed(number, max(0, self.places - 1)):,}" for number in numbers if number is not None]
@@ -86,7 +87,8 @@ class Column:
         )
 
     def no_interval(self, row: Row) -> str:
-        """Return why the value of a row has no interval; empty where it has one, or where there is no value or no reason."""
+        """Return why the value of a row has no interval; empty where it has one, or where there is no value or no
+        reason."""
         if not self.interval or row.get(self.interval) or row.get(self.key) in (None, ""):
             return ""
         return row.get(f"{self.interval}_reason") or ""
@@ -104,7 +106,8 @@ def absent_told(absent: Sequence[Absent]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """A row that somebody entered from a source, whose figures nothing here computed: its `cells`, its `kind` in one word, and the `source`."""
+    """A row that somebody entered from a source, whose figures nothing here computed: its `cells`, its `kind` in one
+    word, and the `source`."""
 
     cells: Row
     kind: str
@@ -115,10 +118,10 @@ class Entered:
 class Table:
     """`section` is the key that splits rows into blocks, each under its value; rows of a section stand together.
 
-    `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key within
-    whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the table, `notes` those below.
-    `ranking` names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason. `entered` rows stand last, and are
-    never marked.
+    `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key
+    within whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the
+    table, `notes` those below. `ranking` names what the order of the rows and the marks go by, `absent` the models that
+    have no row, with the reason. `entered` rows stand last, and are never marked.
     """
 
     title: str
@@ -134,7 +137,8 @@ class Table:
     entered: Sequence[Entered] = ()
 
     def marks(self) -> dict[tuple[int, str], Mark]:
-        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share that cannot be worse has none."""
+        """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share
+        that cannot be worse has none."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for at, row in enumerate(self.rows):
             if (source := source_of(row)) and source.unranked:
@@ -172,7 +176,8 @@ class Table:
 
     @property
     def no_intervals(self) -> dict[str, tuple[str, ...]]:
-        """The reasons for which cells of a column have no interval, by its key; columns without such cells are not among them."""
+        """The reasons for which cells of a column have no interval, by its key; columns without such cells are not
+        among them."""
         rows = (*self.rows, *self.totals)
         reasons_by_column = {
             column.key: dict.fromkeys(filter(None, map(column.no_interval, rows))) for column in self.columns

@@ -13,10 +13,11 @@ from benchmark.domain.tables.table import Column, Row, Table
 
 
 def to_csv(table: Table) -> bytes:
-    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is none where a row lacks
-    it, worst and best case where a column has them, and n in columns of their own, empty where nothing is known, totals last. What the rows are ranked by and what is to be read before them
-    stand in a column each, alike in all rows; models that are absent have a row without figures, with the reason in a column, and rows that were entered have
-    their source in one.
+    """RFC 4180: UTF-8, CRLF, one header row; numbers unrounded in the header's unit, ends of intervals, why there is
+    none where a row lacks it, worst and best case where a column has them, and n in columns of their own, empty where
+    nothing is known, totals last. What the rows are ranked by and what is to be read before them stand in a column
+    each, alike in all rows; models that are absent have a row without figures, with the reason in a column, and rows
+    that were entered have their source in one.
 
     A text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
@@ -37,7 +38,8 @@ CASES = (" worst case", " best case")
 
 
 def _said(table: Table) -> dict[str, str]:
-    """Return what stands in every row by the header of its column; the reason of who is absent, and the source of what was entered, are the row's own."""
+    """Return what stands in every row by the header of its column; the reason of who is absent, and the source of what
+    was entered, are the row's own."""
     texts = {"Ranked by": table.ranking, "Read first": " ".join(table.lead)}
     cells = {header: defused(text) for header, text in texts.items() if text}
     return cells | ({ENTERED: ""} if table.entered else {}) | ({ABSENT: ""} if table.absent else {})
@@ -85,8 +87,9 @@ def _plain(number: str) -> str:
 
 
 def to_json(table: Table) -> bytes:
-    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they are held: a share is a fraction. A row without an
-    interval has the reason under the interval's key with `_reason` behind it; columns without bounds in any row have no key of them."""
+    """Return {title, columns, rows, totals, lead, notes[, ranking, absent, section, entered]}, UTF-8. Values as they
+    are held: a share is a fraction. A row without an interval has the reason under the interval's key with `_reason`
+    behind it; columns without bounds in any row have no key of them."""
     keys = _keys(table)
     document: dict[str, Any] = {
         "title": table.title,

@@ -20,7 +20,8 @@ def groups_by_name() -> dict[str, str]:
 
 
 def group_of(run: Run, name: str) -> str:
-    """Return the key of the metric group that commands call so, of the run's suite where that has one; else the name."""
+    """Return the key of the metric group that commands call so, of the run's suite where that has one; else the
+    name."""
     own = {group.called or group.key: group.key for group in suite_named(run.suite).groups}
     return own.get(name) or groups_by_name().get(name, name)
 

@@ -21,8 +21,8 @@ Figures = Mapping[str, Picture]
 def content_of(
     output: str, name: str | None, tables: Tables | None, figures: Figures | None, *, width: str | None = None
 ) -> bytes:
-    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. `width` is that of a figure, the text's where none is
-    given. Raises ValueError, which says what there is."""
+    """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. `width` is that
+    of a figure, the text's where none is given. Raises ValueError, which says what there is."""
     suffix = PurePath(output).suffix.removeprefix(".")
     if width and suffix not in PICTURES:
         raise ValueError(f"--width is for figures ({', '.join(PICTURES)}), not for a .{suffix} file.")

@@ -46,7 +46,8 @@ def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
 def before_asking(total: Mapping[str, Any]) -> str:
     """Return what may be asked and cost, as a sentence."""
     return (
-        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} out, "
+        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and "
+        f"{total['output_tokens']:,} out, "
         f"{about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
     )
 
@@ -58,7 +59,8 @@ def finish_runs(run: Run, tell: Callable[[str], None]) -> None:
 
 
 def finish_run(run: Run, tell: Callable[[str], None]) -> None:
-    """Run a run to its end, with a progress bar, then compute its report; interrupted, wait for the answers that are on their way."""
+    """Run a run to its end, with a progress bar, then compute its report; interrupted, wait for the answers that are on
+    their way."""
     bar = JobBar(run.job, time.monotonic)
     try:
         with interruptible(tell) as stop:

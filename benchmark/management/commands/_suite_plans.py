@@ -25,7 +25,8 @@ SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature")
 
 
 def suite_plans(project: Project, suite: Suite, options: dict[str, Any]) -> list[Plan]:
-    """Return the plans that the flags describe, one by each method that they name. Raises ValueError with one sentence."""
+    """Return the plans that the flags describe, one by each method that they name. Raises ValueError with one
+    sentence."""
     method = suite.method
     if options["method"] and method and any(given.startswith(f"{method.name}=") for given in options["option"]):
         raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
@@ -48,7 +49,8 @@ def _suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan
         dataset=dataset, endpoints=endpoints, stages=stages, suite=suite.name, judge=judge, source=source,
         options={**taken, **chosen, **typed}, budget=dollars(options["budget"]),
         repetitions=suite.repetitions if options["repetitions"] is None else options["repetitions"],
-        controls=options["control"], max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
+        controls=options["control"],
+        max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
         **{name: options[name] for name in SAME},
     )  # fmt: skip
     check_only(suite.settings, typed, plan.options)
@@ -56,7 +58,8 @@ def _suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan
 
 
 def _stages(suite: Suite, options: dict[str, Any]) -> list[str]:
-    """List the stages that are named, in the order of the suite, all of one that nobody judges; a judge that is named judges what is asked for."""
+    """List the stages that are named, in the order of the suite, all of one that nobody judges; a judge that is named
+    judges what is asked for."""
     keys = [step.key for step in suite.launched]
     requested = options["stage"] or ([] if suite.judging else [ALL])
     expected = f"expected some of {', '.join(keys)}, or {ALL}"
@@ -87,7 +90,8 @@ def _dataset(
     version: int | None,
     typed: dict[str, Any],
 ) -> tuple[Dataset, Run | None]:
-    """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone reads)."""
+    """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone
+    reads)."""
     judging = suite.judging
     dataset = version_of(project, version) if version is not None else None
     reads_others = judging is not None and judging.key in stages and not set(judging.needs) & set(stages)
@@ -103,7 +107,8 @@ def _newest(project: Project, suite: Suite) -> Dataset:
     newest = project.datasets.filter(suite=suite.name).order_by("-version").first()
     if newest is None:
         raise ValueError(
-            f"{project.slug} has no copy of {suite.title} yet: manage.py import_suite {suite.name} PATH --project {project.slug}"
+            f"{project.slug} has no copy of {suite.title} yet: manage.py import_suite {suite.name} PATH "
+            f"--project {project.slug}"
         )
     return newest
 

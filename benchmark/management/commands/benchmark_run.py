@@ -77,8 +77,10 @@ _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 class Command(JsonCommand):
     help = (
-        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend it by models or "
-        "stories, run it again, have its extractions judged anew, have its judge tested, ask the judge for the rows that it left out (follow-up), read its "
+        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), "
+        "extend it by models or "
+        "stories, run it again, have its extractions judged anew, have its judge tested, ask the judge for "
+        "the rows that it left out (follow-up), read its "
         "answers again without a call, rename, archive, restore or delete it, or write its results to a file."
     )
 
@@ -149,7 +151,8 @@ def _deleted(run: Run, options: dict[str, Any]) -> dict[str, Any]:
         deletion = deletion_of(run)
         raise ValueError(
             deletion.refused
-            or f"This takes away “{run.title}” with {deletion.items:,} items and its scores; {deletion.answered:,} answers stay in the ledger, "
+            or f"This takes away “{run.title}” with {deletion.items:,} items and its scores; "
+            f"{deletion.answered:,} answers stay in the ledger, "
             f"and {len(deletion.reports):,} frozen reports as they are. Say so with --yes."
         )
     deletion = delete_run(by=None, run=run, now=timezone.now())

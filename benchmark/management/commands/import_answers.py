@@ -20,8 +20,10 @@ SHOWN = 20
 
 class Command(JsonCommand):
     help = (
-        "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, samples of lm-evaluation-harness (.jsonl) or a log of "
-        "inspect_ai (.eval, .json). Answers are matched to samples by id or by exactly what was asked; what does not match, is double or is missing is listed."
+        "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, "
+        "samples of lm-evaluation-harness (.jsonl) or a log of "
+        "inspect_ai (.eval, .json). Answers are matched to samples by id or by exactly what was asked; what "
+        "does not match, is double or is missing is listed."
     )
 
     def add_arguments(self, parser) -> None:
@@ -70,7 +72,8 @@ class Command(JsonCommand):
         given = options_given([*suite.settings, *own], options["option"])
         ids = {option.name: given.pop(option.name) for option in own if option.name in given}
         plan = Plan(
-            dataset=dataset, endpoints=[], stages=[step.key for step in suite.launched if not step.judged], suite=suite.name,
+            dataset=dataset, endpoints=[], stages=[step.key for step in suite.launched if not step.judged],
+            suite=suite.name,
             options=given, max_tokens=suite.max_tokens, **{name: options[name] for name in same},
         )  # fmt: skip
         for path in options["files"]:

@@ -33,7 +33,8 @@ KINDS = ("model", "baseline", "person")
 
 class Command(JsonCommand):
     help = (
-        "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it writes one of its tables (csv, json, tex) or figures (svg, pdf, "
+        "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it "
+        "writes one of its tables (csv, json, tex) or figures (svg, pdf, "
         "png), or the differences between all pairs."
     )
 
@@ -115,7 +116,8 @@ class Command(JsonCommand):
                 wide = max(len(group_named(stage).score_title) + 4, *(len(row["model"]) for row in rows))
                 heads = "".join(f"{reading:>22}" for reading in READINGS)
                 self.stdout.write(
-                    f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16}  group"
+                    f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16} "  # noqa: E501
+                    f" group"
                 )
             for row in rows:
                 figures = "".join(f"{_figure_text(row[reading]):>22}" for reading in READINGS)
@@ -170,7 +172,8 @@ def _shared(
 
 
 def _full_name(field: str, name: str, board: Mapping[str, Any]) -> str:
-    """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for `lexical-judge, rules 3`."""
+    """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for
+    `lexical-judge, rules 3`."""
     names = board["conditions"][field]
     alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
     if not name or name in names:
@@ -219,7 +222,8 @@ def _ranking(entrant: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _missing(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
-    """Count stories without a score, how many of these judges or providers lost, and what the score is with them at their worst and best."""
+    """Count stories without a score, how many of these judges or providers lost, and what the score is with them at
+    their worst and best."""
     missing = missing_of(entrant, stage)
     counts = {name: missing[name] for name in ("stories", "unusable", "lost")}
     return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}

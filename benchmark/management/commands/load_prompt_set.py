@@ -15,7 +15,10 @@ LONGEST_NAME = StoredPromptSet._meta.get_field("name").max_length
 
 
 class Command(JsonCommand):
-    help = "Loads a team's own prompts from a folder of .txt files, for runs to use; with --discard lets go of a set that no run used."
+    help = (
+        "Loads a team's own prompts from a folder of .txt files, for runs to use; with --discard lets go of a "
+        "set that no run used."
+    )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("name", metavar="NAME", help="what runs call it: letters, digits, hyphens")

@@ -19,8 +19,10 @@ from workers.management.ending import failure_of
 
 class Command(JsonCommand):
     help = (
-        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a judge alone judges "
-        "the newest extractions of the models that fit what is given. With --wait it sees the run through and prints the scores."
+        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a "
+        "judge alone judges "
+        "the newest extractions of the models that fit what is given. With --wait it sees the run through "
+        "and prints the scores."
     )
 
     def add_arguments(self, parser) -> None:
@@ -62,9 +64,15 @@ class Command(JsonCommand):
             f"{name}: {', '.join(found)}" for name, suite in suites().items() if (found := methods_of(suite))
         )
         parser.add_argument(
-            "--method", action="append", default=[], metavar="NAME",
-            help=f"ask by this method; given several times, each is a run of its own, and their reports compare them. {methods}",
-        )  # fmt: skip
+            "--method",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help=(
+                f"ask by this method; given several times, each is a run of its own, and their reports compare "
+                f"them. {methods}"
+            ),
+        )
         parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")

@@ -14,7 +14,8 @@ from benchmark.suites.story_scores import READINGS
 
 class Command(JsonCommand):
     help = (
-        "Holds the answers of a project's models to questions against the belief structures that they built of the same stories. With --output it writes a "
+        "Holds the answers of a project's models to questions against the belief structures that they built "
+        "of the same stories. With --output it writes a "
         "table (csv, json, tex) or the figure (svg, pdf, png)."
     )
 
@@ -65,7 +66,7 @@ class Command(JsonCommand):
         self.stdout.write(result["how"])
         self.stdout.write(f"Right structure: {result['right']}.")
         self.stdout.write(
-            f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}{'points':>9}{'95 % interval':>18}"
+            f"{'':36}{'both':>7}{'struct.':>9}{'answer':>8}{'neither':>9}{'missing':>9}{'points':>9}{'95 % interval':>18}"  # noqa: E501
         )
         for row in result["rows"]:
             cells = "".join(
@@ -111,7 +112,14 @@ def _check(option: str, value: str | None, among) -> None:
 
 
 def _row(model: str, table) -> dict[str, Any]:
-    return {"model": model, "cells": table.cells, "missing": table.asked - sum(table.cells), "stories": table.stories, **table.difference, "bounds": table.bounds}  # fmt: skip
+    return {
+        "model": model,
+        "cells": table.cells,
+        "missing": table.asked - sum(table.cells),
+        "stories": table.stories,
+        **table.difference,
+        "bounds": table.bounds,
+    }
 
 
 def _points(row: dict[str, Any]) -> str:

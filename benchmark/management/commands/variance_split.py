@@ -8,7 +8,8 @@ from benchmark.services.variance import split_of
 
 class Command(JsonCommand):
     help = (
-        "Says how much of the spread of a model's scores lies between samples, between prompts and between repetitions, over one run that asked "
+        "Says how much of the spread of a model's scores lies between samples, between prompts and between "
+        "repetitions, over one run that asked "
         "everything several times, or several runs on one dataset."
     )
 

@@ -1,1 +1,2 @@
-"""Answers that were made elsewhere: reading their files, matching them to samples, and keeping them as a run beside the others."""
+"""Answers that were made elsewhere: reading their files, matching them to samples, and keeping them as a run beside the
+others."""

@@ -44,8 +44,8 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an importer says of files that they do not say themselves: the model that answered, the `format`, the step that is answered, and the choices of
-    `AnswerIds.options` by name; what is empty is told by the files."""
+    """What an importer says of files that they do not say themselves: the model that answered, the `format`, the step
+    that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
 
     model: str = ""
     format: str = ""
@@ -55,8 +55,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would make of files: `plan` is of the run that it would make, `matched` is what becomes of the answers, `missing` are the keys of samples
-    of which the files do not answer all repetitions, with how many answers they lack."""
+    """What an import would make of files: `plan` is of the run that it would make, `matched` is what becomes of the
+    answers, `missing` are the keys of samples of which the files do not answer all repetitions, with how many answers
+    they lack."""
 
     plan: Plan
     model: str
@@ -97,8 +98,9 @@ NOTHING_SAID = Said()
 
 
 def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHING_SAID) -> Preview:
-    """Return what the import of files would make, each with the name that it is called by; `plan` says of which samples, and in which settings answers are
-    read. Of 0 repetitions in it there are as many as the files have. Nothing is written. Raises BadFile, RunRefused."""
+    """Return what the import of files would make, each with the name that it is called by; `plan` says of which
+    samples, and in which settings answers are read. Of 0 repetitions in it there are as many as the files have. Nothing
+    is written. Raises BadFile, RunRefused."""
     made = read_all(files, said.format)
     if not (said.model or made.model):
         raise RunRefused("The file does not say which model answered; name the model.", "model")
@@ -121,7 +123,8 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
 
 
 def importable(suite: Suite) -> list[Step]:
-    """Return the steps whose answers can be imported: those that models answer, of a suite with methods those that are scored."""
+    """Return the steps whose answers can be imported: those that models answer, of a suite with methods those that are
+    scored."""
     asked = [step for step in suite.launched if not step.judged]
     scored = {group.scored for group in suite.groups}
     return [step for step in asked if step.key in scored] if suite.program else asked
@@ -135,7 +138,8 @@ def steps_of_import(plan: Plan) -> list[str]:
 def _read_by_ids(
     plan: Plan, stories: Sequence[DatasetSample], made: Made, said: Said
 ) -> tuple[Plan, Mapping[str, Answered]]:
-    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are of."""
+    """Return the plan with the settings that answers are read by which the suite's own ids name, and what these ids are
+    of."""
     own = plan.definition.answer_ids
     if own is None:
         return plan, {}
@@ -165,7 +169,8 @@ def _index(
 
 
 def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
-    """Return the prompt that a run would send, whole and without the system's part; none where it cannot be made alone."""
+    """Return the prompt that a run would send, whole and without the system's part; none where it cannot be made
+    alone."""
     try:
         request = request_of(story, step, draft, prompts)
     except (BadQuestion, SuiteFailed, KeyError):
@@ -195,11 +200,15 @@ def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     where, why = matched.unmatched[0]
     example = f"; samples are called like {next(iter(index.keys.values()))!r}" if index.keys else ""
     count = len(made.records)
-    return f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. {where[:1].upper()}{where[1:]} {why}{example}."
+    return (
+        f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. "
+        f"{where[:1].upper()}{where[1:]} {why}{example}."
+    )
 
 
 def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
-    """Keep the answers as a finished run, all or none. They are read and scored as answers of a model are; what the file lacks is missing.
+    """Keep the answers as a finished run, all or none. They are read and scored as answers of a model are; what the
+    file lacks is missing.
 
     Raises RunRefused where the project has a run of the same answers.
     """
@@ -264,7 +273,12 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
 def _take_in(run: Run, entrant: Entrant, preview: Preview, now: datetime) -> None:
     """Make an item for each question, and give it its answer, or the reason why there is none."""
     given = preview.matched.answers
-    places = [(story.pk, step, turn) for turn in range(preview.plan.repetitions) for step in run.stages for story in preview.stories]  # fmt: skip
+    places = [
+        (story.pk, step, turn)
+        for turn in range(preview.plan.repetitions)
+        for step in run.stages
+        for story in preview.stories
+    ]
     lacking = {place: _why(given.get(place)) for place in places if place not in given or given[place].text is None}
     rows = [(entrant.pk, sample, step, lacking.get((sample, step, turn), ""), turn) for sample, step, turn in places]
     for at in range(0, len(rows), _AT_ONCE):
@@ -293,6 +307,7 @@ def _answer(run: Run, item: str, place: Place, record: Record) -> ImportedAnswer
     messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
     body = {"messages": messages} if messages else {"imported": record.where}
     return ImportedAnswer(
-        item=item, key=_key(run, place), body=json.dumps(body, ensure_ascii=False), sample=place[2], answer=storable(record.text or ""),
+        item=item, key=_key(run, place), body=json.dumps(body, ensure_ascii=False), sample=place[2],
+        answer=storable(record.text or ""),
         answered_by=storable(record.answered_by)[:200], tokens=record.tokens,
     )  # fmt: skip

@@ -1,8 +1,9 @@
-"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, as `--log_samples` writes them, a document a line, and `results_TIME.json` beside them.
+"""Samples of lm-evaluation-harness: `samples_TASK_TIME.jsonl`, as `--log_samples` writes them, a document a line, and
+`results_TIME.json` beside them.
 
-A line has `doc_id`, `doc` (the row of its data set), `arguments` (what was asked), `resps` (what came, once for each repetition) and `filtered_resps`. A task with
-several filters writes each document once for each `filter`; the answers are the same. A file of samples does not name the model; that of results does, and says how
-it was asked.
+A line has `doc_id`, `doc` (the row of its data set), `arguments` (what was asked), `resps` (what came, once for each
+repetition) and `filtered_resps`. A task with several filters writes each document once for each `filter`; the answers
+are the same. A file of samples does not name the model; that of results does, and says how it was asked.
 """
 
 from __future__ import annotations
@@ -74,17 +75,22 @@ def _records(row: Mapping[str, Any], place: str, where: str) -> Iterator[Record]
 
 def _answers(resps: Any, place: str) -> list[str]:
     """Return the answers of a document, one a repetition."""
-    flat = [text for group in resps for text in (group if isinstance(group, list) else [group])] if isinstance(resps, list) else []  # fmt: skip
+    flat = (
+        [text for group in resps for text in (group if isinstance(group, list) else [group])]
+        if isinstance(resps, list)
+        else []
+    )
     if not flat or not all(isinstance(text, str) for text in flat):
         raise BadFile(
-            f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, only one that generates them."
+            f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
+            f"only one that generates them."
         )
     return flat
 
 
 def _asked(arguments: Any) -> list[dict[str, str]]:
-    """Return the messages of a prompt: of `{"gen_args_0": {"arg_0": text, …}}`, or of `[[text, …]]` in older files; with a chat template the text is
-    `["[{role, content}, …]"]`."""
+    """Return the messages of a prompt: of `{"gen_args_0": {"arg_0": text, …}}`, or of `[[text, …]]` in older files;
+    with a chat template the text is `["[{role, content}, …]"]`."""
     groups = list(arguments.values()) if isinstance(arguments, Mapping) else arguments
     first = groups[0] if isinstance(groups, list) and groups else None
     text = first.get("arg_0") if isinstance(first, Mapping) else first

@@ -18,7 +18,8 @@ FEWEST_CHARACTERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by `parts`, texts that say it together."""
+    """A sample as files may know it: by its `key`, by each of `texts`, which is all that is asked about it, or by
+    `parts`, texts that say it together."""
 
     pk: int
     key: str
@@ -32,7 +33,8 @@ Place = tuple[int, str, int]
 
 @dataclass(slots=True)
 class Matched:
-    """`answers` by place; `unmatched` and `double` are (where, why) in the order of the file; `by_id` and `by_text` count the answers whose sample was found so."""
+    """`answers` by place; `unmatched` and `double` are (where, why) in the order of the file; `by_id` and `by_text`
+    count the answers whose sample was found so."""
 
     answers: dict[Place, Record] = field(default_factory=dict)
     unmatched: list[tuple[str, str]] = field(default_factory=list)
@@ -42,8 +44,9 @@ class Matched:
 
 
 def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Sequence[str], turns: int) -> Matched:
-    """Match each answer to a sample, or to all samples that share its call. `step` is that of answers whose file names none, where it is empty the one
-    that their id is of, else the last of `steps`, those that can be answered; `turns` says how often a sample may be answered.
+    """Match each answer to a sample, or to all samples that share its call. `step` is that of answers whose file names
+    none, where it is empty the one that their id is of, else the last of `steps`, those that can be answered; `turns`
+    says how often a sample may be answered.
 
     Of two answers to one place that are the same the first counts, of two that differ none does; both are told.
     """
@@ -97,7 +100,8 @@ def plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The samples that an answer is to, at a step, empty where that is not said, in a repetition; `by_id` says that their name told it, else their text did."""
+    """The samples that an answer is to, at a step, empty where that is not said, in a repetition; `by_id` says that
+    their name told it, else their text did."""
 
     pks: tuple[int, ...]
     step: str

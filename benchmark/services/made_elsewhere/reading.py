@@ -27,7 +27,8 @@ MOST_BYTES = 512 * 1024 * 1024
 
 
 def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
-    """Return what files hold together, each with the name that messages call it by; they are of one model. Raises BadFile."""
+    """Return what files hold together, each with the name that messages call it by; they are of one model. Raises
+    BadFile."""
     read = [read_made(path, name, format) for path, name in files]
     if len(read) == 1:
         return _with_answers(read[0])
@@ -52,7 +53,8 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
 
 
 def _joined(read: Sequence[Made]) -> dict[str, str]:
-    """Return the facts of all files, what they say alike once; what files with answers say stands before what is said beside them."""
+    """Return the facts of all files, what they say alike once; what files with answers say stands before what is said
+    beside them."""
     facts: dict[str, str] = {}
     for some in ([made for made in read if made.records], [made for made in read if not made.records]):
         names = dict.fromkeys(name for made in some for name in made.facts)
@@ -68,7 +70,8 @@ def _with_answers(made: Made) -> Made:
 
 
 def read_made(path: Path, name: str, format: str = "") -> Made:
-    """Return what a file holds; without a `format`, of the one that it looks like. `name` is what its messages call it. Raises BadFile."""
+    """Return what a file holds; without a `format`, of the one that it looks like. `name` is what its messages call it.
+    Raises BadFile."""
     if path.is_dir():
         raise BadFile(f"{name} is a folder; expected a file.")
     if path.stat().st_size > MOST_BYTES:

@@ -13,10 +13,12 @@ class BadFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One answer. `where` says where it stands in the file; `ids` are names that it may be known by, `texts` what was asked, in the forms in which it may
-    be known; `turn` counts repetitions from 0; `step` is the key of a step, empty where the file does not say.
+    """One answer. `where` says where it stands in the file; `ids` are names that it may be known by, `texts` what was
+    asked, in the forms in which it may be known; `turn` counts repetitions from 0; `step` is the key of a step, empty
+    where the file does not say.
 
-    `text` is None where the file has no answer, and `problem` says why. `messages` are what was sent, as far as the file has it; `tokens` (in, out).
+    `text` is None where the file has no answer, and `problem` says why. `messages` are what was sent, as far as the
+    file has it; `tokens` (in, out).
     """
 
     where: str
@@ -33,8 +35,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The answers of files and what these say of their making: `model` as it is written there, empty where it is not; `facts` in words by name. `name` is
-    what the files are called, `digest` their SHA-256, of several that of the list of theirs."""
+    """The answers of files and what these say of their making: `model` as it is written there, empty where it is not;
+    `facts` in words by name. `name` is what the files are called, `digest` their SHA-256, of several that of the list
+    of theirs."""
 
     format: str
     records: Sequence[Record]

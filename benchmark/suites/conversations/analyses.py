@@ -37,8 +37,8 @@ REASONS = {0: "false_no", 1: "false_yes", -1: "neither"}
 
 
 def of_scenario(reads: Iterable[Read], scenario: str, reading: str) -> list[Read]:
-    """Return the answers that count for a scenario: of the control in the repaired reading those of sets that are wholly accessible, officially what is
-    accessible of any set, as the released code does."""
+    """Return the answers that count for a scenario: of the control in the repaired reading those of sets that are
+    wholly accessible, officially what is accessible of any set, as the released code does."""
     part = [read for read in reads if read.sample.content["scenario"] == scenario]
     if scenario == ACCESSIBLE and reading == "repaired":
         return [read for read in part if read.sample.content["wholly_accessible"]]
@@ -54,8 +54,9 @@ def _of(reads: Iterable[Read], kind: str) -> list[Read]:
 
 
 def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:
-    """Return {metric: estimate} of the answers that count for a scenario; `wholes` are the questions that sets have in it. Sets, and characters of sets, of which not all
-    questions were asked are in no figure: an estimate says how many are `incomplete`."""
+    """Return {metric: estimate} of the answers that count for a scenario; `wholes` are the questions that sets have in
+    it. Sets, and characters of sets, of which not all questions were asked are in no figure: an estimate says how many
+    are `incomplete`."""
     free = _of(reads, DISTANCE)
     metrics = {
         "all_star": all_right(reads, wholes, seed),
@@ -98,7 +99,8 @@ def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
 def all_right(
     reads: Iterable[Read], wholes: Wholes, seed: int, counts: Callable[[Part], bool] = everything
 ) -> dict[str, Any]:
-    """Return the estimate of the share of sets that are right: all their answers to the questions that `counts` says count."""
+    """Return the estimate of the share of sets that are right: all their answers to the questions that `counts` says
+    count."""
     sets = whole_sets(reads, wholes, counts)
     units = [every(members[0].sample.cluster, [read.right for read in members]) for members in sets.answers.values()]
     return sets.told(estimate_of(units, seed))
@@ -114,8 +116,8 @@ def _gold(read: Read) -> int:
 
 
 def _characters(reads: Sequence[Read]) -> list[Unit]:
-    """For each set and character: whether the single answers, the character's place in both lists and the beliefs, charged to the one who believes,
-    are all right."""
+    """For each set and character: whether the single answers, the character's place in both lists and the beliefs,
+    charged to the one who believes, are all right."""
     rights: dict[tuple[tuple[str, int], str], list[bool | None]] = {}
     conversations: dict[tuple[str, int], str] = {}
     lists = _lists(reads)
@@ -131,7 +133,8 @@ def _characters(reads: Sequence[Read]) -> list[Unit]:
 
 
 def _believer(read: Read) -> str:
-    """Whose belief a question is about, in lower case: the word after its first "does ", as in the released code, where it names nobody of the conversation."""
+    """Whose belief a question is about, in lower case: the word after its first "does ", as in the released code, where
+    it names nobody of the conversation."""
     people = read.sample.content["people"]
     if people:
         return str(people[0]).lower()
@@ -165,7 +168,8 @@ def _lists(reads: Sequence[Read]) -> Lists:
 
 
 def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
-    """Whether the list on a single question's topic names the character: nothing where that list does not count, None where it is not known."""
+    """Whether the list on a single question's topic names the character: nothing where that list does not count, None
+    where it is not known."""
     found = lists.get((read.set_key, read.sample.content["topic"]))
     if found is None:
         return []
@@ -188,7 +192,8 @@ def _counts(order: str, wanted: str) -> bool:
 
 
 def reasons_of(reads: Sequence[Read], reading: str) -> dict[str, Any]:
-    """How often lists and single answers are wrong for which reason; officially of lists on answerability alone, as in the released code."""
+    """How often lists and single answers are wrong for which reason; officially of lists on answerability alone, as in
+    the released code."""
     lists = [
         _list_reason(read.reading)
         for read in _of(reads, LIST)

@@ -45,7 +45,8 @@ def _asked(content: Mapping[str, Any]) -> str:
 
 
 def answer_in(method: Method, answer: str) -> str:
-    """Return the part of an answer that holds the answer itself; where that is all of it as it came, since the released code strips nothing."""
+    """Return the part of an answer that holds the answer itself; where that is all of it as it came, since the released
+    code strips nothing."""
     return answer if method.read is str.strip else method.read(answer)
 
 

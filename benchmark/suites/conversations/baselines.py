@@ -12,8 +12,8 @@ from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL = "fantom"
-"""The kind of task: {"key", "form" (the kind of question), "choices" (what may be answered, of a list each name), "majority" (the answer that is
-right most often of its kind and topic)}."""
+"""The kind of task: {"key", "form" (the kind of question), "choices" (what may be answered, of a list each name),
+"majority" (the answer that is right most often of its kind and topic)}."""
 UNKNOWING = "I do not know."
 """What is said where nothing is to choose from."""
 
@@ -43,7 +43,8 @@ def _majority(sample: Sample, most: str) -> str:
 
 
 def majority_answers(samples: Sequence[Sample]) -> dict[str, str]:
-    """Return the answer that is right most often, by type of question; of a list "everybody" where most characters know, else that nobody does."""
+    """Return the answer that is right most often, by type of question; of a list "everybody" where most characters
+    know, else that nobody does."""
     counts: dict[str, Counter[str]] = {}
     for sample in samples:
         counts.setdefault(sample.category, Counter()).update(_votes(sample))

@@ -7,8 +7,9 @@ from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES_NO
 
 
 def by_chance(sample: Sample) -> float | None:
-    """Return one half of a choice, of yes or no, and of both texts of a belief in free words; of a list, each name being named or not, one half to the
-    power of the names that have to be told apart. None of a fact, where nothing is to choose from."""
+    """Return one half of a choice, of yes or no, and of both texts of a belief in free words; of a list, each name
+    being named or not, one half to the power of the names that have to be told apart. None of a fact, where nothing is
+    to choose from."""
     kind = sample.content["kind"]
     if kind in (CHOICE, YES_NO, DISTANCE):
         return 0.5

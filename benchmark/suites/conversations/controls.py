@@ -13,7 +13,8 @@ from benchmark.suites.asked import Sample
 
 _SPEAKER = re.compile(r"^(\w[\w’',& -]*):", re.MULTILINE)
 TEXTS = (
-    "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer", "content.character", "content.people",
+    "content.conversation", "content.question", "content.options", "content.fact_question", "content.fact_answer",
+    "content.character", "content.people",
     "content.names", "gold.right", "gold.wrong",
 )  # fmt: skip
 
@@ -24,7 +25,8 @@ def named_in(sample: Sample) -> list[str]:
 
 
 def people_of(sample: Sample) -> list[Spellings]:
-    """Return those who speak and those whom the questions are about, with the spellings that conversation and questions have of their names."""
+    """Return those who speak and those whom the questions are about, with the spellings that conversation and questions
+    have of their names."""
     return spelled(named_in(sample), sample.content["names"], texts_at(sample, TEXTS))
 
 

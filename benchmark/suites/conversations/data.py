@@ -35,8 +35,9 @@ COUNTS = {
 
 @dataclass(frozen=True, slots=True)
 class Fantom:
-    """A copy of the benchmark: sets by id, in the order of the file, its records, and the SHA-256 of each file that was read by name, as 64
-    hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set begins, `unchecked` what could not be told of it."""
+    """A copy of the benchmark: sets by id, in the order of the file, its records, and the SHA-256 of each file that was
+    read by name, as 64 hexadecimal digits. `name` is that of the JSON file, `lines` where in it each set begins,
+    `unchecked` what could not be told of it."""
 
     sets: Sets
     name: str
@@ -47,8 +48,8 @@ class Fantom:
 
 
 def read_fantom(path: Path) -> Fantom:
-    """Read the sets of a file, JSON or the released archive of it, and hold them against PercepToM's list of questions where that lies beside. Raises
-    BadFantom."""
+    """Read the sets of a file, JSON or the released archive of it, and hold them against PercepToM's list of questions
+    where that lies beside. Raises BadFantom."""
     source = source_of(path)
     name = source.name
     try:
@@ -66,7 +67,8 @@ def read_fantom(path: Path) -> Fantom:
 
 
 def file_of(path: Path) -> Path:
-    """Return the file that a path is, or that the folder holds: the released archive, else its only JSON file. Raises BadFantom."""
+    """Return the file that a path is, or that the folder holds: the released archive, else its only JSON file. Raises
+    BadFantom."""
     if not path.is_dir():
         return path
     if (path / ARCHIVE).is_file():
@@ -78,7 +80,8 @@ def file_of(path: Path) -> Path:
 
 
 def licence_beside(file: Path) -> str:
-    """Return the text of the LICENSE in the folder of a file; empty where there is none. Raises BadFantom for one that is not a text."""
+    """Return the text of the LICENSE in the folder of a file; empty where there is none. Raises BadFantom for one that
+    is not a text."""
     path = file.with_name("LICENSE")
     if not path.is_file():
         return ""

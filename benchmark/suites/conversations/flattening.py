@@ -26,7 +26,8 @@ ORDER_SEED = 99
 
 
 def question_sets(records: Sequence[SetRecord]) -> dict[str, QuestionSet]:
-    """Return the sets by id. The order of options is drawn anew with the released code's seed, one draw a belief in the order of the file."""
+    """Return the sets by id. The order of options is drawn anew with the released code's seed, one draw a belief in the
+    order of the file."""
     draws = random.Random(ORDER_SEED)
     return {record.set_id: _question_set(record, draws) for record in records}
 
@@ -94,7 +95,8 @@ def _knowing(set_id: str, topic: str, everybody: ListRecord, single: Sequence[Ye
 
 
 def in_full(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of a set as they are labelled in the full conversation: who was not there at first does not know, either."""
+    """Return the rows of a set as they are labelled in the full conversation: who was not there at first does not know,
+    either."""
     scenarios = {}
     for topic in (ANSWERABILITY, INFORMATION):
         of_topic = [row for row in rows if row.topic == topic]

@@ -1,4 +1,5 @@
-"""What the released code reads in an answer. Names and words are looked for as parts of others: "Erika" names Erik, "Nobody" says no."""
+"""What the released code reads in an answer. Names and words are looked for as parts of others: "Erika" names Erik,
+"Nobody" says no."""
 
 from __future__ import annotations
 

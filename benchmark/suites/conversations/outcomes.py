@@ -10,8 +10,9 @@ from benchmark.suites.conversations.rows import CHOICE, LIST, YES, Row
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A question with what its answer was read as. `f1` of a fact and a free belief is from 0 to 1; `near` are the cosines of a free belief with
-    the right and the wrong text; `said` is 1, 0 or -1 of a yes or no question; `listing` is the part of an answer that is taken for a list, `listed` what is wrong with it."""
+    """A question with what its answer was read as. `f1` of a fact and a free belief is from 0 to 1; `near` are the
+    cosines of a free belief with the right and the wrong text; `said` is 1, 0 or -1 of a yes or no question; `listing`
+    is the part of an answer that is taken for a list, `listed` what is wrong with it."""
 
     row: Row
     answer: str
@@ -24,7 +25,8 @@ class Scored:
 
 
 def scored_choice_list_or_yes_no(row: Row, answer: str, listing: str | None = None) -> Scored:
-    """Return a choice, a list or a yes or no question with what its answer is read as; a list is looked for in `listing`, in all of the answer without one."""
+    """Return a choice, a list or a yes or no question with what its answer is read as; a list is looked for in
+    `listing`, in all of the answer without one."""
     if row.kind == CHOICE:
         return Scored(row, answer, chooses(answer, row.key))
     if row.kind == LIST:

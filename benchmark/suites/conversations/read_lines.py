@@ -1,4 +1,5 @@
-"""What answers of two models to a question about a conversation are held against each other by: gold, what each said, and whether that is right."""
+"""What answers of two models to a question about a conversation are held against each other by: gold, what each said,
+and whether that is right."""
 
 from __future__ import annotations
 
@@ -63,7 +64,8 @@ def _said(sample: Sample, reading: Reading) -> str | None:
 
 
 def _officially(sample: Sample, reading: Reading, same: str | None) -> str | None:
-    """Return what the official reading takes an answer for; of a choice it says no more than whether it is the right one, so that one with the same verdict is the `same`."""
+    """Return what the official reading takes an answer for; of a choice it says no more than whether it is the right
+    one, so that one with the same verdict is the `same`."""
     if reading and sample.content["kind"] == CHOICE:
         return same or ("the right option" if reading["right"] else "not the right option")
     return _said(sample, reading)

@@ -1,8 +1,8 @@
 """An answer to a choice, a list or a yes or no question in both readings, as plain data.
 
-A reading has `right`. A choice has `said`, the place of the option, None in the official reading, which only says whether it is the right one; a yes or
-no question `said`, 1, 0 or -1 for neither; a list `named`, the characters in it, `excluded`, whether one who knows is lacking, and `included`, whether
-one is there who does not know.
+A reading has `right`. A choice has `said`, the place of the option, None in the official reading, which only says
+whether it is the right one; a yes or no question `said`, 1, 0 or -1 for neither; a list `named`, the characters in it,
+`excluded`, whether one who knows is lacking, and `included`, whether one is there who does not know.
 """
 
 from __future__ import annotations

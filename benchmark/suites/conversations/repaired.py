@@ -1,4 +1,5 @@
-"""What a person reads in an answer: whole words alone count, and an answer that leaves it between several says nothing."""
+"""What a person reads in an answer: whole words alone count, and an answer that leaves it between several says
+nothing."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
 
 def option_of(answer: str, options: Sequence[str]) -> int | None:
-    """Return the place of the one option that an answer names by its letter or, without any letter, in its own words; None where it names none or
-    several."""
+    """Return the place of the one option that an answer names by its letter or, without any letter, in its own words;
+    None where it names none or several."""
     text = answer.lower().strip()
     if _BOTH.search(text):
         return None
@@ -40,9 +41,11 @@ def option_of(answer: str, options: Sequence[str]) -> int | None:
 
 
 def names_in(answer: str, names: Sequence[str]) -> list[str] | None:
-    """Return which of the names an answer gives as whole words, without those that it rules out; None where it gives none and does not say so.
+    """Return which of the names an answer gives as whole words, without those that it rules out; None where it gives
+    none and does not say so.
 
-    Names are looked for as they are written, so that Will is not found in "will"; in an answer without any of them whatever their case.
+    Names are looked for as they are written, so that Will is not found in "will"; in an answer without any of them
+    whatever their case.
     """
     for flags in (re.RegexFlag(0), re.IGNORECASE):
         given = [name for name in names if _given(answer, name, flags)]
@@ -53,7 +56,8 @@ def names_in(answer: str, names: Sequence[str]) -> list[str] | None:
 
 
 def yes_or_no(answer: str) -> int | None:
-    """Return 1 for yes, 0 for no, by those words or, without them, by whether somebody is said to know; None for neither and for both."""
+    """Return 1 for yes, 0 for no, by those words or, without them, by whether somebody is said to know; None for
+    neither and for both."""
     text = answer.lower().replace("’", "'")
     words = {match.group(1) in ("yes", "true") for match in _WORD.finditer(text)}
     if not words:

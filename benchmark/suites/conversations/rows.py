@@ -18,10 +18,11 @@ YES, NO, NOT_THERE = "yes", "no", "no:long"
 class Row:
     """A question.
 
-    `id` is `<set>/fact`, `<set>/belief<n>/dist` or `/choice`, `<set>/<topic>/list` or `<set>/<topic>/yn/<character>`. `scenario` is empty of a
-    fact; `topic` is answerability or information access, empty of the others; `order` is a belief's kind as the file names it, such as
-    `second-order:cyclic`. `right` and `wrong` are texts of a fact and a belief, names of a list; of a yes or no question `right` is one label.
-    `options` are those of a choice as shown, `key` is the place of the right one.
+    `id` is `<set>/fact`, `<set>/belief<n>/dist` or `/choice`, `<set>/<topic>/list` or `<set>/<topic>/yn/<character>`.
+    `scenario` is empty of a fact; `topic` is answerability or information access, empty of the others; `order` is a
+    belief's kind as the file names it, such as `second-order:cyclic`. `right` and `wrong` are texts of a fact and a
+    belief, names of a list; of a yes or no question `right` is one label. `options` are those of a choice as shown,
+    `key` is the place of the right one.
     """
 
     id: str

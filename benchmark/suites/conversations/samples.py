@@ -24,8 +24,8 @@ def names_of(question_set: QuestionSet) -> tuple[str, ...]:
 
 
 def people_of(row: Row, names: Sequence[str]) -> tuple[str, ...]:
-    """Return through whose eyes a question looks, outermost first: one of `names` or, of a belief of second order, two; nobody's where the
-    question does not name one of them in its place."""
+    """Return through whose eyes a question looks, outermost first: one of `names` or, of a belief of second order, two;
+    nobody's where the question does not name one of them in its place."""
     if row.kind == YES_NO:
         return (row.character,)
     if row.kind not in (CHOICE, DISTANCE):
@@ -93,9 +93,15 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
         place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
-            message = f"Set {question_set.set_id}: the name {part} is part of {whole}; the official reading takes one for the other."
+            message = (
+                f"Set {question_set.set_id}: the name {part} is part of {whole}; the official reading takes one "
+                f"for the other."
+            )
             yield {**place, "message": message}
         for row in question_set.rows:
             if row.kind == CHOICE and not people_of(row, names):
-                message = f"Set {question_set.set_id}: “{row.question[:80]}” asks about the belief of nobody who is in the conversation."
+                message = (
+                    f"Set {question_set.set_id}: “{row.question[:80]}” asks about the belief of nobody who is in "
+                    f"the conversation."
+                )
                 yield {**place, "message": message}

@@ -1,4 +1,5 @@
-"""The file of FANToM, alone or in the archive that its authors give out, and what can be checked of it against the release."""
+"""The file of FANToM, alone or in the archive that its authors give out, and what can be checked of it against the
+release."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ _CHOOSE = "\n\nChoose an answer from above:"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The bytes of the JSON file under its `name`, and whether they are `released`: as the archive has them. `digests` are of what was read, by name."""
+    """The bytes of the JSON file under its `name`, and whether they are `released`: as the archive has them. `digests`
+    are of what was read, by name."""
 
     name: str
     raw: bytes
@@ -40,7 +42,8 @@ class Source:
         if self.released:
             return ""
         return (
-            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it is not noticed: import {ARCHIVE}, "
+            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it "
+            f"is not noticed: import {ARCHIVE}, "
             "whose digest is checked."
         )
 
@@ -53,7 +56,8 @@ def source_of(path: Path) -> Source:
     digest = hashlib.sha256(raw).hexdigest()
     if digest != DIGESTS[ARCHIVE]:
         raise BadFantom(
-            f"{name} is not the released archive: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[ARCHIVE][:12]}."
+            f"{name} is not the released archive: its SHA-256 begins with {digest[:12]}; expected "
+            f"{DIGESTS[ARCHIVE][:12]}."
         )
     inner, content = _unpacked(name, raw)
     return Source(inner, content, {name: digest, inner: hashlib.sha256(content).hexdigest()}, released=True)
@@ -110,15 +114,16 @@ def _past(text: str, at: int, blanks: str) -> int:
 
 
 def check_flattened(path: Path, name: str, sets: Sets) -> dict[str, str]:
-    """Hold every question, with the options of choices in their order, against PercepToM's list of the released ones. Returns its digest by name,
-    nothing where there is no such list. Raises BadFantom with set and line of the list."""
+    """Hold every question, with the options of choices in their order, against PercepToM's list of the released ones.
+    Returns its digest by name, nothing where there is no such list. Raises BadFantom with set and line of the list."""
     if not path.is_file():
         return {}
     raw = _bytes_of(path).replace(b"\r\n", b"\n")
     digest = hashlib.sha256(raw).hexdigest()
     if digest != DIGESTS[FLATTENED]:
         raise BadFantom(
-            f"{path.name} is not the released file: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[FLATTENED][:12]}."
+            f"{path.name} is not the released file: its SHA-256 begins with {digest[:12]}; expected "
+            f"{DIGESTS[FLATTENED][:12]}."
         )
     compare_flattened(raw, path.name, name, sets)
     return {path.name: digest}

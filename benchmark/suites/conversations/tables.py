@@ -49,8 +49,8 @@ def table_of(
 def incomplete_told(
     entrants: Sequence[EntrantResults], figures: Sequence[Mapping[str, Any]], headers: Mapping[str, str]
 ) -> list[str]:
-    """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers` names the figures that are of sets. Entrants with the same
-    counts share a sentence."""
+    """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
+    names the figures that are of sets. Entrants with the same counts share a sentence."""
     models: dict[str, list[str]] = {}
     for entrant, of in zip(entrants, figures, strict=True):
         counts: dict[int, list[str]] = {}
@@ -73,7 +73,8 @@ def reasons_table(
     scenarios: Mapping[str, str],
     reading: str,
 ) -> Table:
-    """Return the table of wrong answers by reason; `found` are the counts of each entrant, `scenarios` what these are called."""
+    """Return the table of wrong answers by reason; `found` are the counts of each entrant, `scenarios` what these are
+    called."""
     names = {"lists": (EXCLUDED, INCLUDED, BOTH), "single": tuple(REASONS.values())}
     columns = [
         Column(

@@ -80,7 +80,8 @@ def everything(part: Part) -> bool:
 
 
 class WholeSets(NamedTuple):
-    """The answers of each set all of whose questions that count were asked, and how many sets were asked some of theirs alone."""
+    """The answers of each set all of whose questions that count were asked, and how many sets were asked some of theirs
+    alone."""
 
     answers: Mapping[tuple[str, int], Sequence[Read]]
     incomplete: int
@@ -91,7 +92,8 @@ class WholeSets(NamedTuple):
 
 
 def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], bool] = everything) -> WholeSets:
-    """Return the sets of `wholes` with their answers to the questions that `counts` says count: what is known of a part of a set says nothing of the set."""
+    """Return the sets of `wholes` with their answers to the questions that `counts` says count: what is known of a part
+    of a set says nothing of the set."""
     sets: dict[tuple[str, int], list[Read]] = {}
     for read in reads:
         if counts(part_of(read.sample)):

@@ -14,7 +14,8 @@ _NOTHING = {"value": None, "n": 0, "interval": None, "reason": "no answer that c
 
 
 class Said(NamedTuple):
-    """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither; None where that is not known."""
+    """One answer: its conversation, whether yes is right, and what was read, 1, 0 or -1 for neither; None where that is
+    not known."""
 
     conversation: str
     gold: int
@@ -22,8 +23,9 @@ class Said(NamedTuple):
 
 
 def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return {"value", "n", "interval"[, "reason"][, "bounds"]} of the answers that are known: one that is neither costs recall alone, as in the released
-    code. Bounds take those that are not known as wrong, one for the other, and as right."""
+    """Return {"value", "n", "interval"[, "reason"][, "bounds"]} of the answers that are known: one that is neither
+    costs recall alone, as in the released code. Bounds take those that are not known as wrong, one for the other, and
+    as right."""
     known = [answer for answer in answers if answer.predicted is not None]
     bounds = (
         {} if len(known) == len(answers) else {"bounds": [_taken(answers, wrong=True), _taken(answers, wrong=False)]}
@@ -50,7 +52,8 @@ def _known(answers: Sequence[Said], seed: int, resamples: int) -> dict[str, Any]
     else:
         drawn = np.full((len(names) + 1, 1), np.nan)
     [(ends, why)] = intervals(
-        value[0], drawn, np.array([len(names)]), clusters=len(names), scale=SHARE, unit="conversations", empty="no conversation"
+        value[0], drawn, np.array([len(names)]), clusters=len(names), scale=SHARE, unit="conversations",
+        empty="no conversation"
     )  # fmt: skip
     found: dict[str, Any] = {"value": float(value[0, 0]), "n": len(answers), "interval": ends}
     return found | ({"reason": why} if why else {})

@@ -12,10 +12,11 @@ from benchmark.suites.conversations.units import Read, Wholes, in_scenario
 
 
 def analyses_of(reads: Sequence[Read], wholes: Wholes, reading: str, embedder: str, seed: int) -> dict[str, Any]:
-    """Return {"embedder", "fact": estimate, "scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: {kind: estimate}}}, "reasons":
-    {scenario: {"lists": …, "single": counts}}} of the answers of a reading.
+    """Return {"embedder", "fact": estimate, "scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order:
+    {kind: estimate}}}, "reasons": {scenario: {"lists": …, "single": counts}}} of the answers of a reading.
 
-    Repaired figures of the control are of the sets that are wholly accessible; official ones take what is accessible of any set, as the released code does.
+    Repaired figures of the control are of the sets that are wholly accessible; official ones take what is accessible of
+    any set, as the released code does.
     """
     parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
     return {

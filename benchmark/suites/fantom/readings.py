@@ -1,7 +1,7 @@
 """An answer in both readings, as plain data.
 
-A reading has `right`; that of a fact `f1` instead, which a free belief has, too, beside `near`, its cosines with the right and the wrong text. Those of
-other kinds are those of `conversations.readings`.
+A reading has `right`; that of a fact `f1` instead, which a free belief has, too, beside `near`, its cosines with the
+right and the wrong text. Those of other kinds are those of `conversations.readings`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from benchmark.suites.fantom.outcomes import scored_row
 
 
 def readings_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Reading, Reading | None]:
-    """Return the official reading of an answer and the repaired one, None where a person cannot read it. `answer` begins after the released code's marker."""
+    """Return the official reading of an answer and the repaired one, None where a person cannot read it. `answer`
+    begins after the released code's marker."""
     scored = scored_row(row_of(sample), answer, embedder)
     return _official(sample, scored), _repaired(sample, scored)
 

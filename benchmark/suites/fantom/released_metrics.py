@@ -29,7 +29,8 @@ _REASONS = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
 
 
 def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) -> dict[str, Any]:
-    """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set" whatever it is; None stands for not a number.
+    """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set"
+    whatever it is; None stands for not a number.
 
     `answers` are those of both scenarios; `grouping` is a key of GROUPINGS.
     """

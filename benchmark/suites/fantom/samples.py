@@ -30,7 +30,8 @@ def load(path: Path, *, conversation: str = SHORT) -> Imported:
 
 
 def samples_of(copy: Fantom, conversation: str) -> Iterator[Sample]:
-    """Return the questions about the short or the full conversations. The short ones are asked without characters who are not in them."""
+    """Return the questions about the short or the full conversations. The short ones are asked without characters who
+    are not in them."""
     for question_set in copy.sets.values():
         rows = (
             in_full(question_set.rows)

@@ -28,9 +28,10 @@ RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversa
 
 
 def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[str, Any]:
-    """Return both readings of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of RUNS under
-    `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only questions with an answer are scored, and in the repaired reading only sets all of whose questions have one.
-    Raises ValueError."""
+    """Return both readings of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
+    RUNS under `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only
+    questions with an answer are scored, and in the repaired reading only sets all of whose questions have one. Raises
+    ValueError."""
     copy = read_fantom(file_of(data))
     sets = copy.sets
     texts = read_answers(answers)

@@ -27,7 +27,8 @@ PROGRAM = program_of(METHODS, ANSWER)
 
 
 def request(question: Question) -> Request | str:
-    """Return the request of one step of the method. Raises BadQuestion where answers could not be read with the run's embedder."""
+    """Return the request of one step of the method. Raises BadQuestion where answers could not be read with the run's
+    embedder."""
     try:
         embedder_named(question.settings[EMBEDDER])
     except ValueError as error:
@@ -38,7 +39,8 @@ def request(question: Question) -> Request | str:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it is."""
+    """Return what an answer says, as the released code and as a person reads it; of an earlier step the text as it
+    is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     text = after_marker(answer_in(method_named(METHODS, question.settings), answer))

@@ -25,7 +25,10 @@ CONVERSATION = Setting(
     "conversation",
     "Conversations",
     SHORT,
-    help="The full ones have characters who do not take part in the short ones; more questions are then about what somebody missed.",
+    help=(
+        "The full ones have characters who do not take part in the short ones; more questions are then about "
+        "what somebody missed."
+    ),
     choices=((SHORT, "short, the part that matters"), (FULL, "full")),
 )
 METHOD = method_setting(METHODS)
@@ -45,7 +48,10 @@ EMBEDDING = EmbedderSetting(
     EMBEDDER,
     "Embedder",
     TOY,
-    help="Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, needs the packages of requirements-embedder.txt.",
+    help=(
+        "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
+        "needs the packages of requirements-embedder.txt."
+    ),
     choices=((TOY, "toy: counts of words"), (MINILM, "all-MiniLM-L6-v2")),
 )
 
@@ -56,10 +62,14 @@ def _methods(reported: Reported) -> Sections:
         asked_by(METHOD.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
-            "A set, all questions on one piece of information, is right where all its answers are (ALL); ALL* also takes the beliefs in free words, which are right "
-            f"where their embedding is nearer to the right text than to the wrong one (embedder: {embedder}). The official reading takes answers as the benchmark’s released "
-            "code does, which looks for names and words inside others and takes one right option beside another; the control then has what is accessible of any set. The "
-            "repaired reading takes whole words, one option and an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the sets "
+            "A set, all questions on one piece of information, is right where all its answers are (ALL); "
+            "ALL* also takes the beliefs in free words, which are right "
+            f"where their embedding is nearer to the right text than to the wrong one (embedder: "
+            f"{embedder}). The official reading takes answers as the benchmark’s released "
+            "code does, which looks for names and words inside others and takes one right option beside "
+            "another; the control then has what is accessible of any set. The "
+            "repaired reading takes whole words, one option and an unambiguous yes or no alone; what it "
+            "cannot read is missing, with bounds; the control then has the sets "
             "that are wholly accessible. Intervals resample conversations with all their questions.",
         ),
     ]

@@ -1,8 +1,8 @@
 """What the paper looks into besides its main table, with n and intervals over stories, in either reading.
 
-Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but for gold's own
-distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from resampling stories. Estimates
-are those of `pooled`: {"value", "n", "interval"[, "reason"]}, fractions.
+Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but
+for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from
+resampling stories. Estimates are those of `pooled`: {"value", "n", "interval"[, "reason"]}, fractions.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ def match_bucket(count: int) -> str:
 def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
     """Return {"kinds", "match_counts", "volume"}.
 
-    - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted rows of the kind
-      that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its n is that of recall. Rows of no
-      kind are left out.
-    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}, "unjudged"} of the predicted rows (table 11).
+    - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted
+      rows of the kind that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its
+      n is that of recall. Rows of no kind are left out.
+    - `match_counts`: {"rows": {"0" … "4+", "total"}, "shares": {"0" … "4+"}, "unjudged"} of the predicted rows (table
+      11).
     - `volume`: {"predicted", "gold", "stories", "predicted_per_story", "gold_per_story"} (figure 8).
 
-    Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as unmatched and as
-    matched, of `match_counts` as of another bucket and as of this one.
+    Rows that the judge left out are in no estimate and no n; estimates that they bear on have `bounds`, with them as
+    unmatched and as matched, of `match_counts` as of another bucket and as of this one.
     """
     usable, gold, predicted = _rows_of(results)
     columns = Columns(len(usable))
@@ -116,7 +117,8 @@ def _without_counts(result: Stage1Result) -> Stage1Result:
 
 
 class _Rows:
-    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows, 2)."""
+    """The rows of one side with their match counts, nan where nobody judged, and places of their kinds, shape (rows,
+    2)."""
 
     def __init__(
         self, results: Sequence[Stage1Result], counts: Sequence[Sequence[int | None]], kinds: Sequence[Ints]
@@ -155,11 +157,14 @@ def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
 def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
     """Return {"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
 
-    - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold rows of the kind.
-    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons": [[why there is none]]}};
-      intervals are of the share of the gold label's rows. `said` has every legal label, then `missing` and `illegal`, in display order.
-    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: how often each label of `said` stands in the gold rows of all
-      stories, usable or not, and was predicted in the usable ones, with intervals of the shares (figure 4).
+    - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold
+      rows of the kind.
+    - `confusion`: {dimension: {"gold": labels, "said": labels, "rows": [[count]], "ends": [[interval]], "reasons":
+      [[why there is none]]}}; intervals are of the share of the gold label's rows. `said` has every legal label, then
+      `missing` and `illegal`, in display order.
+    - `labels`: {dimension: {"labels", "gold", "gold_ends", "gold_reasons", "predicted", "ends", "reasons"}}: how often
+      each label of `said` stands in the gold rows of all stories, usable or not, and was predicted in the usable ones,
+      with intervals of the shares (figure 4).
     """
     rules = {"seed": seed, "resamples": resamples}
     usable = _usable(results)
@@ -238,8 +243,9 @@ def outputs_analysis(
 ) -> dict[str, Any]:
     """Return {"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
 
-    `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where there is none. The
-    share's n is the number of answers. `without` passes through what is no answer of the model, by what failed and why.
+    `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where
+    there is none. The share's n is the number of answers. `without` passes through what is no answer of the model, by
+    what failed and why.
     """
     columns = Columns(len(outputs))
     unusable, answered = (

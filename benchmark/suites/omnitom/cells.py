@@ -75,8 +75,8 @@ def kind_codes(orders: tuple[str, ...], roles: tuple[str, ...]) -> Ints:
 
 
 class Cells:
-    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2), `story` (rows,). All
-    stories are labelled by one scheme."""
+    """The cells of stories as places of their labels: `gold` and `said` of shape (rows, dimensions), `kinds` (rows, 2),
+    `story` (rows,). All stories are labelled by one scheme."""
 
     def __init__(self, results: Sequence[Stage2Result], scheme: Scheme) -> None:
         self.scheme = scheme
@@ -105,7 +105,8 @@ class Cells:
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 
     def right(self) -> tuple[Ints, Ints]:
-        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 + dimensions)."""
+        """Right cells and cells by story, kind, and all dimensions together before each: shape (stories, kinds, 1 +
+        dimensions)."""
         legal = self.gold >= 0
         return self._by_kind(legal & (self.gold == self.said)), self._by_kind(legal)
 

@@ -1,4 +1,5 @@
-"""What became of one model's questions: the readings of its answers, story by story, and why those that lack are lacking."""
+"""What became of one model's questions: the readings of its answers, story by story, and why those that lack are
+lacking."""
 
 from __future__ import annotations
 
@@ -28,10 +29,11 @@ FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
 class Results:
     """The readings of one model.
 
-    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for. `extractions` and
-    `labellings` have what table 12 counts of each such story with gold: "" where the model's answer can be used, why not otherwise, None
-    without an answer; `without` by stage why there was none, and why extractions have no judgement, with the number of stories.
-    `lacking` says of a stage why official scoring has no figures of it, in a sentence; a stage with figures is not in it.
+    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for.
+    `extractions` and `labellings` have what table 12 counts of each such story with gold: "" where the model's answer
+    can be used, why not otherwise, None without an answer; `without` by stage why there was none, and why extractions
+    have no judgement, with the number of stories. `lacking` says of a stage why official scoring has no figures of it,
+    in a sentence; a stage with figures is not in it.
     """
 
     name: str
@@ -69,12 +71,15 @@ def not_read(scheme: Scheme) -> str:
     """Return why official scoring has nothing on gold of this scheme, empty for OmniToM's own."""
     if scheme.official:
         return ""
-    return f"Gold labelled by {scheme.schema.reference} has no official reading: the released code knows OmniToM's own dimensions alone."
+    return (
+        f"Gold labelled by {scheme.schema.reference} has no official reading: the released code knows OmniToM's "
+        f"own dimensions alone."
+    )
 
 
 class _Collecting:
-    """Goes through the outcomes of one model; `extractions` has by story why its extraction is of no use, "" where it is, and `extracted` what was
-    read of each that there is."""
+    """Goes through the outcomes of one model; `extractions` has by story why its extraction is of no use, "" where it
+    is, and `extracted` what was read of each that there is."""
 
     def __init__(self, entered: Entered, records: Mapping[str, Record]) -> None:
         self.entered, self.records = entered, records
@@ -144,7 +149,8 @@ class _Collecting:
         self.lacking["stage1"][key] = self._why_none(key)
 
     def _why_none(self, key: str, outcome: Outcome | None = None) -> str:
-        """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story that was never judged has none."""
+        """Return why the answer has no part in official figures, empty where it has; without an outcome, why a story
+        that was never judged has none."""
         if none := not_read(self.records[key].scheme):
             return none
         if self.entered.settings["form"] == "structured":

@@ -11,13 +11,15 @@ from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 
 
 def unread(result: Stage1Result | Stage2Result) -> str:
-    """Return why official scoring gets nothing out of an answer, "" where it does; its own readings say no more than that."""
+    """Return why official scoring gets nothing out of an answer, "" where it does; its own readings say no more than
+    that."""
     rows = len(result.pred_counts) if isinstance(result, Stage1Result) else result.paired
     return "" if rows else "no row"
 
 
 def stage1_rows(result: Stage1Result, *, order: str = "", role: str = "", matches: str = "") -> tuple[int, int]:
-    """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or predicted ones of a MatchCount."""
+    """Return (rows meant, all rows) of a story in the figures of `stage1_analyses`: of a kind on both sides, or
+    predicted ones of a MatchCount."""
     predicted = list(zip(result.pred_counts, *told_kinds(result), strict=True))
     gold = [] if matches else list(zip(result.gold_counts, result.gold_orders, result.gold_roles, strict=True))
     meant = [
@@ -36,8 +38,8 @@ def stage2_rows(
 ) -> tuple[int, int]:
     """Return (rows meant, rows they are among) of a story in the figures of `stage2_analyses`.
 
-    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the labels `gold` and
-    `said`; without either, the right ones.
+    Rows are those of the kind. Of a dimension those count whose gold label is legal, and meant are those with the
+    labels `gold` and `said`; without either, the right ones.
     """
     cells = Cells([result], result.scheme)
     kept = np.ones(len(cells.story), dtype=bool)

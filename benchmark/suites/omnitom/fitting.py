@@ -16,10 +16,14 @@ TAKEN_LABELS = (MISSING, ILLEGAL, "gold", "model", "total")
 
 
 def unfit(schema: Schema, resources: Resources) -> str:
-    """Return what is wrong with gold that a suite for this schema is to ask about, as the end of a sentence about it; empty where it can."""
+    """Return what is wrong with gold that a suite for this schema is to ask about, as the end of a sentence about it;
+    empty where it can."""
     theirs = resources.schema
     if theirs != schema:
-        return f"is labelled by {theirs.reference}; expected gold labelled by {schema.reference}, whose dimensions a run measures."
+        return (
+            f"is labelled by {theirs.reference}; expected gold labelled by {schema.reference}, whose dimensions "
+            f"a run measures."
+        )
     odd = next(_odd(schema), "")
     return odd and f"is labelled by {schema.reference}, {odd}"
 
@@ -30,9 +34,18 @@ def _odd(schema: Schema) -> Iterator[str]:
         if key in TAKEN_KEYS:
             yield f"whose dimension {key} has the name of another column of answers; expected another key."
         if names.count(name) > 1:
-            yield f"whose dimension {key} differs from another one in digits and low lines alone, which answers leave out; expected keys of other letters."
+            yield (
+                f"whose dimension {key} differs from another one in digits and low lines alone, which answers "
+                f"leave out; expected keys of other letters."
+            )
         for value in schema[key].values:
             if value in TAKEN_LABELS:
-                yield f"whose dimension {key} has the label {value!r}, the name of another column of tables; expected another label."
+                yield (
+                    f"whose dimension {key} has the label {value!r}, the name of another column of tables; "
+                    f"expected another label."
+                )
             if "|" in value:
-                yield f"whose dimension {key} has the label {value!r}, which no cell of a table with pipes can hold; expected one without."
+                yield (
+                    f"whose dimension {key} has the label {value!r}, which no cell of a table with pipes can "
+                    f"hold; expected one without."
+                )

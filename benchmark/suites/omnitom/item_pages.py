@@ -24,7 +24,8 @@ Reading = Mapping[str, Any]
 
 
 def item(view: ItemView) -> dict[str, Any]:
-    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official reading of any such answer."""
+    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official reading of any
+    such answer."""
     record = record_of_sample(view.question.sample, view.question.resources.schema)
     return {"unread": not_read(record.scheme), **_of_step(view, record)}
 
@@ -38,7 +39,8 @@ def _of_step(view: ItemView, record: Record) -> dict[str, Any]:
     return _follow_up(view, record, structured) if step == FOLLOW_UP else _judgement(view, record, structured)
 
 
-# --- extraction --------------------------------------------------------------------------------------------------------------
+# --- extraction
+# --------------------------------------------------------------------------------------------------------------
 def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
     gold = [
         {"actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels)} for row in record.rows
@@ -73,7 +75,8 @@ def _capped(rows: list[Shown]) -> dict[str, Any]:
     return {"rows": rows[:MOST_ROWS], "count": len(rows), "left": max(0, len(rows) - MOST_ROWS)}
 
 
-# --- judging -----------------------------------------------------------------------------------------------------------------
+# --- judging
+# -----------------------------------------------------------------------------------------------------------------
 def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
     """The rows that were asked for and what the follow-up says of each."""
     texts = view.question.answers
@@ -120,7 +123,8 @@ def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> l
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(
             {
-                "actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels), "shown": row.shown, "official": predicted,
+                "actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels),
+                "shown": row.shown, "official": predicted,
                 "repaired": count, "differs": official is not None and predicted != count,
             }
         )  # fmt: skip
@@ -139,7 +143,10 @@ def _predicted_counts(
     officially = _counted(theirs, (official or {}).get("pred", ()), "official")
     keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
     if keys[0] != keys[1]:
-        return [{"name": "Predicted, official reading", "rows": officially}, {"name": "Predicted, repaired reading", "rows": rows}]  # fmt: skip
+        return [
+            {"name": "Predicted, official reading", "rows": officially},
+            {"name": "Predicted, repaired reading", "rows": rows},
+        ]
     merged = [row | {"official": other["official"]} for row, other in zip(rows, officially, strict=True)]
     for row in merged:
         row["differs"] = official is not None and row["official"] != row["repaired"]
@@ -155,7 +162,8 @@ def _counted(rows: Sequence[Any], counts: Sequence[int | None], reading: str) ->
 
 
 def _name_matches(answers: Sequence[str], predicted: list[Shown], gold: list[Shown]) -> None:
-    """Structured judgements say which rows of the other table match; ids count from 1. A follow-up adds to its judgement."""
+    """Structured judgements say which rows of the other table match; ids count from 1. A follow-up adds to its
+    judgement."""
     values = [json_in(answer) for answer in reversed(answers)]
     for name, rows in (("predictions", predicted), ("gold", gold)):
         matches_by_id = {
@@ -167,7 +175,8 @@ def _name_matches(answers: Sequence[str], predicted: list[Shown], gold: list[Sho
             row["matches"] = ", ".join(str(match)[:12] for match in matches[:20]) if isinstance(matches, list) else ""
 
 
-# --- labelling ---------------------------------------------------------------------------------------------------------------
+# --- labelling
+# ---------------------------------------------------------------------------------------------------------------
 def _labelling(view: ItemView, record: Record, scheme: Scheme) -> dict[str, Any]:
     ours = iter((view.repaired or {}).get("predicted", ()))
     theirs = list((view.official or {}).get("predicted", ()))

@@ -50,7 +50,8 @@ def parse_follow_up(
 
 
 def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:
-    """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of which kinds."""
+    """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of
+    which kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
     unusable = "" if rows else repaired.why_unreadable(extraction, structured=structured, scheme=scheme)

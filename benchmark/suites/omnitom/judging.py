@@ -19,8 +19,8 @@ from workers.providers.contract import Request
 
 
 def instrument(settings: Settings) -> dict[str, Any]:
-    """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are no part of it: a longer answer loses fewer
-    rows, and another seed is a repetition."""
+    """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are
+    no part of it: a longer answer loses fewer rows, and another seed is a repetition."""
     if not settings["judge_reads_prompts"]:
         return {}
     chosen = {name: settings.get(name) for name in ("judge_level", "with_story")}

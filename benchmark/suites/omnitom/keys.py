@@ -1,4 +1,5 @@
-"""The metric groups of the suite for another schema than OmniToM's, which have names of their own, and the rules that know them as stage1 and stage2."""
+"""The metric groups of the suite for another schema than OmniToM's, which have names of their own, and the rules that
+know them as stage1 and stage2."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ Shown = TypeVar("Shown", ShownTable, ShownPicture)
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """`renamed` has the key of each metric group by the one that OmniToM's own has; what takes or returns groups is wrapped so that each side has its own."""
+    """`renamed` has the key of each metric group by the one that OmniToM's own has; what takes or returns groups is
+    wrapped so that each side has its own."""
 
     renamed: Mapping[str, str]
 

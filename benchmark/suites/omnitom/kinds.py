@@ -10,7 +10,8 @@ from benchmark.suites.omnitom.parsing.matching import fold
 ORDERS = ("0", "1", "2+")
 ACTORS = "actors"
 ROLES = (WORLD, ACTORS)
-"""The narrated facts, held by the special actor, and everything that a character or a group holds (paper, section 3)."""
+"""The narrated facts, held by the special actor, and everything that a character or a group holds (paper, section
+3)."""
 
 KINDS = {"order": ORDERS, "role": ROLES}
 

@@ -44,8 +44,8 @@ _HEADS = ("Order", "Status", "Access", "Repr", "CType", "Source", "Context")
 class Scheme:
     """A label schema as questions ask by it, and answers are read and counted by it.
 
-    `keys` are its dimensions. Of each, `names` has what tables of text head its column with, `heads` what files head its figures with, `shares` the
-    name of its accuracy, after that of all together, and `legal` its closed label set.
+    `keys` are its dimensions. Of each, `names` has what tables of text head its column with, `heads` what files head
+    its figures with, `shares` the name of its accuracy, after that of all together, and `legal` its closed label set.
     """
 
     schema: Schema

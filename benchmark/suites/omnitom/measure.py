@@ -1,4 +1,5 @@
-"""What one model's outcomes come to at both stages: figures of all stories and by story, and what the analyses make of them."""
+"""What one model's outcomes come to at both stages: figures of all stories and by story, and what the analyses make of
+them."""
 
 from __future__ import annotations
 

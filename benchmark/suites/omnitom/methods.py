@@ -12,13 +12,15 @@ from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
 from judge.domain.lexical import BLIND
 
 _UNCALIBRATED = (
-    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and the stage 1 "
+    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is "
+    "unknown and the stage 1 "
     "figures hold for this judge only."
 )
 
 
 def methods(scheme: Scheme, reported: Reported) -> Sections:
-    """Return (heading, text) in the order of a methods section; how often and how freely was asked only where that was chosen."""
+    """Return (heading, text) in the order of a methods section; how often and how freely was asked only where that was
+    chosen."""
     chosen = reported.settings.get("repetitions", 1) > 1 or reported.settings.get("temperature") is not None
     return [
         ("Prompts", _prompts(reported)),
@@ -52,12 +54,18 @@ def _prompts(reported: Reported) -> str:
     source = "wording of Credence's own" if name.startswith("omnitom-") else "the team's own wording"
     steps = [step for step in STEPS if step.key in (EXTRACT, LABEL) and reported.examples.get(step.key)]
     examples = "".join(f" Examples of {step.label.lower()}: {reported.examples[step.key]}." for step in steps)
-    return f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes are listed below.{examples} {answers}"
+    return (
+        f"Prompts were set {name} ({source}) at level {settings['level']} of the TELeR taxonomy; their hashes "
+        f"are listed below.{examples} {answers}"
+    )
 
 
 def _judge(reported: Reported) -> str:
     notes = " ".join(reported.judge_notes)
-    return f"Extracted propositions were matched with gold by the judge {reported.judge}, {_saw(reported)} {_UNCALIBRATED} {notes}"
+    return (
+        f"Extracted propositions were matched with gold by the judge {reported.judge}, {_saw(reported)} "
+        f"{_UNCALIBRATED} {notes}"
+    )
 
 
 def _saw(reported: Reported) -> str:
@@ -77,13 +85,16 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
     parts = []
     if "stage1" in reported.groups:
         parts.append(
-            "Extraction: precision is the share of predicted propositions that match at least one gold proposition, recall the share of "
-            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over stories and, as the "
+            "Extraction: precision is the share of predicted propositions that match at least one gold "
+            "proposition, recall the share of "
+            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over "
+            "stories and, as the "
             "published table does, the unweighted mean of the story categories' means."
         )
     if "stage2" in reported.groups:
         parts.append(
-            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, averaged over stories; "
+            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right "
+            "label, averaged over stories; "
             "overall is the mean of the dimensions."
         )
     structured = reported.settings["form"] == STRUCTURED
@@ -95,11 +106,13 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
         parts.append(reported.schema)
     elif not none:
         parts.append(
-            "Every answer was read twice. The official reading parses and scores as the benchmark's released code does and counts what it "
+            "Every answer was read twice. The official reading parses and scores as the benchmark's released "
+            "code does and counts what it "
             "cannot parse as 0."
         )
     parts.append(
-        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the estimate, and bounds "
+        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out "
+        "of the estimate, and bounds "
         "state the score if every such story were worth 0, or 1."
     )
     return " ".join(parts)
@@ -109,13 +122,16 @@ def _references(reported: Reported) -> str:
     parts = []
     if "baseline" in reported.kinds:
         parts.append(
-            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the legal labels, and "
+            "Baselines are no models: majority says the commonest label of this very dataset, random draws "
+            "among the legal labels, and "
             "omniscient lets every actor believe every narrated fact, the score of having no theory of mind."
         )
     if "person" in reported.kinds:
         parts.append(
-            "People are scored on the cells that they labelled, against gold without their own vote or decision: the record's label, another "
-            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a cell that stays open does not count. "
+            "People are scored on the cells that they labelled, against gold without their own vote or "
+            "decision: the record's label, another "
+            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a "
+            "cell that stays open does not count. "
             "Figures against gold that contains a person's own votes are marked as such and flatter."
         )
     return " ".join(parts)

@@ -147,7 +147,8 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
 
 
 def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
-    """Return {"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their stages.
+    """Return {"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their
+    stages.
 
     A stage is None where a story lacks its text or the released code would have aborted; `reason` then has the sentence
     for it: {"stage1": None, "stage2": {…}, "reason": {"stage1": "…"}}.
@@ -190,7 +191,8 @@ def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stag
 
 
 def why_none(story: int, stage: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
-    """Return why no selection with this story has official figures of the stage; empty where it does not stand in the way.
+    """Return why no selection with this story has official figures of the stage; empty where it does not stand in the
+    way.
 
     `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
     """

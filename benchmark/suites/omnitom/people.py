@@ -1,4 +1,5 @@
-"""People scored as a model at labelling, on the cells that they labelled: other cells and stories are in none of their denominators."""
+"""People scored as a model at labelling, on the cells that they labelled: other cells and stories are in none of their
+denominators."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ OPEN_STORY = "no cell is settled without this person"
 
 @dataclass(slots=True)
 class PersonResults:
-    """The readings of a person's labels: `results` are against gold without the person, `own_official` and `own_repaired` against gold with the
-    person's own votes and decisions."""
+    """The readings of a person's labels: `results` are against gold without the person, `own_official` and
+    `own_repaired` against gold with the person's own votes and decisions."""
 
     results: Results
     own_official: list[Stage2Result] = field(default_factory=list)
@@ -77,8 +78,8 @@ def _told(person: Person, results: PersonResults, records: Mapping[str, Record],
 
 
 def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> None:
-    """Add the story, against gold with the person and without. A cell that has no label or is not settled has no gold, so that it counts
-    nowhere."""
+    """Add the story, against gold with the person and without. A cell that has no label or is not settled has no gold,
+    so that it counts nowhere."""
     labels, settled = labelled.labels, labelled.settled
     frozen = [[belief["labels"][key] for key in record.scheme.keys] for belief in labelled.sample.gold["beliefs"]]
     if all(map(all, labels)):
@@ -99,7 +100,8 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
 
 
 def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:
-    """`gold`, a reading of the `frozen` labels, with the labels that are settled without the person where they differ."""
+    """`gold`, a reading of the `frozen` labels, with the labels that are settled without the person where they
+    differ."""
     return tuple(
         tuple(read if label == before else label for read, before, (label, _) in zip(*cells, strict=True))
         for cells in zip(gold, frozen, settled, strict=True)

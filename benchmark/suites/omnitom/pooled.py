@@ -1,6 +1,7 @@
 """Ratios of sums over stories, such as the recall of all gold rows of an order, with intervals over stories.
 
-Stories are resampled whole, and the ratio is taken of each resample's sums; all ratios of one `Pooled` share the resamples.
+Stories are resampled whole, and the ratio is taken of each resample's sums; all ratios of one `Pooled` share the
+resamples.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ Ints = NDArray[np.int64]
 
 
 class Estimate(statistics.Estimate):
-    """A ratio; `n` is what it is of, the sum of its denominators. `bounds` are it with rows that are missing at their worst and at their best."""
+    """A ratio; `n` is what it is of, the sum of its denominators. `bounds` are it with rows that are missing at their
+    worst and at their best."""
 
     bounds: NotRequired[list[float]]
 
@@ -30,8 +32,8 @@ DIGITS = 5
 
 @dataclass(frozen=True, slots=True)
 class Ratios:
-    """k ratios: their values, denominators and numbers of stories, shape (k,), and what they are without each of the `clusters` stories in
-    turn, then in each resample, shape (clusters + resamples, k)."""
+    """k ratios: their values, denominators and numbers of stories, shape (k,), and what they are without each of the
+    `clusters` stories in turn, then in each resample, shape (clusters + resamples, k)."""
 
     values: Floats
     of: Floats
@@ -64,7 +66,8 @@ class Ratios:
         return [(ends and [round(end, DIGITS) for end in ends], why) for ends, why in computed]
 
     def harmonic(self, other: Ratios) -> Ratios:
-        """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of `other`."""
+        """The harmonic mean of each two, such as F1 of precision and recall; 0 where both are 0. Its n is that of
+        `other`."""
         means = [_harmonic(*two) for two in ((self.values, other.values), (self.replicates, other.replicates))]
         both = (self.of > 0) & (other.of > 0)
         of, stories = np.where(both, other.of, 0), np.minimum(self.stories, other.stories)
@@ -80,7 +83,8 @@ def _estimate(value: float | None, n: int, interval: Interval) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """Ratios over rows of which some are missing: of the known ones, and of all with the missing ones at their worst and at their best.
+    """Ratios over rows of which some are missing: of the known ones, and of all with the missing ones at their worst
+    and at their best.
 
     All three are one object where nothing is missing.
     """
@@ -90,7 +94,8 @@ class Bounded:
     best: Ratios
 
     def estimates(self) -> list[Estimate]:
-        """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the worst to the upper for the best."""
+        """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the
+        worst to the upper for the best."""
         estimates = self.known.estimates()
         if self.worst is self.best:
             return estimates
@@ -122,7 +127,8 @@ def _harmonic(first: Floats, other: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Places of counts: of what is meant, of the rows that are known, and of those that are missing, None without any."""
+    """Places of counts: of what is meant, of the rows that are known, and of those that are missing, None without
+    any."""
 
     meant: slice
     known: slice
@@ -153,13 +159,15 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """`columns` of shape (stories, k), and their sums without each story and in each resample, shape (stories + resamples, k)."""
+    """`columns` of shape (stories, k), and their sums without each story and in each resample, shape (stories +
+    resamples, k)."""
 
     columns: Floats
     replicates: Floats
 
     def ratios(self, numerators: slice, denominators: slice, *, each: int = 1, scale: Scale = SHARE) -> Ratios:
-        """Return ratios of sums of columns. A denominator serves `each` numerators in turn, a single one all of them."""
+        """Return ratios of sums of columns. A denominator serves `each` numerators in turn, a single one all of
+        them."""
         top, bottom = self.columns[:, numerators], np.repeat(self.columns[:, denominators], each, axis=1)
         bottom = np.broadcast_to(bottom, top.shape)
         drawn = ratios(self.replicates[:, numerators], np.repeat(self.replicates[:, denominators], each, axis=1))
@@ -167,7 +175,8 @@ class Pooled:
         return Ratios(ratios(top.sum(axis=0), of), of, (bottom > 0).sum(axis=0), drawn, len(top), scale=scale)
 
     def bounded(self, parts: Parts) -> Bounded:
-        """Return the ratios of what is meant in the known rows, and in all rows with none, or all, of the missing ones meant."""
+        """Return the ratios of what is meant in the known rows, and in all rows with none, or all, of the missing ones
+        meant."""
         known = self.ratios(parts.meant, parts.known)
         if parts.missing is None:
             return Bounded(known, known, known)

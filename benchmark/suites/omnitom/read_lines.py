@@ -14,8 +14,10 @@ YES, NO = "yes", "no"
 
 
 def lines(view: ItemView) -> Sequence[ReadLine]:
-    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the propositions, whether gold has them in these words, which no
-    mark is made of, as the judge decides; of a judgement how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it is about."""
+    """Return the lines of an item: of a labelling each label of each gold proposition; of an extraction the
+    propositions, whether gold has them in these words, which no mark is made of, as the judge decides; of a judgement
+    how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it
+    is about."""
     step, shown = view.question.step, item(view)
     if step == LABEL:
         return list(_labels(shown))

@@ -7,13 +7,13 @@ Every estimate lies between its bounds.
 
 - Gold: propositions without an actor or a belief, which nobody was shown, do not count; a gold label outside its closed
   set makes its cell undefined. A story without gold propositions has no figures and is not unusable either.
-- Stage 1: a story counts where its answer holds a proposition and the judge gave a row of either table a count. Shares are of
-  the rows with a count; bounds take the others as unmatched, and as matched. Of a side without any count as many rows are taken
-  to be matched as on the other side, at most all of them.
+- Stage 1: a story counts where its answer holds a proposition and the judge gave a row of either table a count. Shares
+  are of the rows with a count; bounds take the others as unmatched, and as matched. Of a side without any count as many
+  rows are taken to be matched as on the other side, at most all of them.
 - Stage 2: a story counts where its answer holds at least one row of a gold proposition. Rows and labels that it leaves
   out there, and labels outside the closed set, are wrong: the model was asked for them.
-- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is no missing answer: nothing
-  is found, whatever a judge makes of it, and all labels are missing, thus wrong.
+- A table that can be read and has no row (a header alone, `{"rows": []}`) says nothing, and is no missing answer:
+  nothing is found, whatever a judge makes of it, and all labels are missing, thus wrong.
 """
 
 from __future__ import annotations
@@ -116,8 +116,8 @@ def repaired_labels(labels: Labels, scheme: Scheme) -> Labels:
 
 
 def stage1_score(result: Stage1Result) -> StoryScore:
-    """Precision, recall and F1 of the rows that were judged, with the others as unmatched (worst) and as matched (best). An
-    extraction that could not be read can have been anything, whatever was judged of it."""
+    """Precision, recall and F1 of the rows that were judged, with the others as unmatched (worst) and as matched
+    (best). An extraction that could not be read can have been anything, whatever was judged of it."""
     if not result.gold_counts:
         undefined = dict.fromkeys(STAGE1_SHARES)
         return StoryScore(result.category, undefined, undefined, None, result.unusable)
@@ -178,8 +178,8 @@ def score_repaired(
 
     A row of `overall` and `by_category` has `stories` (usable ones), the figures, `interval` and `bounds` of each as
     [low, high], `unusable` (how many stories) and, where there are any, `unusable_reasons` and `unjudged` rows. Rows of
-    `stories` have the figures, or None with a `reason`; bounds where anything is missing, and `unjudged` with the rows that
-    the judge left out. A stage that no story has an answer for is None, with its reason in `reason`.
+    `stories` have the figures, or None with a `reason`; bounds where anything is missing, and `unjudged` with the rows
+    that the judge left out. A stage that no story has an answer for is None, with its reason in `reason`.
     """
     rules = {"seed": seed, "resamples": resamples}
     out: dict[str, Any] = {}

@@ -13,8 +13,8 @@ class Stage1Result:
     """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
 
     `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
-    official reading never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both (see
-    `kinds`), are empty where they are not known.
+    official reading never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
+    (see `kinds`), are empty where they are not known.
     """
 
     story_id: int
@@ -31,8 +31,8 @@ class Stage1Result:
     def unjudged(self) -> tuple[int, int]:
         """How many predicted and gold rows of a usable extraction the judge left without a judgement.
 
-        An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement that is unusable
-        no row counts.
+        An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement
+        that is unusable no row counts.
         """
         if not self.pred_counts or not self.gold_counts:
             return 0, 0
@@ -55,7 +55,8 @@ def _matched(counts: tuple[int | None, ...]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Stage2Result:
-    """Gold labels of each gold row, in the order of the scheme's dimensions, and what was predicted for it: None without a row, "" without a label.
+    """Gold labels of each gold row, in the order of the scheme's dimensions, and what was predicted for it: None
+    without a row, "" without a label.
 
     `roles` are the gold rows' (see `kinds`), empty where they are not known.
     """
@@ -79,7 +80,8 @@ class Stage2Result:
             yield from zip(self.scheme.keys, zip(*self.gold, strict=True), columns, strict=True)
 
     def right(self) -> dict[str, list[bool]]:
-        """Return whether each cell is right, by dimension; cells whose gold label is outside its closed set are left out."""
+        """Return whether each cell is right, by dimension; cells whose gold label is outside its closed set are left
+        out."""
         right: dict[str, list[bool]] = {name: [] for name in self.scheme.keys}
         for name, gold, predicted in self.columns():
             legal = self.scheme.legal[name]

@@ -29,7 +29,8 @@ class _Measure:
 
 
 def _of(question: Question) -> tuple[Extent, Extent]:
-    """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was chosen and reads at all."""
+    """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was
+    chosen and reads at all."""
     settings, kind = question.settings, (question.settings["form"], question.step)
     sample = question.sample
     measures = partial(_measures, question.resources.schema)

@@ -65,7 +65,8 @@ def parse(question: Question, answer: str) -> Parsed:
 
 
 def expected(question: Question) -> str:
-    """Return what a perfect model would answer, in the form that is asked for; the judge's two tables as the data has them."""
+    """Return what a perfect model would answer, in the form that is asked for; the judge's two tables as the data has
+    them."""
     record, structured = _record(question), question.settings["form"] == STRUCTURED
     if question.step == LABEL:
         return gold_label_table(record)
@@ -91,7 +92,8 @@ def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold
 
 
 def predicted_rows(extraction: str, answer_format: str, scheme: Scheme) -> list[tuple[str, str]]:
-    """Return what the judge is shown of an extraction: the rows of official parsing, and of the repaired one where there is no official one."""
+    """Return what the judge is shown of an extraction: the rows of official parsing, and of the repaired one where
+    there is no official one."""
     structured = answer_format == STRUCTURED
     if structured or not scheme.official:
         return [(row.actor, row.belief) for row in parse_extraction(extraction, structured=structured, scheme=scheme)]
@@ -138,7 +140,8 @@ def _label_counts(question: Question) -> Mapping[str, Mapping[str, int]]:
 
 
 def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:
-    """Return how often each label stands in the gold of all stories, by dimension: what the majority baseline goes by."""
+    """Return how often each label stands in the gold of all stories, by dimension: what the majority baseline goes
+    by."""
     counts: dict[str, Counter[str]] = {}
     for sample in samples:
         for belief in sample.gold["beliefs"]:

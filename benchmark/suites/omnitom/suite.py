@@ -48,7 +48,10 @@ EXTRACTION = MetricGroup(
     judged=True,
     category_mean="f1",
     notes=(
-        "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's table prints as overall.",
+        (
+            "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's "
+            "table prints as overall."
+        ),
     ),
     tells=STRUCTURE,
 )
@@ -86,13 +89,15 @@ CONTROLS = Controllable(
 
 
 def labelled_by(schema: Schema) -> Suite:
-    """Return the suite for gold of a schema: OmniToM's own, or one that asks about, reads, counts and shows that schema's dimensions."""
+    """Return the suite for gold of a schema: OmniToM's own, or one that asks about, reads, counts and shows that
+    schema's dimensions."""
     scheme = scheme_of(schema)
     return SUITE if scheme.official else _of_schema(scheme)
 
 
 def _of_schema(scheme: Scheme) -> Suite:
-    """Nothing of the released code is about these dimensions: there are no official readings, no folder, no files of answers to score."""
+    """Nothing of the released code is about these dimensions: there are no official readings, no folder, no files of
+    answers to score."""
     schema = scheme.schema
     groups = tuple(replace(group, key=named_by(group.key, schema)) for group in (EXTRACTION, _labelling(scheme)))
     keys = Keys({group.key: renamed.key for group, renamed in zip((EXTRACTION, LABELLING), groups, strict=True)})

@@ -13,8 +13,8 @@ from benchmark.suites.story_scores import READINGS
 
 
 def scores(entered: Entered) -> dict[str, Any]:
-    """Return {official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in the reading's `reason`. Of
-    one that was asked several times, figures alone, without stories."""
+    """Return {official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in
+    the reading's `reason`. Of one that was asked several times, figures alone, without stories."""
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
         measured = measure(entered)
         return {

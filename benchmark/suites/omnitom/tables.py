@@ -1,6 +1,7 @@
 """The paper's tables over runs of this platform. Model names, scores and counts come in as plain data.
 
-A report is what `score_official` or `score_repaired` has for a stage: `overall` and `by_category`, numbers or their texts.
+A report is what `score_official` or `score_repaired` has for a stage: `overall` and `by_category`, numbers or their
+texts.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def _number(value: Any) -> Any:
 def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
 
-    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all of
-    one `reading`, which the title names. Intervals are those of the reports, where they have any.
+    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all
+    of one `reading`, which the title names. Intervals are those of the reports, where they have any.
     """
     reports = [run["stage1"] for run in runs if run.get("stage1")]
     categories = in_order((row["story_category"] for report in reports for row in report["by_category"]), CATEGORIES)
@@ -146,7 +147,8 @@ def match_count_distribution(
     reading: str,
     shares: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
 ) -> Table:
-    """The paper's table 11 from {model: rows by bucket and their `total`}: predicted rows by how many gold rows they match, with totals.
+    """The paper's table 11 from {model: rows by bucket and their `total`}: predicted rows by how many gold rows they
+    match, with totals.
 
     `shares` adds the estimate of each bucket's share of a model's rows.
     """
@@ -185,8 +187,8 @@ _PARTS = {
 
 
 def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, reading: str) -> Table:
-    """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers that cannot be used,
-    of how many, and apart from them what is not the model's doing."""
+    """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers
+    that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
     for stage, parts in STAGE_PARTS.items():
         group = f"Stage {stage[-1]}"

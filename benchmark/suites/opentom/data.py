@@ -34,8 +34,8 @@ DIGESTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrative:
-    """A story in which one person moves an object. `text` is the narrative, `long_text` its long form, empty where it has none; `places` are the
-    original and the new one."""
+    """A story in which one person moves an object. `text` is the narrative, `long_text` its long form, empty where it
+    has none; `places` are the original and the new one."""
 
     key: str
     text: str
@@ -68,8 +68,8 @@ class OpenQuestion:
 
 @dataclass(frozen=True, slots=True)
 class OpenToM:
-    """A copy of the benchmark: narratives and, by the name of their file and the narrative's key, questions, both in the order of the files;
-    the licence's text; the SHA-256 of each file as 64 hexadecimal digits."""
+    """A copy of the benchmark: narratives and, by the name of their file and the narrative's key, questions, both in
+    the order of the files; the licence's text; the SHA-256 of each file as 64 hexadecimal digits."""
 
     narratives: Mapping[str, Narrative]
     questions: Mapping[str, Mapping[str, Sequence[OpenQuestion]]]
@@ -92,7 +92,8 @@ def read_opentom(folder: Path) -> OpenToM:
     for name, digest in digests.items():
         if DIGESTS[name] != digest:
             raise BadOpenToM(
-                f"{name} is not the released file: its SHA-256 begins with {digest[:12]}; expected {DIGESTS[name][:12]}."
+                f"{name} is not the released file: its SHA-256 begins with {digest[:12]}; expected "
+                f"{DIGESTS[name][:12]}."
             )
     return OpenToM(narratives, questions, licence, digests)
 

@@ -1,7 +1,7 @@
 """Pairs of a coarse and a fine answer on the same view of the same object: do they say the same?
 
-After the paper's section 4: unfaithful are a yes (it is where it was) with another place, and a no with the original place. Whether pairs
-with an answer that cannot be read stay in the denominator is not said there; both rates are given.
+After the paper's section 4: unfaithful are a yes (it is where it was) with another place, and a no with the original
+place. Whether pairs with an answer that cannot be read stay in the denominator is not said there; both rates are given.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Key = tuple[str, str, tuple[str, ...]]
 
 
 class Answer(NamedTuple):
-    """What was read in the answer to a question: its label, None or UNREAD for none; `missing` where there is no answer."""
+    """What was read in the answer to a question: its label, None or UNREAD for none; `missing` where there is no
+    answer."""
 
     sample: Sample
     label: int | None
@@ -30,9 +31,10 @@ Pair = tuple[Answer, Answer]
 
 
 def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, dict[str, Any]]:
-    """Return by order ("first", "second") the numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates over all and
-    over read pairs, with intervals over narratives; bounds take what is not read or missing as faithful and as unfaithful. Of a question asked several times
-    the first answer counts; the narrator's questions are in no pair."""
+    """Return by order ("first", "second") the numbers of pairs, of those that cannot be read, of unfaithful and of
+    missing ones, and the rates over all and over read pairs, with intervals over narratives; bounds take what is not
+    read or missing as faithful and as unfaithful. Of a question asked several times the first answer counts; the
+    narrator's questions are in no pair."""
     coarse, fine = _by_key(answers, COARSE), _by_key(answers, FINE)
     rates: dict[str, dict[str, Any]] = {}
     for order in ("first", "second"):

@@ -39,7 +39,8 @@ LABELS: Mapping[str, Mapping[str, int]] = {
     ACCESSIBILITY: {"more accessible": 1, "less accessible": 2, "equally accessible": 3},
     ATTITUDE: {"positive": 1, "negative": 2, "neutral": 3},
 }
-"""By kind, the number that official scoring gives to each answer; those of a place are 1 for the original and 2 for the new one."""
+"""By kind, the number that official scoring gives to each answer; those of a place are 1 for the original and 2 for the
+new one."""
 
 PARTS = (COARSE, FINE)
 """The two parts of the benchmark: they differ in the questions about places, the others are in both."""

@@ -1,4 +1,5 @@
-"""Macro F1 with an interval over narratives: narratives are resampled whole, and F1 is taken of each resample's sums."""
+"""Macro F1 with an interval over narratives: narratives are resampled whole, and F1 is taken of each resample's
+sums."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ Bounded = dict[str, Any]
 
 
 class Told(NamedTuple):
-    """One answer: its narrative, the label that is right, None where official scoring has none, and the label that was read, None or UNREAD for none."""
+    """One answer: its narrative, the label that is right, None where official scoring has none, and the label that was
+    read, None or UNREAD for none."""
 
     narrative: str
     gold: int | None
@@ -34,27 +36,29 @@ class Told(NamedTuple):
 
 
 def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
-    """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1, with its interval; `n` counts
-    these answers. `bounds` take the others as wrong, for the labels that lose most by it, and as right."""
+    """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1,
+    with its interval; `n` counts these answers. `bounds` take the others as wrong, for the labels that lose most by it,
+    and as right."""
     return _bounded([answers], seed, resamples)
 
 
 def macro_difference(
     first: Sequence[Told], other: Sequence[Told], *, seed: int, resamples: int = RESAMPLES
 ) -> Estimate:
-    """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the answers of both."""
+    """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the
+    answers of both."""
     return _estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples)
 
 
 def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
-    """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of narratives; `n` counts the answers of
-    all. `bounds` are as those of one part."""
+    """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of
+    narratives; `n` counts the answers of all. `bounds` are as those of one part."""
     return _bounded(parts, seed, resamples)
 
 
 def macro_bounds(answers: Sequence[Told]) -> tuple[float, float] | None:
-    """Return the macro F1 with the answers that were not read as wrong, for the labels that lose most by it, and as right; None without any answer to a
-    question that has a label."""
+    """Return the macro F1 with the answers that were not read as wrong, for the labels that lose most by it, and as
+    right; None without any answer to a question that has a label."""
     asked = [answer for answer in answers if answer.gold is not None]
     if not asked:
         return None
@@ -111,7 +115,8 @@ def _estimate(
     else:
         drawn = np.full((len(narratives) + 1, 1), np.nan)
     [(ends, why)] = intervals(
-        value[0], drawn, np.array([len(narratives)]), clusters=len(narratives), scale=scale, unit="narratives", empty="no narrative"
+        value[0], drawn, np.array([len(narratives)]), clusters=len(narratives), scale=scale, unit="narratives",
+        empty="no narrative"
     )  # fmt: skip
     total = sum(map(len, counted))
     estimate: Estimate = {"value": float(value[0, 0]), "n": total, "interval": ends, "clusters": len(narratives)}

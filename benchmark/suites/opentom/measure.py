@@ -50,7 +50,8 @@ GROUP = accuracy_group(
 
 
 class Labelled(NamedTuple):
-    """A question of one reading: the label that is right and the one that was read, each None for none; `missing` where it has no answer."""
+    """A question of one reading: the label that is right and the one that was read, each None for none; `missing` where
+    it has no answer."""
 
     sample: Sample
     gold: int | None
@@ -88,8 +89,9 @@ def _labelled(entered: Entered, reading: Reading) -> list[Labelled]:
 
 
 def _analyses(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
-    """{"f1": {genre: estimate}, "kinds": {genre: {kind or "mean": estimate}}, "gap": {genre: estimate of mover less observer}, "unread": {genre: estimate of a share}, "batches": {genre: {"f1", "deviation",
-    "accuracy", "corrupted", "worst" (mean F1 with what was not read as wrong)}}, "unfaithful": {order: …}}."""
+    """{"f1": {genre: estimate}, "kinds": {genre: {kind or "mean": estimate}}, "gap": {genre: estimate of mover less
+    observer}, "unread": {genre: estimate of a share}, "batches": {genre: {"f1", "deviation", "accuracy", "corrupted",
+    "worst" (mean F1 with what was not read as wrong)}}, "unfaithful": {order: …}}."""
     of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
     of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
     return {
@@ -132,7 +134,8 @@ def _unread(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
 
 
 def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
-    """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of which a batch is missing are left out."""
+    """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of
+    which a batch is missing are left out."""
     found: dict[str, Any] = {}
     for part in PARTS:
         asked = [row for row in rows if part in row.sample.gold["batches"]]

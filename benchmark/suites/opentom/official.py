@@ -21,12 +21,14 @@ _LETTERS = {"a": "positive", "b": "neutral", "c": "negative"}
 
 
 def last_part_of_reasoning(text: str) -> str:
-    """Return the last line of an answer that reasons; of one line what follows its last "Therefore", all of it where that is missing."""
+    """Return the last line of an answer that reasons; of one line what follows its last "Therefore", all of it where
+    that is missing."""
     return text.split("\n")[-1] if "\n" in text else text.split("Therefore")[-1]
 
 
 def without_article(place: str) -> str:
-    """Return a place without the beginning `a`, `an` or `the` as released code removes it: of words too, so that `attic` is `ttic`."""
+    """Return a place without the beginning `a`, `an` or `the` as released code removes it: of words too, so that
+    `attic` is `ttic`."""
     for article in ("a", "an", "the"):
         if place.startswith(article):
             return place.removeprefix(article).strip()
@@ -44,7 +46,8 @@ def _words(text: str) -> list[str]:
 
 
 def gold_label(kind: str, answer: str, places: tuple[str, str]) -> int | None:
-    """Return the number of a gold answer; None of one that official scoring leaves out. `places` are the original and the new one."""
+    """Return the number of a gold answer; None of one that official scoring leaves out. `places` are the original and
+    the new one."""
     if kind == FINE:
         bare = [without_article(place).lower() for place in places]
         gold = without_article(answer).lower()
@@ -55,7 +58,8 @@ def gold_label(kind: str, answer: str, places: tuple[str, str]) -> int | None:
 
 
 def predicted_label(kind: str, answer: str, places: tuple[str, str]) -> int:
-    """Return the number of an answer, UNREAD where it cannot be read; a place that both are equally like is NEITHER. `answer` has no outer space."""
+    """Return the number of an answer, UNREAD where it cannot be read; a place that both are equally like is NEITHER.
+    `answer` has no outer space."""
     if kind == FINE:
         return _fine(answer, places)
     return _READ[kind](answer)

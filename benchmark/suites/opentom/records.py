@@ -10,7 +10,8 @@ class BadOpenToM(ValueError):
 
 
 class PlotRecord(Open):
-    """Who moves what from where to where, and who may have seen it: read by name, since the released code takes them in another order."""
+    """Who moves what from where to where, and who may have seen it: read by name, since the released code takes them in
+    another order."""
 
     mover: Filled
     observer: Filled

@@ -1,4 +1,5 @@
-"""The metrics of the released code: batches of narratives, questions by genre, macro F1 with its mean and deviation over the batches."""
+"""The metrics of the released code: batches of narratives, questions by genre, macro F1 with its mean and deviation
+over the batches."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ MOVER, OBSERVER = "mover", "observer"
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """An answer with the labels of gold (None where gold is no label) and of what it was read as, and its question: `type` as files have it,
-    `batch` the number of the sample of narratives that it is of."""
+    """An answer with the labels of gold (None where gold is no label) and of what it was read as, and its question:
+    `type` as files have it, `batch` the number of the sample of narratives that it is of."""
 
     batch: int
     type: str
@@ -30,7 +31,8 @@ class LabelledAnswer:
 
 
 def seen_by(person: str, answer: LabelledAnswer) -> bool:
-    """Whether a question is about the mover's or the observer's view (`person`): that of whom it names first; of both where it names neither."""
+    """Whether a question is about the mover's or the observer's view (`person`): that of whom it names first; of both
+    where it names neither."""
     words = answer.question.replace("'s", "").replace(",", "").split()
     own, other = (answer.mover, answer.observer) if person == MOVER else (answer.observer, answer.mover)
     if other not in words:
@@ -39,7 +41,8 @@ def seen_by(person: str, answer: LabelledAnswer) -> bool:
 
 
 def genres(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]:
-    """Return the answers by genre: a type, for multi-hop questions with `_fullness`, `_accessibility` and `_overall`."""
+    """Return the answers by genre: a type, for multi-hop questions with `_fullness`, `_accessibility` and
+    `_overall`."""
     found: dict[str, list[LabelledAnswer]] = {}
     for type_ in dict.fromkeys(answer.type for answer in answers):
         of_type = [answer for answer in answers if answer.type == type_]
@@ -54,8 +57,8 @@ def genres(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]
 
 @dataclass(frozen=True, slots=True)
 class GenreMetrics:
-    """A genre over the batches. `corrupted` is the share of answers left out, mean over batches; None stands for a batch without a pair, and
-    makes means and deviations None."""
+    """A genre over the batches. `corrupted` is the share of answers left out, mean over batches; None stands for a
+    batch without a pair, and makes means and deviations None."""
 
     by_batch: tuple[Agreement, ...]
     corrupted: float

@@ -1,4 +1,5 @@
-"""What a person reads in an answer: whole words alone count, and an answer that leaves it between several says nothing."""
+"""What a person reads in an answer: whole words alone count, and an answer that leaves it between several says
+nothing."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _ARTICLE = re.compile(r"^(?:a|an|the)\s+")
 
 
 def label_of(kind: str, answer: str, places: tuple[str, str]) -> int | None:
-    """Return the number of an answer, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new one; None where it says none or
-    leaves it between several."""
+    """Return the number of an answer, as `kinds.LABELS` has it, of a place 1 for the original and 2 for the new one;
+    None where it says none or leaves it between several."""
     return _place(answer, places) if kind == FINE else _phrase(answer, _PHRASES[kind])
 
 
@@ -44,7 +45,8 @@ def _phrase(answer: str, phrases_by_label: Mapping[int, Iterable[str]]) -> int |
 
 
 def _place(answer: str, places: tuple[str, str]) -> int | None:
-    """The place that an answer names as a whole: the longer one is looked for first, since it may hold the other; else that of which it has more words."""
+    """The place that an answer names as a whole: the longer one is looked for first, since it may hold the other; else
+    that of which it has more words."""
     text, bare = _plain(answer), [_plain(place) for place in places]
     named = set()
     for at in sorted((0, 1), key=lambda at: -len(bare[at])):

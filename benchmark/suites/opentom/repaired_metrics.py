@@ -1,4 +1,5 @@
-"""The metrics of the repaired reading of answers that were made elsewhere: accuracy and macro F1 by genre, with intervals over narratives."""
+"""The metrics of the repaired reading of answers that were made elsewhere: accuracy and macro F1 by genre, with
+intervals over narratives."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ class RepairedAnswer(NamedTuple):
 
 
 def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, dict[str, Any]]:
-    """Return by genre {"accuracy", "f1"[, "f1_mean_of_kinds"], "answers", "unread"}. The first three are {"value", "low", "high", "n"} of the answers
-    that were read, from 0 to 1, with the ends of 95 % intervals, None where there is none; the others are numbers of answers."""
+    """Return by genre {"accuracy", "f1"[, "f1_mean_of_kinds"], "answers", "unread"}. The first three are {"value",
+    "low", "high", "n"} of the answers that were read, from 0 to 1, with the ends of 95 % intervals, None where there is
+    none; the others are numbers of answers."""
     of_genre = {genre: [answer for answer in answers if answer.genre == genre] for genre in GENRES}
     return {genre: _of_genre(found) for genre, found in of_genre.items() if found}
 

@@ -63,8 +63,8 @@ def sample_of(
     long: bool = False,
     first: OpenQuestion | None = None,
 ) -> Sample:
-    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch that it is in, by part, `first` is the
-    question that goes before it in one session."""
+    """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch
+    that it is in, by part, `first` is the question that goes before it in one session."""
     narrative = question.narrative
     content: dict[str, Any] = {
         "story": narrative.long_text if long else narrative.text,

@@ -1,7 +1,8 @@
 """The five samples of fifty narratives on which the benchmark's own figures rest, and the questions asked of each.
 
-The released code draws them with a fixed seed whatever its `--seed` says: Python's generator shuffles the narratives once, and NumPy's takes
-two of the four questions about fullness out of each multi-hop file of each narrative. Both are drawn here anew.
+The released code draws them with a fixed seed whatever its `--seed` says: Python's generator shuffles the narratives
+once, and NumPy's takes two of the four questions about fullness out of each multi-hop file of each narrative. Both are
+drawn here anew.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _LEFT_OUT = 2
 
 
 class Sampled(NamedTuple):
-    """A question that the released code asks: in which batch (from 1), and its number among those of its narrative in a part (from 0)."""
+    """A question that the released code asks: in which batch (from 1), and its number among those of its narrative in a
+    part (from 0)."""
 
     batch: int
     number: int
@@ -34,7 +36,8 @@ class Sampled(NamedTuple):
 
 
 def id_of(batch: int, narrative: str, number: int) -> str:
-    """Return the name of a question in the released code's result files, unique within a part: `batch-<batch>/<narrative>/<number>`."""
+    """Return the name of a question in the released code's result files, unique within a part:
+    `batch-<batch>/<narrative>/<number>`."""
     return f"batch-{batch}/{narrative}/{number}"
 
 

@@ -29,10 +29,11 @@ from benchmark.suites.opentom.steps import right_label
 
 
 def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str, Any]:
-    """Return both readings of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the released code samples.
+    """Return both readings of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the
+    released code samples.
 
-    Each has {"answers": {id: …}, "metrics"}; only questions with an answer are scored. Repaired answers are labels, None where none can be read;
-    repaired metrics are those of `repaired_metrics`. Raises ValueError.
+    Each has {"answers": {id: …}, "metrics"}; only questions with an answer are scored. Repaired answers are labels,
+    None where none can be read; repaired metrics are those of `repaired_metrics`. Raises ValueError.
     """
     if part not in PARTS:
         raise ValueError(f"The part is {part!r}; expected {' or '.join(PARTS)}.")

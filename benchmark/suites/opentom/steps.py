@@ -25,7 +25,8 @@ from workers.providers.contract import Request
 
 ANSWER = "answer"
 TELL = "answer OpenToM"
-"""The kind of task: {"key", "kind", "choices" (what may be answered), "majority" (the answer that is right most often of its genre)}."""
+"""The kind of task: {"key", "kind", "choices" (what may be answered), "majority" (the answer that is right most often
+of its genre)}."""
 ALONE = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM)
 """Methods by which each question is asked by itself."""
 JOINT = in_session(TELL)
@@ -49,13 +50,15 @@ def wording() -> dict[str, str]:
 
 
 def first_of(sample: Sample) -> Sample | None:
-    """Return the yes-or-no question on the same view, which goes before the question where exactly; None of other questions. Raises BadQuestion."""
+    """Return the yes-or-no question on the same view, which goes before the question where exactly; None of other
+    questions. Raises BadQuestion."""
     content = sample.content
     if content["kind"] != FINE or not content["people"]:
         return None
     if "first" not in content:
         raise BadQuestion(
-            "This copy of OpenToM was imported without the question that goes before the one where exactly; import it again to ask both in one session."
+            "This copy of OpenToM was imported without the question that goes before the one where exactly; "
+            "import it again to ask both in one session."
         )
     key, text = content["first"]["key"], content["first"]["question"]
     category = genre_of(sample.gold["type"], COARSE)
@@ -126,7 +129,8 @@ def majority_labels(samples: Sequence[Sample]) -> dict[str, int]:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Return the label of an answer, as the released code and as a person reads it; of an earlier step the text as it is."""
+    """Return the label of an answer, as the released code and as a person reads it; of an earlier step the text as it
+    is."""
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     sample = question.sample

@@ -22,24 +22,36 @@ SECTIONS = (
     Section("Unread and unfaithful answers", (), ("unread", "unfaithful"), paper=True),
 )
 _WORST = "Marks take an answer that could not be read or is missing for a wrong one."
-_F1 = f"Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % intervals over narratives; n: answers. {_WORST}"
+_F1 = (
+    f"Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % "
+    f"intervals over narratives; n: answers. {_WORST}"
+)
 _BATCHES = (
-    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty narratives, without the multi-hop questions "
+    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty "
+    "narratives, without the multi-hop questions "
     "that it leaves out. A dash: a sample has no answers, or none that could be read. " + _WORST
 )
 _GAP = (
-    "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released code counts; below zero the "
+    "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the "
+    "released code counts; below zero the "
     "observer’s view is the easier one."
 )
 _POOLED = (
-    "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of the F1s of the two kinds, as the paper has "
+    "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of "
+    "the F1s of the two kinds, as the paper has "
     "its random and majority baselines. " + _WORST
 )
-_UNREAD = "Share of answers that the reading could not take for any label; F1 leaves them out. Brackets: 95 % intervals over narratives; n: answers."
+_UNREAD = (
+    "Share of answers that the reading could not take for any label; F1 leaves them out. Brackets: 95 % "
+    "intervals over narratives; n: answers."
+)
 _UNFAITHFUL = (
-    "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the original one. Pairs with an "
-    "answer that cannot be read are unread; they stay in the denominator of the first rate. Brackets: 95 % intervals over narratives; marks take "
-    "unread and missing pairs for unfaithful. The paper’s separate rate is of questions that are asked each by itself, its joint one of the method joint, which asks "
+    "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no "
+    "with the original one. Pairs with an "
+    "answer that cannot be read are unread; they stay in the denominator of the first rate. Brackets: 95 % "
+    "intervals over narratives; marks take "
+    "unread and missing pairs for unfaithful. The paper’s separate rate is of questions that are asked each "
+    "by itself, its joint one of the method joint, which asks "
     "the fine question after the coarse one and its answer."
 )
 
@@ -70,7 +82,8 @@ def tables(results: ReadingResults) -> dict[str, ShownTable]:
     if not entrants:
         return {}
     makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
-        "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread, "unfaithful": _unfaithful,
+        "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread,
+        "unfaithful": _unfaithful,
     }  # fmt: skip
     sampled = {name for name in ("batches", "kinds") if _there(entrants, results.reading, name)}
     shown = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}

@@ -1,5 +1,5 @@
-"""The calls of the suites on perceivers: who perceives what, the question with the true perceivers in place of the story, and the question itself by
-a method."""
+"""The calls of the suites on perceivers: who perceives what, the question with the true perceivers in place of the
+story, and the question itself by a method."""
 
 from __future__ import annotations
 
@@ -52,14 +52,16 @@ def steps_telling(task: str) -> tuple[Step, ...]:
 
 
 def given_perceptions(put: Put, story: str = "story") -> str:
-    """Return the prompt of the question with the true perceivers of every sentence in place of the story, which is called `story`."""
+    """Return the prompt of the question with the true perceivers of every sentence in place of the story, which is
+    called `story`."""
     perceivers = [scene.perceivers or () for scene in put.scenes]
     told = array_of([scene.text for scene in put.scenes], perceivers)
     return prompt(put, f"{_GIVEN.format(kind=put.kind, story=story)}\n\n{told}")
 
 
 def prompt_digests(steps: Sequence[Step], put: Put, by_methods: Sequence[str], story: str = "story") -> dict[str, str]:
-    """Return digests of the wording of each step: of the precursors from what they make of a question, of the others from `by_methods`."""
+    """Return digests of the wording of each step: of the precursors from what they make of a question, of the others
+    from `by_methods`."""
     precursors = digest_of(asked_perceptions(put), given_perceptions(put, story))
     return {step.key: precursors if step.key in (PERCEPTIONS, BELIEF) else digest_of(*by_methods) for step in steps}
 
@@ -81,7 +83,8 @@ def parsed_perceptions(
     scenes: Sequence[Any] | None,
     kind: str,
 ) -> Parsed:
-    """Return what was read of perceivers: the shares of both readings, None where there is nothing to read, and the scenes; `kind` is what one is called."""
+    """Return what was read of perceivers: the shares of both readings, None where there is nothing to read, and the
+    scenes; `kind` is what one is called."""
     return Parsed(
         official=official,
         repaired=dict(repaired or {}) | {"scenes": scenes},

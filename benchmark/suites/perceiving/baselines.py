@@ -45,9 +45,15 @@ def _usual_perceivers(body: Body) -> str:
 
 
 SCENES = {
-    "sentences": ["Ada entered the hall", "The pen is in the box", "The box is in the hall", "Ada moved the pen to the bag"],
-    "names": ["Ada"], "usual": True,
-}  # fmt: skip
+    "sentences": [
+        "Ada entered the hall",
+        "The pen is in the box",
+        "The box is in the hall",
+        "Ada moved the pen to the bag",
+    ],
+    "names": ["Ada"],
+    "usual": True,
+}
 """A task to try such a baseline with."""
 BASELINES = (
     Baseline(name="random", task=PERCEIVE, answer=_random_perceivers, sample=SCENES, settings=seeded),

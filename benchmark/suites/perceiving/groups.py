@@ -12,7 +12,8 @@ from benchmark.suites.perceiving.shares import ACCURACY, RECALL, SHARES, WHOLE
 def perceiving_group(
     key: str, *, whole: str, notes: tuple[str, ...], facets: Mapping[str, str] | None = None, of_types: bool = False
 ) -> MetricGroup:
-    """Return the group by recall; `whole` heads the share of texts without a mistake, and with `of_types` there is the mean over categories."""
+    """Return the group by recall; `whole` heads the share of texts without a mistake, and with `of_types` there is the
+    mean over categories."""
     mean = {f"{RECALL}_category_mean": "Mean of types"} if of_types else {}
     return MetricGroup(
         key=key,

@@ -20,7 +20,8 @@ def read_lines(
 ) -> Iterator[tuple[str, Names, dict[str, Any]]]:
     """Yield each line with its perceivers and what was read of it, {"read": None where nothing was, "right"}.
 
-    `scenes` are the numbers of lines and the names that were read; `right` takes those names, the line and its perceivers.
+    `scenes` are the numbers of lines and the names that were read; `right` takes those names, the line and its
+    perceivers.
     """
     read = {at: names for at, names in scenes if at is not None}
     for at, (text, gold) in enumerate(zip(texts, perceivers, strict=True)):
@@ -32,7 +33,8 @@ def read_lines(
 def perceiver_lines(
     lines: Iterable[tuple[str, Names, Mapping[str, Any]]], view: ItemView, counts: Callable[[str], bool] = bool
 ) -> list[ReadLine]:
-    """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are scored; only the repaired reading is kept line by line."""
+    """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are
+    scored; only the repaired reading is kept line by line."""
     read = bool(view.answer) and not view.unusable
     return [
         ReadLine(

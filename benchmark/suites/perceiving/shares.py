@@ -1,4 +1,5 @@
-"""The share of sentences or utterances of which a model gave the right perceivers, and how the perceivers that it wrote are read."""
+"""The share of sentences or utterances of which a model gave the right perceivers, and how the perceivers that it wrote
+are read."""
 
 from __future__ import annotations
 
@@ -6,8 +7,8 @@ from collections.abc import Sequence
 
 ACCURACY, RECALL, WHOLE = "perception_accuracy", "perception_recall", "perception_whole"
 SHARES = (ACCURACY, RECALL, WHOLE)
-"""Of what a model wrote, the share with the right perceivers; of what the story has; whether all that it wrote is right (official) or all of the
-story (repaired)."""
+"""Of what a model wrote, the share with the right perceivers; of what the story has; whether all that it wrote is right
+(official) or all of the story (repaired)."""
 
 Shares = dict[str, float | None]
 

@@ -19,11 +19,13 @@ CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", 
 NAMES = ("Perception", "Perception to belief", "Questions")
 _SHORT_NAMES = ("Perc.", "P to B", "Quest.")
 _CORRELATIONS = (
-    "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by Fisher’s z, p two-sided. Few models "
+    "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % "
+    "interval by Fisher’s z, p two-sided. Few models "
     "leave it wide open. The paper has no significant one over its eight models."
 )
 Tasks = Mapping[str, str]
-"""What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in this order."""
+"""What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
+this order."""
 Figures = Mapping[str, Mapping[str, Any]]
 """By task, then by scenario, an estimate."""
 Entrants = Sequence[tuple[EntrantResults, Figures]]
@@ -35,7 +37,8 @@ def tasks_of(perception: str, belief: str, questions: str) -> Tasks:
 
 
 def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]]) -> tuple[Published, ...]:
-    """Return the figures of the paper's table 5, by task and scenario; `rankings` says which of them are a metric of a metric group, (group, metric)."""
+    """Return the figures of the paper's table 5, by task and scenario; `rankings` says which of them are a metric of a
+    metric group, (group, metric)."""
     return tuple(
         Published(
             f"{task}.{scenario}",
@@ -117,7 +120,8 @@ def plot() -> Plot:
 
 
 def drawn(entrants: Entrants, tasks: Tasks, reading: str, over: str) -> dict[str, Any]:
-    """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the plural."""
+    """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
+    plural."""
     rows = [{"model": entrant["model"], "values": _parts(figures, tasks)} for entrant, figures in entrants]
     named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
     return {"positional": [rows], "reading": reading, **named}

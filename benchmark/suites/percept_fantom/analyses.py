@@ -16,8 +16,9 @@ _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 
 
 def questions_of(reads: Sequence[Read], wholes: Wholes, reading: str, seed: int) -> dict[str, Any]:
-    """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons": {scenario: counts}} of the answers of a
-    reading; `wholes` are the questions of all sets. A set counts for true belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
+    """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons":
+    {scenario: counts}} of the answers of a reading; `wholes` are the questions of all sets. A set counts for true
+    belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
     parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
     scenarios = {}
     for scenario, part in parts.items():
@@ -33,7 +34,8 @@ def questions_of(reads: Sequence[Read], wholes: Wholes, reading: str, seed: int)
 
 
 def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, Any]:
-    """Return {scenario: estimate} of a share of perceptions over sets; a set with beliefs of both scenarios is in both. `reads` has one of each set."""
+    """Return {scenario: estimate} of a share of perceptions over sets; a set with beliefs of both scenarios is in both.
+    `reads` has one of each set."""
     return {
         name: estimate_of([_unit(read, share) for read in reads if scenario in read.sample.content["scenarios"]], seed)
         for scenario, name in SCENARIO_NAMES.items()

@@ -1,5 +1,5 @@
-"""What the answers of a model come to: sets that are right as a whole in both scenarios, by the true perceivers and by a method, single questions, and how
-well it infers who hears what."""
+"""What the answers of a model come to: sets that are right as a whole in both scenarios, by the true perceivers and by
+a method, single questions, and how well it infers who hears what."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ ANALYSES = "percept-fantom"
 """Under which single questions have the figures of the paper's tables."""
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
 _RESAMPLED = "A conversation’s questions are resampled together."
-_SET = "Figures are of sets, counted under their first question: a set is right where all its choices, lists and yes or no questions are. "
+_SET = (
+    "Figures are of sets, counted under their first question: a set is right where all its choices, lists and "
+    "yes or no questions are. "
+)
 _FALSE = "The set’s questions on what a character missed."
 _TRUE = "Sets all of whose questions are on what everybody heard."
 _GIVEN = " They are asked with the true perceivers of every utterance."
@@ -80,8 +83,10 @@ PERCEIVING = perceiving_group(
     "percept-fantom-perception",
     whole="Whole conversations",
     notes=(
-        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the speaker aside. Accuracy, the benchmark’s own, is of the "
-        "utterances that the model wrote: leaving one out costs nothing there. Whole conversations: nothing wrong in what the model wrote (official), or in "
+        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the "
+        "speaker aside. Accuracy, the benchmark’s own, is of the "
+        "utterances that the model wrote: leaving one out costs nothing there. Whole conversations: nothing "
+        "wrong in what the model wrote (official), or in "
         "all of the conversation (repaired).",
         "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
         + _RESAMPLED,
@@ -109,8 +114,8 @@ TASKS = tasks_of(PERCEPTIONS, BELIEF, ANSWER)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are among the analyses of single
-    questions, under ANALYSES."""
+    """Return the figures of each group, None of one whose step was not asked; the figures of the paper's tables are
+    among the analyses of single questions, under ANALYSES."""
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
         TRUE_BELIEF.key: measured_sets(entered, TRUE_BELIEF, _rights, of_all=True),
@@ -129,7 +134,8 @@ _rights = scored_by(said_right, ALL)
 
 
 class _Perceiving:
-    """The scoring of perceptions: a set has them under its first sample that was asked, its other samples have no figure."""
+    """The scoring of perceptions: a set has them under its first sample that was asked, its other samples have no
+    figure."""
 
     def __init__(self, entered: Entered) -> None:
         self.firsts = _firsts(entered)
@@ -151,7 +157,8 @@ def _firsts(entered: Entered) -> dict[str, str]:
 
 
 def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
-    """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks that were not asked."""
+    """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks
+    that were not asked."""
     seed = int(entered.settings.get("seed", 1))
     reads = reads_of(entered, QUESTIONS, reading)
     wholes = entered.resources.derived(WHOLES, wholes_of)

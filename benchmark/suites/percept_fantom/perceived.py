@@ -1,6 +1,7 @@
 """The share of utterances of which a model gave the right perceivers; the speaker is left out, who hears it anyway.
 
-The released code counts the utterances that the model wrote, so that leaving one out costs nothing; the recall counts those of the conversation.
+The released code counts the utterances that the model wrote, so that leaving one out costs nothing; the recall counts
+those of the conversation.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE, Shares, 
 _SYMBOLS = str.maketrans("", "", string.punctuation + "’…")
 _EVERYBODY = ("Everyone", "All")
 Read = tuple[int | None, list[str] | None]
-"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are no names."""
+"""The number of the conversation's utterance, from 0, None of one that it lacks; the perceivers, None where they are no
+names."""
 
 
 def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
@@ -37,7 +39,8 @@ def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence
 
 
 def speakers_of(utterance: str, perceivers: Sequence[str]) -> set[str]:
-    """Return who speaks: of an utterance of everybody all perceivers, of several with a comma or an ampersand between them each."""
+    """Return who speaks: of an utterance of everybody all perceivers, of several with a comma or an ampersand between
+    them each."""
     speaker = utterance.partition(": ")[0]
     if speaker in _EVERYBODY:
         return {*perceivers}
@@ -53,7 +56,8 @@ def _bare(utterances: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _containing(key: str, bare: Sequence[str]) -> int | None:
-    """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the first."""
+    """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the
+    first."""
     said = key.partition(": ")[2].translate(_SYMBOLS)
     return next((at for at, text in enumerate(bare) if said in text), None)
 
@@ -64,7 +68,8 @@ def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
 
 
 def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None:
-    """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are taken in their order."""
+    """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are
+    taken in their order."""
     perceived = perceptions_of(answer)
     return None if perceived is None else list(_placed(perceived, [_plain(one) for one in utterances]))
 
@@ -90,7 +95,8 @@ def _plain(utterance: str) -> str:
 
 
 def repaired_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
-    """Return the shares of an answer; None where it cannot be read. An utterance that is left out has no perceivers that are right."""
+    """Return the shares of an answer; None where it cannot be read. An utterance that is left out has no perceivers
+    that are right."""
     scenes = repaired_scenes(answer, utterances)
     if scenes is None:
         return None

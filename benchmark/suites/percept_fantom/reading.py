@@ -12,8 +12,8 @@ from benchmark.suites.conversations.samples import row_of
 
 
 def listing_in(answer: str) -> str:
-    """Return the part of an answer that the released code takes for the list: from its only opening to its first closing bracket, without such a
-    pair all of it."""
+    """Return the part of an answer that the released code takes for the list: from its only opening to its first
+    closing bracket, without such a pair all of it."""
     if answer.count("[") != 1 or "]" not in answer:
         return answer
     return answer[answer.index("[") : answer.index("]") + 1]

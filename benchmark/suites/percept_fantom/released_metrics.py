@@ -1,4 +1,5 @@
-"""The metrics of the released code, as shares with three decimals and the number of what is averaged, of one scenario."""
+"""The metrics of the released code, as shares with three decimals and the number of what is averaged, of one
+scenario."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "access
 def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Any]:
     """Return {metric: {"score", "#questions"}} of the questions of a scenario, under the released code's names.
 
-    `answers` are those of both scenarios, those on characters who are not in the conversation among them: these count for the figures of characters alone.
+    `answers` are those of both scenarios, those on characters who are not in the conversation among them: these count
+    for the figures of characters alone.
     """
     everybody = [answer for answer in answers if answer.row.scenario == scenario]
     rows = without_absent(everybody)
@@ -71,7 +73,8 @@ def _rounded(value: float | None) -> float | None:
 
 
 def _all_of_characters(rows: Sequence[Scored]) -> list[float]:
-    """For each set and character, 1 where both lists and all choices are right about the character; single answers do not count here."""
+    """For each set and character, 1 where both lists and all choices are right about the character; single answers do
+    not count here."""
     values: dict[tuple[str, str], bool] = {}
     for answer, named in _named(rows):
         key = (answer.row.set_id, answer.row.character.lower())
@@ -92,7 +95,8 @@ def _consistency(rows: Sequence[Scored]) -> list[float]:
 
 
 def _named(rows: Sequence[Scored]) -> Iterable[tuple[Scored, bool]]:
-    """The questions on single characters, each with whether the list of its topic names the character, wherever in the answer."""
+    """The questions on single characters, each with whether the list of its topic names the character, wherever in the
+    answer."""
     lists = list_answers(rows, _set_of)
     for answer in rows:
         if answer.row.kind == YES_NO:

@@ -85,7 +85,8 @@ LEFT_OUT = frozenset(
         "255-2",
     ]
 )
-"""The parts of FANToM's conversations that nobody annotated; the released code draws the order of options without them."""
+"""The parts of FANToM's conversations that nobody annotated; the released code draws the order of options without
+them."""
 COUNTS = {"sets": 739, "sets with a false belief": 543, "sets with a true belief": 341}
 """What of the released file of FANToM is about annotated conversations."""
 SCENARIO_NAMES = {ACCESSIBLE: "true belief", INACCESSIBLE: "false belief"}
@@ -95,7 +96,8 @@ _TYPOS = {"Makenzie": "Mackenzie", "Everevt": "Everett", "extricurricular": "ext
 
 
 def load(folder: Path) -> Imported:
-    """Return the questions of a copy: a folder with the file of FANToM and the annotation of Percept-FANToM. Raises BadImport."""
+    """Return the questions of a copy: a folder with the file of FANToM and the annotation of Percept-FANToM. Raises
+    BadImport."""
     folder = folder if folder.is_dir() else folder.parent
     try:
         file = file_of(folder)
@@ -114,13 +116,14 @@ def load(folder: Path) -> Imported:
 
 
 def annotated_sets(copy: Fantom) -> Sets:
-    """Return the sets of questions about annotated conversations, the order of options drawn over these alone, as in the released code."""
+    """Return the sets of questions about annotated conversations, the order of options drawn over these alone, as in
+    the released code."""
     return question_sets([record for record in copy.records if record.set_id.rpartition("-")[0] not in LEFT_OUT])
 
 
 def samples_of(sets: Sets, parts: Parts) -> Iterator[Sample]:
-    """Return the choices, lists and yes or no questions without those on characters who are not in the conversation, who perceives what beside them;
-    a part without annotation has none."""
+    """Return the choices, lists and yes or no questions without those on characters who are not in the conversation,
+    who perceives what beside them; a part without annotation has none."""
     for set_id, question_set in sets.items():
         rows = [row for row in question_set.rows if row.kind in ASKED and row.right != (NOT_THERE,)]
         utterances = parts.get(set_id.rpartition("-")[0], ())

@@ -29,9 +29,10 @@ from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annot
 def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[str, Any]:
     """Return {"official", "repaired"} of answers, each with "answers" and "metrics".
 
-    By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0, they say who perceives what, and
-    are held against the annotation, which lies beside the file of FANToM or in the folder `perceivers`. Only what has an answer is scored, and in the repaired reading only
-    sets all of whose questions have one. Raises ValueError.
+    By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0,
+    they say who perceives what, and are held against the annotation, which lies beside the file of FANToM or in the
+    folder `perceivers`. Only what has an answer is scored, and in the repaired reading only sets all of whose questions
+    have one. Raises ValueError.
     """
     file = file_of(data)
     sets, texts = annotated_sets(read_fantom(file)), read_answers(answers)
@@ -45,8 +46,8 @@ def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[st
 
 
 def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, Answered]:
-    """Return what the ids of sets and parts are of: who perceives what, which all questions about a conversation share. An answer by the id of a set stands
-    before one by that of its part."""
+    """Return what the ids of sets and parts are of: who perceives what, which all questions about a conversation share.
+    An answer by the id of a set stands before one by that of its part."""
     keys: dict[str, list[str]] = {}
     for sample in samples:
         told = sample.group if sample.group in answers else _part(sample.group)
@@ -58,7 +59,8 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     rows = {row.id: row for one in sets.values() for row in one.rows if row.kind in ASKED}
     if foreign := [name for name in texts if name not in rows]:
         raise BadAnswers(
-            f"{answers} answers {foreign[0][:60]!r}, which is not a question about an annotated conversation of {data.name}."
+            f"{answers} answers {foreign[0][:60]!r}, which is not a question about an annotated conversation "
+            f"of {data.name}."
         )
     rated = [scored_answer(row, texts[name]) for name, row in rows.items() if name in texts]
     asked = list(samples_of(sets, {}))

@@ -1,4 +1,5 @@
-"""The calls of Percept-FANToM: who hears what, the questions by the true perceivers, and the questions themselves by a method."""
+"""The calls of Percept-FANToM: who hears what, the questions by the true perceivers, and the questions themselves by a
+method."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ def _mostly_perceived(samples: Sequence[Sample]) -> bool:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as it is."""
+    """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as
+    it is."""
     if question.step == PERCEPTIONS:
         return _parsed_perceptions(question.sample, answer)
     if question.step == BELIEF:

@@ -1,4 +1,5 @@
-"""The tables of the paper: the three tasks in both scenarios, and how they go together over models; and what the sets consist of."""
+"""The tables of the paper: the three tasks in both scenarios, and how they go together over models; and what the sets
+consist of."""
 
 from __future__ import annotations
 
@@ -33,20 +34,27 @@ PUBLISHED = of_three.published(
     },
 )
 _SCENARIOS = (
-    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: set:ALL of the questions asked with the true "
-    "perceivers; questions: set:ALL as the method puts them. A set is right where all its choices, lists and yes or no questions are; of true belief count "
+    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to "
+    "belief: set:ALL of the questions asked with the true "
+    "perceivers; questions: set:ALL as the method puts them. A set is right where all its choices, lists and "
+    "yes or no questions are; of true belief count "
     "sets all of whose questions are. Brackets: 95 % intervals over conversations."
 )
 _ALL = (
-    "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By chance 50 % of choices and of yes or no "
+    "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By "
+    "chance 50 % of choices and of yes or no "
     "questions are right."
 )
 _CHARACTERS = (
-    "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged to the one who believes). Consistent: single "
+    "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged "
+    "to the one who believes). Consistent: single "
     "answers and lists say the same of one. The released code leaves single answers out of both."
 )
 _WHOLE = {
-    "official": "ALL is of sets all of whose questions are of the scenario, as in the released code; the other figures take what is accessible of any set.",
+    "official": (
+        "ALL is of sets all of whose questions are of the scenario, as in the released code; the other figures "
+        "take what is accessible of any set."
+    ),
     "repaired": "Only sets all of whose questions are of the scenario count.",
 }
 _ORDERS = "Choices alone. Cyclic: the belief leads back to the one who believes; acyclic: to a third person."

@@ -9,8 +9,8 @@ from workers.providers.baseline.provider import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL = "answer Percept ToMi"
-"""The kind of task: {"key", "sentences", "thing", "people", "containers", "usual" (the number, from 0, of the container that is right most
-often)}, with "perceivers" where they are given."""
+"""The kind of task: {"key", "sentences", "thing", "people", "containers", "usual" (the number, from 0, of the container
+that is right most often)}, with "perceivers" where they are given."""
 
 
 def _random_place(body: Body) -> str:
@@ -22,7 +22,8 @@ def _usual_place(body: Body) -> str:
 
 
 def _tracked_place(body: Body) -> str:
-    """Where the last scene that these people perceived put the thing; by the perceivers of the task where it has them."""
+    """Where the last scene that these people perceived put the thing; by the perceivers of the task where it has
+    them."""
     task = body["task"]
     try:
         scenes = track(task["sentences"])

@@ -1,4 +1,5 @@
-"""Percept-ToMi as it is distributed: one CSV file whose cells hold Python literals, which are read as literals and never evaluated."""
+"""Percept-ToMi as it is distributed: one CSV file whose cells hold Python literals, which are read as literals and
+never evaluated."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ DIGEST = "9109505e318448b675e646555b6b183ad4ab8715d2e9ee37abe662c306ca896d"
 ROWS_OF_EACH = 75
 """The number of questions of each of the eight `RAW_TYPES`."""
 COLUMNS = (
-    "index", "qTypeRaw", "qType", "story", "question", "char1", "char2", "perceivers", "story_with_perceivers", "persp_ctx", "cands", "answer",
+    "index", "qTypeRaw", "qType", "story", "question", "char1", "char2", "perceivers", "story_with_perceivers",
+    "persp_ctx", "cands", "answer",
 )  # fmt: skip
 RAW_TYPES: Mapping[str, str] = {
     f"{order}_order_{what}_{belief}": f"{order}_order_{belief}"
@@ -38,8 +40,9 @@ class BadPerceptToMi(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PerceptQuestion:
-    """A question. `perceivers` are those of each sentence as the file has them, the empty name among them; `candidates` are the places and things
-    of the story, of which `answer` is one; `people` are one or two, those through whose eyes the question looks; `line` is that of the file, from 1."""
+    """A question. `perceivers` are those of each sentence as the file has them, the empty name among them; `candidates`
+    are the places and things of the story, of which `answer` is one; `people` are one or two, those through whose eyes
+    the question looks; `line` is that of the file, from 1."""
 
     key: str
     raw_type: str
@@ -56,7 +59,8 @@ class PerceptQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PerceptToMi:
-    """A copy of the benchmark: questions in the order of the file, the text of a licence file beside it, empty without one, and the file's SHA-256."""
+    """A copy of the benchmark: questions in the order of the file, the text of a licence file beside it, empty without
+    one, and the file's SHA-256."""
 
     questions: Sequence[PerceptQuestion]
     licence: str

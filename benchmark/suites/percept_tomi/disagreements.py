@@ -1,4 +1,5 @@
-"""Where the tracker and the annotation of Percept-ToMi differ: `python -m benchmark.suites.percept_tomi.disagreements FOLDER` lists it."""
+"""Where the tracker and the annotation of Percept-ToMi differ: `python -m benchmark.suites.percept_tomi.disagreements
+FOLDER` lists it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from benchmark.suites.percept_tomi.tracker import believed_place, track
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """`sentence` counts from 1, and is 0 for the answer to the question; `tracked` and `annotated` are perceivers, or the place."""
+    """`sentence` counts from 1, and is 0 for the answer to the question; `tracked` and `annotated` are perceivers, or
+    the place."""
 
     key: str
     sentence: int

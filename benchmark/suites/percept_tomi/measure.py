@@ -1,4 +1,5 @@
-"""What the answers of a model come to: accuracy of questions and of beliefs from the true perceptions, and how well it infers perceptions."""
+"""What the answers of a model come to: accuracy of questions and of beliefs from the true perceptions, and how well it
+infers perceptions."""
 
 from __future__ import annotations
 
@@ -37,8 +38,10 @@ PERCEIVING = perceiving_group(
     of_types=True,
     facets=_FACETS,
     notes=(
-        "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. Accuracy, the benchmark’s own, is of the "
-        "sentences that the model wrote: leaving one out costs nothing there. Whole stories: nothing wrong in what the model wrote (official), "
+        "Recall: the share of a story’s sentences on where a thing is that have exactly the right "
+        "perceivers. Accuracy, the benchmark’s own, is of the "
+        "sentences that the model wrote: leaving one out costs nothing there. Whole stories: nothing wrong "
+        "in what the model wrote (official), "
         "or in all of the story (repaired).",
         "A story counts once for each question about it, as in the released code. " + _RESAMPLED,
     ),

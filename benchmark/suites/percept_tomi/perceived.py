@@ -1,7 +1,7 @@
 """How many of a story's sentences a model gave the right perceivers.
 
-Sentences on what somebody likes and on who enters or leaves are not scored. The released code counts those that the model wrote, so that leaving
-one out costs nothing; the recall counts those of the story.
+Sentences on what somebody likes and on who enters or leaves are not scored. The released code counts those that the
+model wrote, so that leaving one out costs nothing; the recall counts those of the story.
 """
 
 from __future__ import annotations
@@ -58,10 +58,11 @@ def _containing(sentence: str, gold: Mapping[str, object]) -> str | None:
 
 
 def repaired_scenes(answer: str, story: Sequence[str]) -> list[tuple[int | None, list[str] | None]] | None:
-    """Return (the number of the story's sentence from 0, the perceivers) of each scored sentence that an answer has; None where it cannot be read.
+    """Return (the number of the story's sentence from 0, the perceivers) of each scored sentence that an answer has;
+    None where it cannot be read.
 
-    Equal sentences of a story are taken in their order. The number is None of a sentence that the story lacks or that is there once too
-    often, the perceivers are None where they are no names.
+    Equal sentences of a story are taken in their order. The number is None of a sentence that the story lacks or that
+    is there once too often, the perceivers are None where they are no names.
     """
     perceived = perceptions_of(answer)
     if perceived is None:
@@ -85,7 +86,8 @@ def _bare(sentence: str) -> str:
 
 
 def repaired_shares(answer: str, story: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:
-    """Return the shares of an answer; None where it cannot be read. A sentence that is left out has no perceivers that are right."""
+    """Return the shares of an answer; None where it cannot be read. A sentence that is left out has no perceivers that
+    are right."""
     scenes = repaired_scenes(answer, story)
     if scenes is None:
         return None

@@ -11,7 +11,8 @@ SEVERAL, NONE = "names more than one container", "names no place of the story"
 
 
 def official_right(answer: str, gold: str) -> bool | None:
-    """Whether the place stands in the answer to the letter, even within a word or beside others; None of an answer that is left out."""
+    """Whether the place stands in the answer to the letter, even within a word or beside others; None of an answer that
+    is left out."""
     return None if answer == NO_OUTPUT else gold in answer
 
 

@@ -84,6 +84,7 @@ def _containers(question: PerceptQuestion) -> list[str]:
         raise BadPerceptToMi(f"{FILE}, line {question.line}, story: {error}") from error
     if question.answer not in places:
         raise BadPerceptToMi(
-            f"{FILE}, line {question.line}, answer: it is {question.answer[:40]!r}; expected a place where the story puts the {question.thing}."
+            f"{FILE}, line {question.line}, answer: it is {question.answer[:40]!r}; expected a place where "
+            f"the story puts the {question.thing}."
         )
     return places

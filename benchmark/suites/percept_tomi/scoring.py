@@ -26,10 +26,11 @@ Answers = Sequence[tuple[Sample, str]]
 
 
 def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[str, Any]:
-    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index, each with "answers" and "metrics".
+    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index, each with
+    "answers" and "metrics".
 
-    They answer the questions, or say who perceives what: so they are taken where `task` says it, and without a word on it where any of them
-    is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
+    They answer the questions, or say who perceives what: so they are taken where `task` says it, and without a word on
+    it where any of them is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
     """
     texts = read_answers(answers)
     samples = {sample.key: sample for sample in samples_of(read_percept_tomi(data).questions)}
@@ -45,7 +46,8 @@ def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[st
 
 
 def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, Answered]:
-    """Return what the ids of answers are of: questions by their index, and where any answer is an array who perceives what in their stories."""
+    """Return what the ids of answers are of: questions by their index, and where any answer is an array who perceives
+    what in their stories."""
     step = asking.PERCEPTIONS if _any_array(answers) else ""
     return {sample.key: Answered((sample.key,), step) for sample in samples} if step else {}
 
@@ -103,8 +105,8 @@ def _by_part(
 
 
 def _perceptions(rows: Answers) -> dict[str, Any]:
-    """Accuracy of each story that has one, by question type, and by scenario: there the mean of what the types have, rounded before it is
-    weighted by their stories, as the released code prints it."""
+    """Accuracy of each story that has one, by question type, and by scenario: there the mean of what the types have,
+    rounded before it is weighted by their stories, as the released code prints it."""
     accuracy = {
         sample.key: shares[ACCURACY]
         for sample, text in rows

@@ -1,4 +1,5 @@
-"""The calls of Percept-ToMi: who perceives what, where people think things are by the true perceptions, and the question itself by a method."""
+"""The calls of Percept-ToMi: who perceives what, where people think things are by the true perceptions, and the
+question itself by a method."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ STORY = Setting(
     choices=((PROSE, "as prose"), (LIST, "as a list of sentences, as the released code does")),
 )
 HOW = (
-    "Assume that people perceive everything that happens in the room where they are, and nothing that happens elsewhere. Say as exactly as the story "
+    "Assume that people perceive everything that happens in the room where they are, and nothing that "
+    "happens elsewhere. Say as exactly as the story "
     "allows which container it is"
 )
 
@@ -105,7 +107,8 @@ def usual_container(samples: Sequence[Sample]) -> int:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as it is."""
+    """Return what the released code and a careful reader read in an answer; of an earlier step of a method the text as
+    it is."""
     if question.step == PERCEPTIONS:
         return _parsed_perceptions(question.sample, answer)
     if question.step == BELIEF:

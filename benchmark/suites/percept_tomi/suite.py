@@ -36,7 +36,8 @@ METHOD = method_setting(METHODS)
 
 
 def _item(view: ItemView) -> dict[str, Any]:
-    """The story with the true perceivers of each sentence and, of perception inference, those that were read; the containers with the answer."""
+    """The story with the true perceivers of each sentence and, of perception inference, those that were read; the
+    containers with the answer."""
     sample, official, repaired = view.question.sample, view.official or {}, view.repaired or {}
     step = view.question.step
     lines = [
@@ -97,10 +98,14 @@ def _methods(reported: Reported) -> Sections:
         asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, told),
         (
             "Scoring",
-            "The official reading takes an answer for right that has the container’s name in it to the letter, also within a word or beside another "
-            "container; the repaired one takes whole words, in capitals or not, and an answer that names both containers for none. Perceivers of a "
-            "sentence are right where they are exactly the annotated ones. Official perception accuracy is over the sentences that a model wrote, without "
-            "those on likes, entering and leaving; models are ranked by the recall, which is over the sentences of the story. The released script "
+            "The official reading takes an answer for right that has the container’s name in it to the "
+            "letter, also within a word or beside another "
+            "container; the repaired one takes whole words, in capitals or not, and an answer that names "
+            "both containers for none. Perceivers of a "
+            "sentence are right where they are exactly the annotated ones. Official perception accuracy is "
+            "over the sentences that a model wrote, without "
+            "those on likes, entering and leaving; models are ranked by the recall, which is over the "
+            "sentences of the story. The released script "
             "compares the annotation with itself; here it is the model’s answer that is compared.",
         ),
     ]
@@ -119,16 +124,24 @@ def _relined(sample: Sample, sentences: Sequence[str], origins: Sequence[int | N
 CONTROLS = Controllable(
     story="sentences",
     texts=(
-        "content.sentences", "content.question", "content.thing", "content.people", "content.containers", "gold.answer", "gold.perceivers",
+        "content.sentences",
+        "content.question",
+        "content.thing",
+        "content.people",
+        "content.containers",
+        "gold.answer",
+        "gold.perceivers",
         "gold.candidates",
     ),
-    named=lambda sample: [(name,) for name in dict.fromkeys(chain(*sample.gold["perceivers"], sample.content["people"])) if name],
+    named=lambda sample: [
+        (name,) for name in dict.fromkeys(chain(*sample.gold["perceivers"], sample.content["people"])) if name
+    ],
     relined=_relined,
     senseless={
         "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without its sentences there is nothing to be perceived."),
         "distracted": {PERCEPTIONS: "Who perceives the sentence that is added is not annotated."},
     },
-)  # fmt: skip
+)
 
 SUITE = Suite(
     name="percept-tomi",
@@ -142,7 +155,12 @@ SUITE = Suite(
     expected=expected,
     score=score_answers,
     options=(
-        Option("task", BY_SHAPE, "what the answers say: where the thing is, or who perceives what; auto: by their shape", TASKS),
+        Option(
+            "task",
+            BY_SHAPE,
+            "what the answers say: where the thing is, or who perceives what; auto: by their shape",
+            TASKS,
+        ),
     ),
     answer_ids=AnswerIds(ids_of),
     load=load,
@@ -158,9 +176,10 @@ SUITE = Suite(
     methods=_methods,
     tables=tables,
     pictures=pictures,
-    published=PUBLISHED, sections=SECTIONS,
+    published=PUBLISHED,
+    sections=SECTIONS,
     categories=CATEGORIES,
     category_noun="question type",
     dependent="questions about a story",
     baselines=BASELINES,
-)  # fmt: skip
+)

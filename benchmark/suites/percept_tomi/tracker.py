@@ -1,7 +1,8 @@
 """Who perceives each sentence of a ToMi-like story, and where each thinks a thing is, by rules: no model is asked.
 
-Sentences are of five forms: `Ella entered the cellar`, `Ella exited the cellar`, `Ella moved the boots to the pantry`, `The boots is in the
-pantry` and `Ella likes the suit`; the object of the fourth is a thing in a container, or a container in a room.
+Sentences are of five forms: `Ella entered the cellar`, `Ella exited the cellar`, `Ella moved the boots to the pantry`,
+`The boots is in the pantry` and `Ella likes the suit`; the object of the fourth is a thing in a container, or a
+container in a room.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ _FEELS = re.compile(r"(\w+) (?:likes|loves|hates|dislikes) the (.+)")
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A sentence as it stands, without its full stop, with those who perceive it in the order in which they came there, and where it says that
-    a thing is: (thing, place), None where it says nothing of the kind."""
+    """A sentence as it stands, without its full stop, with those who perceive it in the order in which they came there,
+    and where it says that a thing is: (thing, place), None where it says nothing of the kind."""
 
     sentence: str
     perceivers: tuple[str, ...]
@@ -38,8 +39,8 @@ def track(sentences: Sequence[str]) -> list[Scene]:
 
 
 def believed_place(scenes: Sequence[Scene], thing: str, *people: str) -> str | None:
-    """Return where the first of `people` thinks that the second thinks … that a thing is: where the last scene that all of them perceived put
-    it; None where they perceived none. Without people, where it is."""
+    """Return where the first of `people` thinks that the second thinks … that a thing is: where the last scene that all
+    of them perceived put it; None where they perceived none. Without people, where it is."""
     thing = _tidy(thing)
     placed = [
         scene.puts[1] for scene in scenes if scene.puts and scene.puts[0] == thing and {*people} <= {*scene.perceivers}

@@ -50,7 +50,8 @@ def analyses_of(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
 
 
 def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
-    """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items `where`."""
+    """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items
+    `where`."""
     source = Source(
         key=entrant["key"],
         kind=entrant["kind"],

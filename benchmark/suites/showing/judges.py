@@ -13,15 +13,19 @@ from judge.domain.self_test import METHOD
 NOT_TESTED = "not tested"
 
 Summary = dict[str, Any]
-"""{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or "tested", `kinds` what
-`judge.domain.self_test.rates` has, none where it was not tested."""
+"""{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or
+"tested", `kinds` what `judge.domain.self_test.rates` has, none where it was not tested."""
 
 COLUMN = Column(key=JUDGE_TEST, header="Judge’s self-test")
-NOTE = "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase are to match, the others not."
+NOTE = (
+    "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase "
+    "are to match, the others not."
+)
 
 
 def tests_of(entrants: Sequence[EntrantResults]) -> list[Summary]:
-    """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have none."""
+    """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have
+    none."""
     summaries: list[Summary] = []
     for entrant in entrants:
         if (test := entrant.get("judge_test")) and test not in summaries:
@@ -42,7 +46,8 @@ def told_of(test: Summary) -> str:
         "" if test["state"] == "tested" else f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)"
     )
     return (
-        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the gold{state}, judged rightly: "
+        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the "
+        f"gold{state}, judged rightly: "
         f"{'; '.join(parts)}; {METHOD}."
     )
 

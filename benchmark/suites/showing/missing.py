@@ -18,8 +18,9 @@ LEFT_OUT = "Rows pooled over stories leave them out."
 
 
 def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of these judges or providers lost,
-    and the score with all of them at their worst and at their best, None without a story."""
+    """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of
+    these judges or providers lost, and the score with all of them at their worst and at their best, None without a
+    story."""
     if ranking := (entrant.get("ranking") or {}).get("repaired"):
         counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
         return counts | {"low": ranking["value"], "high": ranking["best"]}
@@ -35,7 +36,8 @@ def left_out(missing: Mapping[str, Any]) -> float | None:
 
 
 def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no letters."""
+    """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no
+    letters."""
     models = models_of(entrants)
     return [
         *_missing_differ(models, stage),
@@ -49,7 +51,8 @@ def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
 def unlike_missing(
     stages: Mapping[str, Sequence[EntrantResults]], *, titled: bool = True, counted: str = AT_THEIR_WORST
 ) -> list[str]:
-    """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much; `counted` says what becomes of them."""
+    """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much;
+    `counted` says what becomes of them."""
     head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
     return [
         f"{head[stage]}{sentence}"
@@ -59,7 +62,8 @@ def unlike_missing(
 
 
 def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage: str) -> list[str]:
-    """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where it marks nothing, in its figures."""
+    """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where
+    it marks nothing, in its figures."""
     counted = AT_THEIR_WORST if any(column.best for column in columns) else FIGURES_WITHOUT
     return unlike_missing({stage: entrants}, counted=counted)
 
@@ -72,7 +76,8 @@ def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
 
 
 def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
-    """Return on how many clusters the ranking of any of the entrants rests at least; without a ranking on how many samples their figures do."""
+    """Return on how many clusters the ranking of any of the entrants rests at least; without a ranking on how many
+    samples their figures do."""
     rankings = [ranking for entrant in entrants for ranking in (entrant.get("ranking") or {}).values() if ranking]
     if rankings:
         return min(int(ranking.get("clusters", ranking["n"])) for ranking in rankings)
@@ -90,7 +95,10 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
-    return f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, most of {most}"
+    return (
+        f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, "
+        f"most of {most}"
+    )
 
 
 def unjudged_told(entrants: Sequence[EntrantResults]) -> str:
@@ -131,21 +139,27 @@ def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
         sentences.append(
-            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no difference "
+            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that "
+            f"shows no difference "
             f"against {'it' if len(names) == 1 else 'them'}."
         )
     return sentences
 
 
 def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
-    """Return how many sets have no figure because not all their samples were asked, models with as many in one sentence."""
+    """Return how many sets have no figure because not all their samples were asked, models with as many in one
+    sentence."""
     alike: dict[int, list[str]] = {}
     for entrant in models:
         analyses = (entrant["figures"].get("analyses") or {}).get("repaired") or {}
         if sets := analyses.get("incomplete"):
             alike.setdefault(sets, []).append(entrant["model"])
     return [
-        f"{sets:,} {'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} no figure, of {', '.join(names)}."
+        (
+            f"{sets:,} "
+            f"{'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} "  # noqa: E501
+            f"no figure, of {', '.join(names)}."
+        )
         for sets, names in alike.items()
     ]
 
@@ -160,7 +174,8 @@ def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
 
 
 def complete(entrants: Sequence[EntrantResults], reading: str) -> bool:
-    """Return whether the models' figures are of the same stories and of all rows, so that the highest can be marked as best."""
+    """Return whether the models' figures are of the same stories and of all rows, so that the highest can be marked as
+    best."""
     return not incomplete(entrants, reading)
 
 

@@ -13,8 +13,8 @@ REPETITIONS = "repetitions"
 
 
 def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
-    """Give each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own` settings that not
-    all have; returns those that all share."""
+    """Give each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own`
+    settings that not all have; returns those that all share."""
     common = {}
     for name in _settings(entrants):
         having = [entrant for entrant in entrants if name in entrant["settings"] or _has(entrant, name)]
@@ -36,8 +36,8 @@ def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
 
 
 def _has(entrant: EntrantResults, name: str) -> bool:
-    """Return whether a setting that the entrant says nothing of is at its default, rather than no setting of it: a baseline is asked as often as the run
-    says, and reads no prompt."""
+    """Return whether a setting that the entrant says nothing of is at its default, rather than no setting of it: a
+    baseline is asked as often as the run says, and reads no prompt."""
     return entrant["kind"] == "model" or (entrant["kind"] == "baseline" and name == REPETITIONS)
 
 

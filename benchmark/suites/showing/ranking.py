@@ -13,7 +13,8 @@ WITHIN = {"prompts": "asked with", "judge": "judged by"}
 
 
 def ranked_within(entrants: Iterable[EntrantResults]) -> list[str]:
-    """Name the prompts and the judge that all models of a ranking have in common; frozen reports may be older than that."""
+    """Name the prompts and the judge that all models of a ranking have in common; frozen reports may be older than
+    that."""
     scope = _within(entrants)
     return (
         [f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own."]

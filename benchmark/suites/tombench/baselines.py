@@ -21,7 +21,8 @@ def random_option(body: Body) -> str:
 
 
 def majority_letter(body: Body) -> str:
-    """Answer with the shown option whose original letter is right most often; of equally frequent ones the first in the alphabet."""
+    """Answer with the shown option whose original letter is right most often; of equally frequent ones the first in the
+    alphabet."""
     task = body["task"]
     places = range(len(task["letters"]))
     best = min(places, key=lambda at: (-task["counts"].get(task["originals"][at], 0), task["originals"][at]))

@@ -1,7 +1,7 @@
 """The letter that an answer commits to, read as a person would.
 
-Ways of answering are tried from the plainest down, and within one the last place counts: a step-by-step answer weighs options before
-it chooses. A letter that is denied ("not A") is no choice, and "A or B" chooses nothing.
+Ways of answering are tried from the plainest down, and within one the last place counts: a step-by-step answer weighs
+options before it chooses. A letter that is denied ("not A") is no choice, and "A or B" chooses nothing.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class _Mention(NamedTuple):
 def committed_letter(answer: str, options: Sequence[str]) -> str | None:
     """Return the letter of the option that an answer commits to, None where there is none.
 
-    `options` are the texts as they were shown, without letters: A is the first. An answer may also repeat the text of one option.
-    None is also returned for a letter beyond the options, and where several options are left open.
+    `options` are the texts as they were shown, without letters: A is the first. An answer may also repeat the text of
+    one option. None is also returned for a letter beyond the options, and where several options are left open.
     """
     text = _plain(answer)
     first, last = (text.partition("\n")[0], text.rpartition("\n")[2])
@@ -104,7 +104,8 @@ def _repeated(text: str, options: Sequence[str]) -> str | None:
 
 
 def _place(line: str, keys: Sequence[str]) -> int | None:
-    """The first option that a line consists of, be it announced ("The answer is ...") or behind its letter ("A Tote bag")."""
+    """The first option that a line consists of, be it announced ("The answer is ...") or behind its letter ("A Tote
+    bag")."""
     candidates = (_key(line), _key(OPENING.sub("", line.lstrip(" *_"), count=1)))
     for place, key in enumerate(keys):
         if any(candidate in (key, f"{LETTERS[place].lower()} {key}") for candidate in candidates):

@@ -53,9 +53,9 @@ FILES: Mapping[str, Expected] = {
 class Item:
     """One question in one language.
 
-    `key` is `<task>:<line>:<language>` with the task in lower case and hyphens and the line counted from 1. `cluster` names the story:
-    items of a file with the same English text share it, in both languages. `options` are the raw texts, in their original order, two or
-    four; `answer` is the raw cell.
+    `key` is `<task>:<line>:<language>` with the task in lower case and hyphens and the line counted from 1. `cluster`
+    names the story: items of a file with the same English text share it, in both languages. `options` are the raw
+    texts, in their original order, two or four; `answer` is the raw cell.
     """
 
     key: str
@@ -87,8 +87,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class ToMBench:
-    """A copy of the benchmark: items by file, line and language; the text of its licence; the SHA-256 of its 20 files as 64 hexadecimal
-    digits."""
+    """A copy of the benchmark: items by file, line and language; the text of its licence; the SHA-256 of its 20 files
+    as 64 hexadecimal digits."""
 
     items: tuple[Item, ...]
     licence: str
@@ -96,11 +96,11 @@ class ToMBench:
 
 
 def read_tombench(folder: Path, *, languages: Sequence[str] = LANGUAGES) -> ToMBench:
-    """Read the 20 files and the LICENSE of a folder, and check the counts of items, stories and items with two options, and that
-    they are the released ones.
+    """Read the 20 files and the LICENSE of a folder, and check the counts of items, stories and items with two options,
+    and that they are the released ones.
 
-    Both languages are checked, whichever are wanted; the Chinese option C decides how many options an item has in either. Files of other
-    kinds in the folder are left alone. Raises BadToMBench.
+    Both languages are checked, whichever are wanted; the Chinese option C decides how many options an item has in
+    either. Files of other kinds in the folder are left alone. Raises BadToMBench.
     """
     if not languages or not {*languages} <= {*LANGUAGES} or len({*languages}) < len(languages):
         raise BadToMBench(f"The languages are {', '.join(languages) or 'none'}; expected en, zh or both, each once.")

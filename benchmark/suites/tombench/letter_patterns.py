@@ -1,7 +1,7 @@
 """How answers name the letter of an option, in English and Chinese.
 
-Texts are in NFKC: full-width letters and most punctuation are ASCII. Repetitions are bounded, so that no text takes long. A pattern of
-mentions has the letter in one of its groups.
+Texts are in NFKC: full-width letters and most punctuation are ASCII. Repetitions are bounded, so that no text takes
+long. A pattern of mentions has the letter in one of its groups.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ def _words(*patterns: str) -> str:
     return rf"(?i:{_any(*patterns)})\b"
 
 
-# B to H stand by themselves. "A" is an article too, and a lower-case letter may be a word: they count where something ends the mention.
+# B to H stand by themselves. "A" is an article too, and a lower-case letter may be a word: they count where something
+# ends the mention.
 _ALONE = r"(?![A-Za-z0-9]|['’]s)"
 _ENDED = _any(
     rf"(?={_AROUND}(?:[.,:;!?。、=–—-]|[一-鿿]|\Z))",

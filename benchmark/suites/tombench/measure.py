@@ -18,7 +18,8 @@ ACCURACY = "accuracy"
 
 
 def by_chance(sample: Sample) -> float:
-    """Return how likely the majority of tries, each a draw among the options, is right: all options are as likely to win it."""
+    """Return how likely the majority of tries, each a draw among the options, is right: all options are as likely to
+    win it."""
     return 1 / len(sample.content["options"])
 
 
@@ -35,7 +36,10 @@ GROUP = MetricGroup(
     scored=ANSWER,
     facets={"ability": "Ability", "language": "Language"},
     notes=(
-        "A question counts as right where the majority of its tries choose the right option; a tie goes to the option chosen first.",
+        (
+            "A question counts as right where the majority of its tries choose the right option; a tie goes to "
+            "the option chosen first."
+        ),
     ),
     tells=ANSWERS,
     unread=GUESSED,
@@ -49,7 +53,8 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
 
 
 def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
-    """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right option."""
+    """Right or wrong by the majority of the tries; bounds take missing tries as votes against and for the right
+    option."""
     answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
     missing = len(outcomes) - len(answered)
     votes = {reading: tuple(_choice(outcome, reading) for outcome in answered) for reading in READINGS}

@@ -1,8 +1,9 @@
 """Votes over the tries of an item, and accuracy per task, per ability and overall.
 
-The official and the repaired way differ in three things. Officially every answer is a vote, an item is right where the majority equals
-the answer cell to the character, and abilities are the raw strings. Repaired, an answer that names no option is no vote, the cell's letter
-counts, and abilities are trimmed. In both a group without a right item has the accuracy 0, which the released code leaves out.
+The official and the repaired way differ in three things. Officially every answer is a vote, an item is right where the
+majority equals the answer cell to the character, and abilities are the raw strings. Repaired, an answer that names no
+option is no vote, the cell's letter counts, and abilities are trimmed. In both a group without a right item has the
+accuracy 0, which the released code leaves out.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from typing import NamedTuple
 class VotedItem:
     """One item and the votes of its tries, in the order of the tries.
 
-    `gold` is the answer cell as it stands in the data, `ability` its raw string. A vote is an original letter; officially also the empty
-    string (a letter that was not shown), repaired also None (no option chosen).
+    `gold` is the answer cell as it stands in the data, `ability` its raw string. A vote is an original letter;
+    officially also the empty string (a letter that was not shown), repaired also None (no option chosen).
     """
 
     task: str
@@ -79,7 +80,8 @@ def is_correct(item: VotedItem) -> bool:
 
 
 def official_accuracies(items: Sequence[VotedItem]) -> Accuracies:
-    """Return the accuracies as the released code computes them, with groups of accuracy 0 and an overall figure added."""
+    """Return the accuracies as the released code computes them, with groups of accuracy 0 and an overall figure
+    added."""
     return _accuracies([_Row(item.task, item.ability, is_correct_officially(item), _unparsed(item)) for item in items])
 
 

@@ -10,7 +10,8 @@ _BREAK_IN_CHINESE = re.compile(r"\s*\n\s*(?=[^\x00-\x7f])")
 
 
 def clean_option(text: str, letter: str) -> str:
-    """Return the text of an option in one line, without the letter that it carries, such as `A. `, `A.` or `A: `, and without outer space.
+    """Return the text of an option in one line, without the letter that it carries, such as `A. `, `A.` or `A: `, and
+    without outer space.
 
     Only the option's own letter goes, only at the start: `attraction C.` stays as it is.
     """

@@ -13,8 +13,8 @@ _LAST_CAPITAL = re.compile(rf"[{LETTERS}](?=[^{LETTERS}]*\Z)")
 def extract_official(answer: str) -> str:
     """Return the letter that the released code takes from an answer: always one of A to D.
 
-    The first of these that there is: `[[A]]`, `[[B]]`, `[[C]]`, `[[D]]`, tried in this order and not in the order of the text;
-    `[A]` to `[D]` likewise; the last capital A to D, also inside a word; `A`.
+    The first of these that there is: `[[A]]`, `[[B]]`, `[[C]]`, `[[D]]`, tried in this order and not in the order of
+    the text; `[A]` to `[D]` likewise; the last capital A to D, also inside a word; `A`.
     """
     for form in ("[[{}]]", "[{}]"):
         for letter in LETTERS:
@@ -35,7 +35,8 @@ def parse_official(answer: str, shown: Shown) -> str:
 def parse_repaired(answer: str, shown: Shown) -> str | None:
     """Return the original letter of the option that an answer commits to, None where it commits to none.
 
-    An answer that names none, that leaves it between several, or that names a letter that was not shown chooses nothing.
+    An answer that names none, that leaves it between several, or that names a letter that was not shown chooses
+    nothing.
     """
     # its patterns take a tenth of a second to compile, which no start has to wait for
     from benchmark.suites.tombench.committed_letters import committed_letter

@@ -1,7 +1,8 @@
 """What a model is asked: a system and a user prompt, from the texts in `prompts/`.
 
-A set has the files `<method>-<language>.txt`, the system prompt with `{letters}`, and `user-<language>.txt` with `{story}`, `{question}` and
-`{options}`. The wording is our own; headings, order and the form of the answer are those of the released code.
+A set has the files `<method>-<language>.txt`, the system prompt with `{letters}`, and `user-<language>.txt` with
+`{story}`, `{question}` and `{options}`. The wording is our own; headings, order and the form of the answer are those of
+the released code.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Prompt:
 def render_prompt(item: Item, shown: Shown, *, method: str = DIRECT) -> Prompt:
     """Return the prompt of an item with its options as they are shown, in the item's language.
 
-    The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one of METHODS.
+    The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one
+    of METHODS.
     """
     lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, shown.texts, strict=False)]
     texts = {"story": item.story.strip(), "question": item.question.strip(), "options": "\n".join(lines)}

@@ -50,8 +50,8 @@ class Record:
 def read_record(where: str, line: bytes) -> Record:
     """Read one line; `where` names file and line in the sentences. Raises BadToMBench.
 
-    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or four, as in the
-    released code: one English item has four where the Chinese has two, and loses two of them.
+    The bare token NaN stands for an option that does not exist. The Chinese option C decides whether there are two or
+    four, as in the released code: one English item has four where the Chinese has two, and loses two of them.
     """
     try:
         value = json_of(line, nan=True)

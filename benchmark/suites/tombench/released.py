@@ -30,13 +30,14 @@ DIGESTS: Mapping[str, str] = {
 }
 """The SHA-256 of each released file, as 64 hexadecimal digits, by its name without `.jsonl`."""
 _LINES = Path(__file__).with_name("released_lines.tsv")
-"""A line for each file: its name without `.jsonl`, and the beginnings of the SHA-256 of its lines, one after another."""
+"""A line for each file: its name without `.jsonl`, and the beginnings of the SHA-256 of its lines, one after
+another."""
 _BEGINNING = 6
 
 
 def unlike_released(task: str, lines: Sequence[bytes]) -> str:
-    """Say at which line a file of as many lines as the released one differs from it; empty where it does not, and of a file that is not in `DIGESTS`. How
-    lines end does not count."""
+    """Say at which line a file of as many lines as the released one differs from it; empty where it does not, and of a
+    file that is not in `DIGESTS`. How lines end does not count."""
     if task not in DIGESTS:
         return ""
     plain = [line.removesuffix(b"\r") for line in lines]
@@ -48,7 +49,10 @@ def unlike_released(task: str, lines: Sequence[bytes]) -> str:
     ]
     place = f", line {changed[0]}" if changed else ""
     more = f" ({len(changed):,} such lines)" if changed[1:] else ""
-    return f"{task}.jsonl{place}: it is not as released{more}; the SHA-256 of the file begins with {digest[:12]}, expected {DIGESTS[task][:12]}."
+    return (
+        f"{task}.jsonl{place}: it is not as released{more}; the SHA-256 of the file begins with {digest[:12]}, "
+        f"expected {DIGESTS[task][:12]}."
+    )
 
 
 def _begins(line: bytes) -> str:

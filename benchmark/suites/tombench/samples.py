@@ -57,7 +57,8 @@ def item_of(sample: Sample) -> Item:
 
 
 def shown_in(question: Question) -> Shown:
-    """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code does not have."""
+    """The options as one try shows them: a try is a repetition. Raises BadQuestion for a try that the released code
+    does not have."""
     item = item_of(question.sample)
     if question.settings["order"] == RELEASED:
         order = _released_order(question)
@@ -73,7 +74,8 @@ def _released_order(question: Question) -> Order:
 
 
 def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
-    """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole files."""
+    """Return the orders of each question's tries, by its key, as the released code draws them; `samples` are whole
+    files."""
     orders: dict[str, tuple[Order, ...]] = {}
     for questions in _by_file(samples).values():
         drawn = official_orders(len(sample.content["options"]) for sample in questions)

@@ -1,4 +1,5 @@
-"""Answers to ToMBench that were made elsewhere, asked as the released code asks: five tries in its own order of options."""
+"""Answers to ToMBench that were made elsewhere, asked as the released code asks: five tries in its own order of
+options."""
 
 from __future__ import annotations
 
@@ -23,11 +24,13 @@ class BadAnswerId(ValueError):
 
 
 def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[str, Any]:
-    """{"official", "repaired"} of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder `data`, each
-    {"answers": {id: …}, "metrics": {"tasks", "abilities"}} with accuracies from 0 to 1; only questions with an answer are scored.
+    """{"official", "repaired"} of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder
+    `data`, each {"answers": {id: …}, "metrics": {"tasks", "abilities"}} with accuracies from 0 to 1; only questions
+    with an answer are scored.
 
-    An official answer is [the letter that is taken, the original one], a repaired one the original letter, None where no option is chosen. Official
-    metrics leave out what is 0, as the released code does; repaired ones have `overall` and say what was `unparsed`. Raises ValueError.
+    An official answer is [the letter that is taken, the original one], a repaired one the original letter, None where
+    no option is chosen. Official metrics leave out what is 0, as the released code does; repaired ones have `overall`
+    and say what was `unparsed`. Raises ValueError.
     """
     items = _by_file(data, language)
     texts = read_answers(answers)

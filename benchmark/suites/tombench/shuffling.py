@@ -37,7 +37,8 @@ class Shown:
 def show(options: Sequence[str], order: Order) -> Shown:
     """Return the options as they are shown in an order. Of options with the same text, all stand for the first of them.
 
-    `options` are in their original order, without their letters. Raises ValueError where the order is not one of theirs.
+    `options` are in their original order, without their letters. Raises ValueError where the order is not one of
+    theirs.
     """
     if sorted(order) != list(range(len(options))) or not 2 <= len(options) <= len(LETTERS):
         raise ValueError(f"The order {order} does not fit {len(options)} options.")
@@ -48,8 +49,8 @@ def show(options: Sequence[str], order: Order) -> Shown:
 def seeded_order(seed: int, key: str, attempt: int, count: int) -> Order:
     """Return the order of one try of an item: a permutation of its `count` places that depends on nothing else.
 
-    Places are sorted by the SHA-256 of seed, key, try and place, so that an item is shown alike whatever a run leaves out,
-    asks first, or is asked by.
+    Places are sorted by the SHA-256 of seed, key, try and place, so that an item is shown alike whatever a run leaves
+    out, asks first, or is asked by.
     """
 
     def drawn(place: int) -> bytes:
@@ -61,8 +62,8 @@ def seeded_order(seed: int, key: str, attempt: int, count: int) -> Order:
 def official_orders(counts: Iterable[int], *, tries: int = TRIES, seed: int = OFFICIAL_SEED) -> list[tuple[Order, ...]]:
     """Return the orders of all tries of each item, as the released code draws them.
 
-    `counts` are the numbers of options of all items of one file, from its first line on: one generator runs through items and
-    tries, so that the orders of an item depend on all items before it.
+    `counts` are the numbers of options of all items of one file, from its first line on: one generator runs through
+    items and tries, so that the orders of an item depend on all items before it.
     """
     generator = random.Random(seed)
     return [tuple(_shuffled(generator, count) for _ in range(tries)) for count in counts]

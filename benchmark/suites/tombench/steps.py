@@ -14,7 +14,8 @@ from workers.providers.contract import Message, Request
 
 ANSWER = "answer"
 CHOOSE = "choose"
-"""The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter: how often it is right}}."""
+"""The kind of task: {"key", "letters" (those shown), "originals" (the letter of each in the data), "counts" {letter:
+how often it is right}}."""
 NO_OPTION = "names no option"
 STEPS = (Step(ANSWER, "Answering", task=CHOOSE),)
 

@@ -66,7 +66,8 @@ def _item(view: ItemView) -> dict[str, Any]:
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
-    """The option that the answer chooses in this try, by its text, with the letter under which the model was shown it."""
+    """The option that the answer chooses in this try, by its text, with the letter under which the model was shown
+    it."""
     item, shown = item_of(view.question.sample), shown_in(view.question)
     texts, letters = (dict(zip(shown.originals, told, strict=True)) for told in (shown.texts, shown.letters))
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
@@ -90,14 +91,21 @@ def _methods(reported: Reported) -> Sections:
     released = reported.settings.get(ORDER.name) == RELEASED
     drawn = "as the released code draws it" if released else "drawn from the seed, the item and the try"
     return [
-        ("Prompts", f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were asked for {how}."),
+        (
+            "Prompts",
+            (
+                f"Prompts were set {PROMPT_SET}, wording of Credence's own in the language of the item; answers were "
+                f"asked for {how}."
+            ),
+        ),
         (
             "Scoring",
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
-            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as the benchmark's released code does, which "
+            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as "
+            "the benchmark's released code does, which "
             "takes A where it finds none; the repaired reading takes an answer that names no option for no vote.",
         ),
-    ]  # fmt: skip
+    ]
 
 
 CONTROLS = Controllable(
@@ -127,7 +135,11 @@ SUITE = Suite(
     settings=(METHOD, ORDER),
     repetitions=TRIES,
     max_tokens=1000,
-    prompts={ANSWER: hashlib.sha256("".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()).hexdigest()},
+    prompts={
+        ANSWER: hashlib.sha256(
+            "".join(prompt_digest(method, two) for method in (DIRECT, COT) for two in ("en", "zh")).encode()
+        ).hexdigest()
+    },
     prompts_version=PROMPT_SET,
     controls=CONTROLS,
     item=_item,
@@ -141,4 +153,4 @@ SUITE = Suite(
     answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),
     categories=TASKS,
     baselines=BASELINES,
-)  # fmt: skip
+)

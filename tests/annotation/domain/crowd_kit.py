@@ -1,8 +1,8 @@
 """Prints what crowd-kit makes of `simulated_votes`, for test_aggregation.py.
 
 In an environment of its own, as it brings half a gigabyte: `uv run --no-project --with crowd-kit==1.4.2 python
-tests/annotation/domain/crowd_kit.py`. Its MACE takes labels in order of appearance in one place and sorted in another, so that its rows come
-sorted here.
+tests/annotation/domain/crowd_kit.py`. Its MACE takes labels in order of appearance in one place and sorted in another,
+so that its rows come sorted here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ LABELS = 4
 
 
 def simulated_votes() -> tuple[np.ndarray, np.ndarray]:
-    """Three of five annotators on each of 300 cells: rows (cell, annotator, label), shape (3, 900), and the truth, shape (300,)."""
+    """Three of five annotators on each of 300 cells: rows (cell, annotator, label), shape (3, 900), and the truth,
+    shape (300,)."""
     rng = np.random.default_rng(1)
     truth = rng.choice(LABELS, 300, p=(0.4, 0.3, 0.2, 0.1))
     rows = [

@@ -191,8 +191,9 @@ def test_below_five_stories_there_is_no_interval():
 
 
 def test_perfect_agreement_is_not_certain():
-    # 10 stories of two cells, "True" and "False", all three annotators agreeing: with 95 % confidence at most 1 − .05^(1/10) of all stories
-    # are of a kind that was not seen; strict, pairwise ≥ .05^.1 = .741; labels are even, Pe = 1/2: κ ≥ (.741 − .5)/.5
+    # 10 stories of two cells, "True" and "False", all three annotators agreeing: with 95 % confidence at most 1 −
+    # .05^(1/10) of all stories are of a kind that was not seen; strict, pairwise ≥ .05^.1 = .741; labels are even, Pe =
+    # 1/2: κ ≥ (.741 − .5)/.5
     rows = [
         (s, 2 * s + c, name, label) for s in range(10) for c, label in enumerate(("True", "False")) for name in "abc"
     ]
@@ -246,7 +247,8 @@ def test_stage_one():
 
 
 def test_against_the_others_an_own_decision_does_not_count():
-    """Two cells of three votes, A A B each; the first was decided C by the second annotator, who voted A, the second by somebody else."""
+    """Two cells of three votes, A A B each; the first was decided C by the second annotator, who voted A, the second by
+    somebody else."""
     rows = [(1, cell, name, label) for cell in (1, 2) for name, label in (("ann", "A"), ("ben", "A"), ("cyd", "B"))]
     votes = Votes.of("order", ("A", "B", "C"), rows)
     settled = Settled(np.array([2, 2]), np.array([True, True]), {0: {"ben": "C"}, 1: {"esi": "C"}})

@@ -29,7 +29,8 @@ SEVEN = ("order", "truth", "access", "representation", "content", "source", "con
 
 
 def _votes(rows, *, source=None, seen=None, unit=None, chance=0.5) -> Votes:
-    """The votes of rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms); each vote is a unit of the draw by itself."""
+    """The votes of rows (story, cell, dimension, annotator, label, first label, suggested, arm, ms); each vote is a
+    unit of the draw by itself."""
     *codes, arm, duration = zip(*rows, strict=True)
     columns = [np.array(column, dtype=np.int64) for column in codes]
     columns.append(np.zeros(len(rows), dtype=np.int64) if source is None else np.array(source))
@@ -143,8 +144,8 @@ def test_below_five_stories_a_value_has_its_n_and_no_interval():
 
 
 def test_the_intervals_are_those_of_the_product():
-    # ten stories, of which every other takes 3 of 4 shown ones and the rest 1 of 4: the standard error of a mean of ten, .25/√9 = .0833, times
-    # t(9; .975) = 2.262 and the slope 4 of the logit at 1/2: 0 ± .754, [.320, .680]
+    # ten stories, of which every other takes 3 of 4 shown ones and the rest 1 of 4: the standard error of a mean of
+    # ten, .25/√9 = .0833, times t(9; .975) = 2.262 and the slope 4 of the logit at 1/2: 0 ± .754, [.320, .680]
     rows = [
         (s, 4 * s + at, 0, 0, int(at < (3 if s % 2 else 1)), -1, 1, "shown", 1000) for s in range(10) for at in range(4)
     ]
@@ -157,16 +158,19 @@ def test_the_intervals_are_those_of_the_product():
 
 
 def test_the_draw_anew_by_hand():
-    # four votes of one annotator and dimension, drawn blind with chance 1/2: two take the suggestion, both shown; two do not, both blind.
-    # ± 1/2 from their mean; Σ (blind − 1/2) · ± 1/2 = −1, as far as any of 16 draws reaches, and so does the mirror: 2/16
+    # four votes of one annotator and dimension, drawn blind with chance 1/2: two take the suggestion, both shown; two
+    # do not, both blind. ± 1/2 from their mean; Σ (blind − 1/2) · ± 1/2 = −1, as far as any of 16 draws reaches, and so
+    # does the mirror: 2/16
     rows = [(at, at, 0, 0, int(at < 2), -1, 1, "shown" if at < 2 else "blind", 1) for at in range(4)]
     assert randomisation_p(_votes(rows), seed=1) == pytest.approx(2 / 16, abs=4 * (0.125 * 0.875 / 9999) ** 0.5)
     # drawn for two propositions of two votes each there are 4 draws, of which 2 reach as far
     assert randomisation_p(_votes(rows, unit=[0, 0, 1, 1]), seed=1) == pytest.approx(0.5, abs=0.02)
-    # drawn blind with chance 1/10: the sum of the real draw is −.5 · .2 − .5 · 1.8 = −1; with k of the two takers and j of the others blind it is
-    # (k − j)/2; |k − j| = 2 needs both of one kind and none of the other: 2 · .1² · .9² = .0162
+    # drawn blind with chance 1/10: the sum of the real draw is −.5 · .2 − .5 · 1.8 = −1; with k of the two takers and j
+    # of the others blind it is (k − j)/2; |k − j| = 2 needs both of one kind and none of the other: 2 · .1² · .9² =
+    # .0162
     assert randomisation_p(_votes(rows, chance=0.1), seed=1) == pytest.approx(0.0162, abs=0.005)
-    # an annotator who takes nothing says nothing about the draw, nor does a vote that could not have been drawn otherwise
+    # an annotator who takes nothing says nothing about the draw, nor does a vote that could not have been drawn
+    # otherwise
     constant = [(at, at, 0, 0, 0, -1, 1, "shown" if at < 2 else "blind", 1) for at in range(4)]
     assert randomisation_p(_votes(constant), seed=1) == 1
     assert randomisation_p(_votes(rows, chance=0), seed=1) is randomisation_p(_votes(rows[:2]), seed=1) is None
@@ -388,7 +392,8 @@ def test_gold_from_blind_votes_needs_a_majority_of_two():
     gold, votes = gold_from_blind(labels)
     assert gold.tolist() == [-1, 3, -1, 4, -1, -1]
     assert votes.tolist() == [1, 2, 2, 3, 3, 0]
-    # gold on cells 1 and 3, which rest on 2 + 3 votes: 2.5 a cell; cells 2 and 4 have two votes or more without a majority
+    # gold on cells 1 and 3, which rest on 2 + 3 votes: 2.5 a cell; cells 2 and 4 have two votes or more without a
+    # majority
     found = blind_evidence(gold, votes)
     assert (found["cells"], found["votes"], found["votes_a_cell"]) == (2, 5, 2.5)
     assert (found["cells_with_one_vote"], found["cells_without_majority"], found["fewest_votes"]) == (1, 2, 2)

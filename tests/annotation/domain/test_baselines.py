@@ -172,7 +172,10 @@ def test_a_baseline_ends_costs_nothing_and_names_itself():
         (
             "oracle",
             {},
-            "There is no baseline 'oracle'; there are majority, random, omniscient, lexical-judge, first-option, tracker.",
+            (
+                "There is no baseline 'oracle'; there are majority, random, omniscient, lexical-judge, "
+                "first-option, tracker."
+            ),
         ),
         ("lexical-judge", {"threshold": "high"}, "The option threshold is 'high'; a number from 0 to 1 is expected."),
         ("lexical-judge", {"threshold": 55}, "The option threshold is 55; a number from 0 to 1 is expected."),

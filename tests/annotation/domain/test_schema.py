@@ -115,20 +115,20 @@ def check(at: int = 0, **fields):
         (dimension(labels={}), "f.json, dimensions[1].labels: it is an object; expected a list of 2 to 10."),
         (dimension(hint=1), "f.json, dimensions[1]: there is no field 'hint'; expected only key, name, short, "),
         (label(value="true"), "f.json, dimensions[1].labels: the label 'true' occurs twice; expected another label"),
-        (label(value="x" * 41), f"f.json, dimensions[1].labels[2].value: it is '{'x' * 41}'; expected a text of 1 to 40"),
+        (label(value="x" * 41), f"f.json, dimensions[1].labels[2].value: it is '{'x' * 41}'; expected a text of 1 to 40"),  # noqa: E501
         (label(digit=1), "f.json, dimensions[1].labels: the digit 1 occurs twice; expected another digit for each."),
         (label(digit=10), "f.json, dimensions[1].labels[2].digit: it is 10; expected a digit from 0 to 9"),
         (label(digit=True), "f.json, dimensions[1].labels[2].digit: it is true; expected a digit from 0 to 9"),
         (label(digit="3"), "f.json, dimensions[1].labels[2].digit: it is '3'; expected a digit from 0 to 9"),
-        (label(meaning="a\x00b"), "f.json, dimensions[1].labels[2].meaning: it is 'a\\x00b'; expected a text of 1 to 300"),
+        (label(meaning="a\x00b"), ("f.json, dimensions[1].labels[2].meaning: it is 'a\\x00b'; expected a text of 1 to " "300")),  # noqa: E501
         (check(check="never"), "f.json, checks[0].check: it is 'never'; expected one of only_for_world, required_for_"),
         (check(dimension="mood"), "f.json, checks[0].dimension: it is 'mood'; expected one of order, truth_status, "),
         (check(labels=["9"]), "f.json, checks[0].labels[0]: it is '9'; expected one of 0, 1, 2, 3."),
         (check(labels=[]), "f.json, checks[0].labels: it is a list of 0; expected a list of 1 to 4."),
         (check(message=""), "f.json, checks[0].message: it is ''; expected a text of 1 to 200 printable characters"),
         (lambda it: it["checks"].append(3), "f.json, checks[6]: the field check is missing; expected an object whose "),
-        (check(4, **{"with": {"dimension": "content_type", "labels": ["Emotion"]}}), "f.json, checks[4].with: it is the s"),
-        (lambda it: it["checks"][4].pop("with") and None, "f.json, checks[4]: the field with is missing; expected an o"),
+        (check(4, **{"with": {"dimension": "content_type", "labels": ["Emotion"]}}), "f.json, checks[4].with: it is the s"),  # noqa: E501
+        (lambda it: it["checks"][4].pop("with") and None, "f.json, checks[4]: the field with is missing; expected an o"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_every_mistake_is_one_sentence_with_file_place_and_what_was_expected(change, sentence):

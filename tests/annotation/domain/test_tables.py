@@ -12,7 +12,10 @@ EXPECTED = [TableRow("world", "The key is in the bag", "0"), TableRow("Ines", "T
     [
         "world\tThe key is in the bag\t0\nInes\tThe key, she thinks, is safe\n",
         'world,The key is in the bag,0\nInes,"The key, she thinks, is safe"',
-        "| Actor | Belief | Order |\n|---|:---:|---|\n| world | The key is in the bag | 0 |\n\n| Ines | The key, she thinks, is safe | |",
+        (
+            "| Actor | Belief | Order |\n|---|:---:|---|\n| world | The key is in the bag | 0 |\n\n| Ines | The "
+            "key, she thinks, is safe | |"
+        ),
     ],
 )
 def test_tabs_commas_and_pipes_are_read(text):

@@ -1,4 +1,5 @@
-"""Going on with the runs of before: worked off, extended, read again, run again. The ledger has every answer that there was."""
+"""Going on with the runs of before: worked off, extended, read again, run again. The ledger has every answer that there
+was."""
 
 from __future__ import annotations
 

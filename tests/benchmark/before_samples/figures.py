@@ -1,4 +1,5 @@
-"""Everything that an installation prints of its datasets and runs, as JSON; written for the code of before and of now alike."""
+"""Everything that an installation prints of its datasets and runs, as JSON; written for the code of before and of now
+alike."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ def installation() -> dict[str, Any]:
 
 
 def upgrade() -> None:
-    """Leave the installation migrated to now in a database that was empty; the schema is that of now also where anything fails."""
+    """Leave the installation migrated to now in a database that was empty; the schema is that of now also where
+    anything fails."""
     newest = MigrationExecutor(connection).loader.graph.leaf_nodes()
     then = [*installation()["migrations"].items()]
     try:

@@ -1,4 +1,5 @@
-"""The installation: a project of eight sample stories with people's votes, two frozen versions, and runs of all kinds."""
+"""The installation: a project of eight sample stories with people's votes, two frozen versions, and runs of all
+kinds."""
 
 from __future__ import annotations
 
@@ -50,7 +51,10 @@ def weak(body) -> str:
     task = body["task"]
     if task["kind"] == "extract":
         return EXTRACTED
-    head = "Actor | Belief | Order | Truth-Status | Knowledge-Access | Representation | Content Type | Mental-Source | Context"
+    head = (
+        "Actor | Belief | Order | Truth-Status | Knowledge-Access | Representation | Content Type | "
+        "Mental-Source | Context"
+    )
     return "\n".join([head, *(" | ".join([row["actor"], row["belief"], *LABELLED]) for row in task["rows"])])
 
 
@@ -99,7 +103,8 @@ def _project(folder: Path) -> Project:
 
 
 def _vote(project: Project) -> None:
-    """Bob, Bea and Ben label the first story, Ben otherwise than the record in two dimensions; Bob a part of the second."""
+    """Bob, Bea and Ben label the first story, Ben otherwise than the record in two dimensions; Bob a part of the
+    second."""
     for place, story in enumerate(Story.objects.filter(project=project).order_by("number")[:2]):
         rows = list(Proposition.objects.gold_of(story))
         for slot, name in enumerate(("bob", "bea", "ben")[: 3 - 2 * place], 1):

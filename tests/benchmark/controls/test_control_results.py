@@ -1,4 +1,5 @@
-"""What a report says of controls: who remembers and who reads, what is missing, what stayed as it was, and which stories flip."""
+"""What a report says of controls: who remembers and who reads, what is missing, what stayed as it was, and which
+stories flip."""
 
 from __future__ import annotations
 

@@ -30,7 +30,8 @@ def reordered(sample: Sample, order) -> Sample:
 WHOLE = Controllable("story", ("content.story", "content.question", "content.options"), reordered=reordered)
 STORY = "Then Anna saw a cat. It slept. “Come. Now!” she said. The end was near."
 SAMPLE = Sample(
-    "key", "cluster", {"story": STORY, "question": "Who saw Anna?", "options": ["a", "b", "c"]}, {"place": 1}, "category", "split", "group", 7
+    "key", "cluster", {"story": STORY, "question": "Who saw Anna?", "options": ["a", "b", "c"]}, {"place": 1},
+    "category", "split", "group", 7
 )  # fmt: skip
 seeds = st.integers(0, 2**31 - 1)
 
@@ -128,7 +129,9 @@ def test_samples_of_other_lists_of_names_are_not_made_again_as_something_else():
 def test_what_a_seed_gives_stays_or_the_version_of_the_lists_is_raised():
     chinese = replace(WHOLE, language=lambda sample: "zh")
     stories = {
-        "en": "Today Anna and Boris saw a cat in a box. Then Carla put the apple into a basket in the kitchen. It rained.",
+        "en": (
+            "Today Anna and Boris saw a cat in a box. Then Carla put the apple into a basket in the kitchen. It rained."
+        ),
         "zh": "小明和小红在厨房里看到一个苹果。老王走了。他们都笑了。",
     }
     given: list[object] = [

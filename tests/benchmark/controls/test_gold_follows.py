@@ -1,4 +1,5 @@
-"""Gold follows what a control changes: a perfect model is as right under each control as on the samples as published, in every suite."""
+"""Gold follows what a control changes: a perfect model is as right under each control as on the samples as published,
+in every suite."""
 
 from __future__ import annotations
 
@@ -54,9 +55,13 @@ def _fantom(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
 
 def _tombench(folder: Path, patch: pytest.MonkeyPatch) -> Sequence[Sample]:
     told = {
-        "en": ("Anna put the apple into the box. Then Boris left the kitchen.", "Where does Boris think the apple is?", ("In the box", "In the basket")),
+        "en": (
+            "Anna put the apple into the box. Then Boris left the kitchen.",
+            "Where does Boris think the apple is?",
+            ("In the box", "In the basket"),
+        ),
         "zh": ("小明把苹果放进盒子。小红走了。", "小红认为苹果在哪里？", ("盒子里", "篮子里")),
-    }  # fmt: skip
+    }
     items = [
         Item(
             f"false-belief-task:1:{language}",

@@ -1,4 +1,5 @@
-"""Runs under controls are in no figure that nobody asked them for: with and without them, every page says the same, but those that show controls."""
+"""Runs under controls are in no figure that nobody asked them for: with and without them, every page says the same, but
+those that show controls."""
 
 from __future__ import annotations
 
@@ -56,8 +57,10 @@ def _addresses(run: Run, report) -> dict[str, str]:
     item = RunItem.objects.filter(entrant__run=run).order_by("pk").first()
     kept = report.items.order_by("pk").first()
     values = {
-        "slug": run.project.slug, "uid": run.uid, "pk": item.pk, "table": "opentom", "data": "csv", "figure": "leaderboard-opentom",
-        "picture": "svg", "report": report.uid, "entrant": item.entrant_id, "old": 1, "new": 1, "suite": "opentom", "name": "opentom-1",
+        "slug": run.project.slug, "uid": run.uid, "pk": item.pk, "table": "opentom", "data": "csv",
+        "figure": "leaderboard-opentom",
+        "picture": "svg", "report": report.uid, "entrant": item.entrant_id, "old": 1, "new": 1, "suite": "opentom",
+        "name": "opentom-1",
         "person": "p1", "number": 1, "action": "pause", "row": _row_of_a_paper(run),
     }  # fmt: skip
     addresses = {}

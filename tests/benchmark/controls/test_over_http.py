@@ -1,4 +1,5 @@
-"""Two models behind a local server that answers by rule: the one that knows the published stories by heart is told from the one that reads."""
+"""Two models behind a local server that answers by rule: the one that knows the published stories by heart is told from
+the one that reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Who is renamed in the real data: everybody whom the data name, and of what no person is called only what docs/benchmarks.md lists."""
+"""Who is renamed in the real data: everybody whom the data name, and of what no person is called only what
+docs/benchmarks.md lists."""
 
 from __future__ import annotations
 

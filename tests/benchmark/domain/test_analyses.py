@@ -22,7 +22,8 @@ ODD = ("1", "maybe", *GOLD[2:])  # its truth status is outside the closed set
 STAGE1 = [
     Stage1Result(
         1, "A", (0, 1, 5, -1), (1, 0, 2), ("0", "2", "3"),
-        pred_orders=("0", "0", "2+", ""), gold_roles=("world", "actors", "actors"), pred_roles=("world", "world", "actors", "actors"),
+        pred_orders=("0", "0", "2+", ""), gold_roles=("world", "actors", "actors"),
+        pred_roles=("world", "world", "actors", "actors"),
     ),
     Stage1Result(
         2, "A", (2,), (1, 0), ("1", "first"),
@@ -45,7 +46,8 @@ def values(kinds, measure):
 
 def test_stage_1_by_order_and_role_by_hand():
     kinds = stage1_analyses(STAGE1)["kinds"]
-    # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors 0,2,1,0: 2 of 4
+    # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors
+    # 0,2,1,0: 2 of 4
     assert values(kinds, "recall") == {"0": 1, "1": 1, "2+": 0.5, "world": 1, "actors": 0.5}
     # predicted rows as the model called them: order 0: counts 0, 1, 2: 2 of 3; none of order 1; 2+: 5: 1 of 1
     # world 0, 1: 1 of 2; actors 5, -1, 2: 2 of 3
@@ -58,7 +60,8 @@ def test_stage_1_by_order_and_role_by_hand():
     }
     # F1 = 2PR / (P + R): order 0 (4/3)/(5/3) = 0.8; 2+ 1/1.5 = 2/3; world 1/1.5 = 2/3; actors (2/3)/(7/6) = 4/7
     assert values(kinds, "f1") == {
-        "0": pytest.approx(0.8), "1": None, "2+": pytest.approx(2 / 3), "world": pytest.approx(2 / 3), "actors": pytest.approx(4 / 7),
+        "0": pytest.approx(0.8), "1": None, "2+": pytest.approx(2 / 3), "world": pytest.approx(2 / 3),
+        "actors": pytest.approx(4 / 7),
     }  # fmt: skip
     assert kinds["0"]["recall"]["n"] == 1 and kinds["0"]["precision"]["n"] == 3
     assert kinds["1"]["f1"] == {"value": None, "n": 0, "interval": None, "reason": "no row of this kind"}
@@ -77,8 +80,9 @@ def test_match_counts_and_volume_by_hand():
 
 
 def test_an_interval_resamples_whole_stories():
-    # five stories with 10 rows all matched, five with 10 rows unmatched: the standard error of a mean of ten ones and noughts is
-    # .5/√9 = .1667, however many rows there are; times t(9; .975) = 2.262 and the slope 4 of the logit at 1/2: 0 ± 1.508, [.181, .819]
+    # five stories with 10 rows all matched, five with 10 rows unmatched: the standard error of a mean of ten ones and
+    # noughts is .5/√9 = .1667, however many rows there are; times t(9; .975) = 2.262 and the slope 4 of the logit at
+    # 1/2: 0 ± 1.508, [.181, .819]
     stories = [Stage1Result(at, "A", (), (at % 2,) * 10, ("1",) * 10) for at in range(10)]
     recall = stage1_analyses(stories)["kinds"]["1"]["recall"]
     assert (recall["value"], recall["n"]) == (0.5, 100)
@@ -119,7 +123,8 @@ def test_confusion_and_labels_by_hand():
     # gold counts the unusable story too: four True, two False
     assert labels["gold"] == [4, 2, 0, 0, 0] and labels["gold_ends"][3] is None
     assert labels["gold_ends"][2] is labels["ends"][1] is None
-    # of 20 such stories, 15 usable with a row of gold True: False was never said, which can be so in 18 % of stories that were not seen
+    # of 20 such stories, 15 usable with a row of gold True: False was never said, which can be so in 18 % of stories
+    # that were not seen
     many = stage2_analyses(STAGE2 * 5)["confusion"]["truth_status"]["ends"]
     assert many[0][1] == pytest.approx([0, unseen_share(15)], abs=1e-5) and many[2] == [None] * 5
 

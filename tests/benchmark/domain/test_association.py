@@ -62,7 +62,8 @@ def test_the_cut_can_be_moved():
 
 
 def test_several_models_are_compared_within_themselves():
-    # the good model has all structures right and 8 of 10 answers, the bad one none and 2 of 10: pooled .6, within either nothing is known
+    # the good model has all structures right and 8 of 10 answers, the bad one none and 2 of 10: pooled .6, within
+    # either nothing is known
     good = [seen(story, 0.9, float(story < 8), "good") for story in range(10)]
     bad = [seen(story, 0.1, float(story < 2), "bad") for story in range(10)]
     result = crossed(good + bad, 0.5, seed=1)
@@ -226,7 +227,8 @@ def test_what_cannot_be_fitted_says_so(monkeypatch):
     assert result.spread is None and result.models == 3
 
 
-# Of 100 repetitions 95 intervals hold the truth, give or take 2.2: `bench/structure.py` has the many repetitions that tell 95 from 94.
+# Of 100 repetitions 95 intervals hold the truth, give or take 2.2: `bench/structure.py` has the many repetitions that
+# tell 95 from 94.
 @pytest.mark.parametrize("world, seed", [(World(30, 1, 1, 0.3), 5), (World(40, 2, 2, 0.3), 3)])
 def test_an_association_that_was_built_in_is_held(world, seed):
     results = found(world, repetitions=100, seed=seed, resamples=300)

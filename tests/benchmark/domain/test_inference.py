@@ -74,7 +74,8 @@ def test_each_category_is_compared_on_its_own_stories_and_adjusted_with_all():
     assert [one["category"] for one in found] == ["", "x", "y"]
     assert [one["n"] for one in found] == [3, 2, 1]
     assert [one["value"] for one in found] == pytest.approx([0.7 / 3, 0.5, -0.3])
-    # signs: overall |0.7| is reached by +++, ++− (1.3, 0.7) and their mirrors → 4/8; x by ++ and −− → 2/4; y by both → 1
+    # signs: overall |0.7| is reached by +++, ++− (1.3, 0.7) and their mirrors → 4/8; x by ++ and −− → 2/4; y by both →
+    # 1
     assert [one["p"] for one in found] == [0.5, 0.5, 1.0]
     # Holm over three tests: 3 · 0.5 → 1
     assert [one["p_adjusted"] for one in found] == [1.0, 1.0, 1.0]
@@ -101,9 +102,9 @@ def test_the_patterns_of_the_categories_add_up_to_those_of_all_stories():
 
 
 def test_letters_rest_on_tests_that_are_adjusted_over_the_categories_too():
-    # 9 stories on which A is better by 0.1 to 0.18: p = 2/2⁹ = 1/256 overall. Alone it is below 0.05. With a test of each of 9
-    # categories of one story, whose p is 1, Holm takes 10 · 1/256 = 0.039; with a third model like B there are 3 · 10 tests,
-    # and 30 · 1/256 = 0.117 shows nothing any more
+    # 9 stories on which A is better by 0.1 to 0.18: p = 2/2⁹ = 1/256 overall. Alone it is below 0.05. With a test of
+    # each of 9 categories of one story, whose p is 1, Holm takes 10 · 1/256 = 0.039; with a third model like B there
+    # are 3 · 10 tests, and 30 · 1/256 = 0.117 shows nothing any more
     rows = [[0.5 + 0.01 * at for at in range(9)], [0.4] * 9, [0.4] * 9]
     categories = {story: f"c{story}" for story in range(9)}
     two = leaderboard(cases(*rows[:2]), seed=1, categories=categories)

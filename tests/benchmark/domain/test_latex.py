@@ -94,7 +94,8 @@ def test_a_table_of_two_short_columns_fits_a_column_of_a_paper():
 
 @pytest.mark.parametrize(
     ("count", "room", "sizes"),
-    # rows of 10 points: 5 to a page of 50; 7 are parted as evenly as can be, 4 and 3; a row higher than the page stands alone
+    # rows of 10 points: 5 to a page of 50; 7 are parted as evenly as can be, 4 and 3; a row higher than the page stands
+    # alone
     [(7, 50, [4, 3]), (5, 50, [5]), (0, 50, [0]), (2, 5, [1, 1]), (11, 50, [4, 4, 3])],
 )
 def test_rows_are_parted_evenly(count, room, sizes):
@@ -110,7 +111,8 @@ def test_best_and_second_are_those_of_the_whole_table():
     assert text.count(r"\textbf{") == text.count(r"\underline{") == 1 and r"\textbf{74.50}" in text
 
 
-# --- an engine ----------------------------------------------------------------------------------------------------------------
+# --- an engine
+# ----------------------------------------------------------------------------------------------------------------
 PAGE = r"""\documentclass[twocolumn]{article}
 \usepackage[T1,OT1]{fontenc}\usepackage{booktabs}\usepackage{graphicx}
 \setlength{\textwidth}{6.3in}\setlength{\columnsep}{.3in}\setlength{\columnwidth}{3in}\setlength{\textheight}{9in}

@@ -186,9 +186,8 @@ def test_a_description_says_what_the_picture_says():
         {"model": "B", "official": None, "repaired": None, "group": None},
     ]
     root = ElementTree.fromstring(plots.leaderboard(rows, score="F1"))
-    assert (
-        root[1].text
-        == "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
+    assert root[1].text == (
+        "A: repaired 55.0 (50.0 to 60.0), official 50.0, group a\nB: repaired without a score, official without a score"
     )
 
 
@@ -205,7 +204,8 @@ def test_hostile_names_are_only_text():
 @pytest.mark.usefixtures("small_fonts")
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
-    """Each beside another one in the second thread; what a figure is made of does not depend on its format, so of pdf and png a few are enough."""
+    """Each beside another one in the second thread; what a figure is made of does not depend on its format, so of pdf
+    and png a few are enough."""
     figures = FIGURES if form == "svg" else FIGURES[::3]
     alone = {name: draw(name, 2, format=form) for name in figures}
     with ThreadPoolExecutor(2) as pool:
@@ -269,7 +269,8 @@ def test_two_models_are_counted_story_by_story():
 
 
 def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
-    # two stories of both: +20 and 0 points, 10 on average; a third that the second one refused counts as +90: (20 + 0 + 90) / 3
+    # two stories of both: +20 and 0 points, 10 on average; a third that the second one refused counts as +90: (20 + 0 +
+    # 90) / 3
     pairs = [(0.7, 0.5), (0.5, 0.5), (0.9, None)]
     held = {"value": 1.1 / 3, "interval": (0.1, 0.7)}
     root = ElementTree.fromstring(plots.two_models(pairs, first="A", second="B", score="F1", difference=held))

@@ -97,7 +97,7 @@ def test_a_set_without_a_format_has_the_built_in_one_for_structured_output(sampl
         ({"extract-level1.txt": "{story} {Gold}"}, "extract-level1.txt has the placeholder {Gold}"),
         ({"extract-level1.txt": "{story} {gold}"}, "extract-level1.txt has the placeholder {gold}"),
         ({"label-level1.txt": "{story}"}, "label-level1.txt and its other part lack the placeholder {belief_table}"),
-        ({"judge-level1.txt": "x", "judge-user.txt": "{gold}"}, "judge-user.txt and its other part lack the placeholder {predictions}"),
+        ({"judge-level1.txt": "x", "judge-user.txt": "{gold}"}, ("judge-user.txt and its other part lack the " "placeholder {predictions}")),  # noqa: E501
         ({"extract-level1.txt": "{story}", "extract-levl2.txt": "{story}"}, "extract-levl2.txt is used by no prompt"),
         ({"extract-level1.txt": "{story}", "extract-level1-system.txt": "{story}"}, "extract-level1"),
         ({"extract-level1.txt": "{story}", "notes.csv": ""}, "notes.csv is used by no prompt"),

@@ -37,8 +37,8 @@ def rank_of(found: dict, model: str) -> int:
 
 
 def refuser() -> tuple[Scores, np.ndarray]:
-    """30 stories, the longest last: the longer, the harder. `honest` answers all; `refuser` is 10 points worse on every story, and
-    refuses the 15 longest."""
+    """30 stories, the longest last: the longer, the harder. `honest` answers all; `refuser` is 10 points worse on every
+    story, and refuses the 15 longest."""
     rng = np.random.default_rng(9)
     easiness = np.linspace(0.98, 0.5, 30) + rng.normal(0, 0.03, 30)
     worse = easiness - 0.1 + rng.normal(0, 0.04, 30)
@@ -47,7 +47,8 @@ def refuser() -> tuple[Scores, np.ndarray]:
 
 
 def test_who_refuses_the_hard_stories_does_not_come_first():
-    """Reproduced: the refuser's own mean is the higher, its paired difference on common stories is negative and shown."""
+    """Reproduced: the refuser's own mean is the higher, its paired difference on common stories is negative and
+    shown."""
     rows, easiness = refuser()
     answered = [case.answered for case in rows["refuser"].values() if case.answered is not None]
     assert np.mean(answered) > easiness.mean() + 0.01  # by the means of what each answered the refuser would be first
@@ -122,8 +123,8 @@ def letters_in(group: str | None) -> set[int]:
 
 
 def test_common_stories_would_reward_refusing():
-    """Why the order is not that of common stories: A = (1, 0) and B = (.5, .5) are even; on the story that is left when A refuses the
-    second, A leads by half."""
+    """Why the order is not that of common stories: A = (1, 0) and B = (.5, .5) are even; on the story that is left when
+    A refuses the second, A leads by half."""
     even = found_of(scored(A=[1.0, 0.0], B=[0.5, 0.5]))
     assert [one["rank"] for one in even["models"]] == [1, 1]
     refusing = found_of(scored(A=[1.0, REFUSED], B=[0.5, 0.5]))
@@ -240,7 +241,8 @@ def test_ranks_have_intervals_from_eight_models_on():
 
 
 def test_rank_intervals_hold_the_true_rank():
-    """Ten models a step of 3 points apart, 30 stories, 40 data sets: at least 92 % of the 400 intervals hold the true rank."""
+    """Ten models a step of 3 points apart, 30 stories, 40 data sets: at least 92 % of the 400 intervals hold the true
+    rank."""
     rng = np.random.default_rng(2)
     held = []
     for _ in range(40):

@@ -23,7 +23,10 @@ TWO = [("Ines", "The key is here", "1"), ("world", "It rains", "0")]
     "text",
     [
         "Actor | Belief | Order\nInes | The key is here | 1\nworld | It rains | 0",
-        "Here | it | comes:\n| **Actors** | **Beliefs** | **Order** |\n|--|--|--|\n| **Ines** | The key is here. | 1 |\n| world | It rains | 0 |",
+        (
+            "Here | it | comes:\n| **Actors** | **Beliefs** | **Order** |\n|--|--|--|\n| **Ines** | The key is "
+            "here. | 1 |\n| world | It rains | 0 |"
+        ),
         "```\nOrder | Actor | Belief\n1 | Ines | The key is here\n\nOrder | Actor | Belief\n0 | world | It rains\n```",
         "- Ines | The key is here | Order 1\n- world | It rains | 0\nNote: a | b are pipes",
         "<think>Actor | Belief | Order\nBo | draft | 1</think>Ines | The key is here | 1\nworld | It rains | zero",
@@ -140,7 +143,10 @@ QUOTED = '"The key, and the bag, are here"'
         JUDGED.format("Predictions are below.\n\n**", "**", "Matchcount", "The key, and the bag, are here"),
         JUDGED.format("", ":", "MatchCount", QUOTED).replace("Ground Truth", "Ground-Truth"),
         JUDGED.format("", ":", "MatchCount", "The key; and").replace(",", "|").replace("The key; and", QUOTED),
-        '{"predictions": [{"id": 1, "matches": [1, 1]}, {"id": 2, "matches": []}], "gold": [{"id": 1, "matches": [1]}]}',
+        (
+            '{"predictions": [{"id": 1, "matches": [1, 1]}, {"id": 2, "matches": []}], "gold": [{"id": 1, '
+            '"matches": [1]}]}'
+        ),
     ],
 )
 def test_the_same_judgement(make_record, text):

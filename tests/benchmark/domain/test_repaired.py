@@ -54,7 +54,8 @@ def test_clean_records_give_the_official_figures(omnitom_run):
 
 
 def test_an_extraction_that_cannot_be_read_had_everything_at_best():
-    # a judge that was asked all the same found no gold row in it: F1 from 0 to 1, not 0; with a perfect story (0 + 1)/2 to 1
+    # a judge that was asked all the same found no gold row in it: F1 from 0 to 1, not 0; with a perfect story (0 + 1)/2
+    # to 1
     found = stage1_report(
         [Stage1Result(1, "A", (1,), (1,), ("1",)), Stage1Result(2, "A", (), (0,), ("1",), UNREADABLE)]
     )

@@ -1,4 +1,5 @@
-"""Rows that a judge leaves out: estimates stay inside their bounds, and intervals hold the truth. The large form is bench/judging.py."""
+"""Rows that a judge leaves out: estimates stay inside their bounds, and intervals hold the truth. The large form is
+bench/judging.py."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result
 
 
 def test_the_reported_failure():
-    """Long stories are hard, and the judge leaves one row of each out: dropped, they left .62 beside bounds around .57."""
+    """Long stories are hard, and the judge leaves one row of each out: dropped, they left .62 beside bounds around
+    .57."""
     easy = [complete(at, (1, 1, 1, 0, 0, 1, 0, 1), (1, 1, 1, 0, 0, 1, 0, 1)) for at in range(10)]  # F1 5/8
     hard = [complete(at, (None, *(1,) * 10, *(0,) * 9), (1,) * 10 + (0,) * 10) for at in range(10, 20)]
     overall = stage1_report(easy + hard, resamples=200)["overall"]

@@ -315,7 +315,8 @@ def test_table_12_by_hand():
     }
     found = unusable_outputs(shares, reading="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
-    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a judgement
+    # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a
+    # judgement
     assert shown == [
         ["Qwen3 8B", "6.93", "62", "895", "0", "3", "5", "14.41", "129", "895", "4"],
         ["GPT-5", "–", "–", "–", "–", "–", "–", "1.79", "16", "895", "0"],
@@ -363,7 +364,13 @@ def test_categories_that_a_suite_names_stand_first_and_in_its_order():
 
 
 def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
-    row = {"f1": 0.5, "recall": 0.4, "stories": 9, "interval": {"f1": [0.4, 0.6]}, "bounds": {"f1": [0.3, 0.7], "recall": [0.4, 0.4]}}  # fmt: skip
+    row = {
+        "f1": 0.5,
+        "recall": 0.4,
+        "stories": 9,
+        "interval": {"f1": [0.4, 0.6]},
+        "bounds": {"f1": [0.3, 0.7], "recall": [0.4, 0.4]},
+    }
     assert figure_of(row, "f1") == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
     assert figure_of(row | {"reasons": {"recall": "all alike"}}, "recall") == {
         "value": 0.4, "interval": None, "reason": "all alike",

@@ -39,9 +39,16 @@ GROUP = MetricGroup(
 
 def load(folder: Path) -> Imported:
     samples = [
-        Sample(f"q{at}", f"c{at}", {"question": f"Where is it ({at})?"}, {"answer": text}, number=at, split="shown" if at == 6 else "asked")
+        Sample(
+            f"q{at}",
+            f"c{at}",
+            {"question": f"Where is it ({at})?"},
+            {"answer": text},
+            number=at,
+            split="shown" if at == 6 else "asked",
+        )
         for at, text in enumerate(ANSWERS, start=1)
-    ]  # fmt: skip
+    ]
     return Imported("Places", samples)
 
 
@@ -115,7 +122,8 @@ SUITE = Suite(
     judge=Judge(
         instrument=_instrument,
         test=JudgeTest(
-            rows=_rows, request=_about, counts=_counts, most_calls=4, least_pairs=1, spared="shown", settings=("options",),
+            rows=_rows, request=_about, counts=_counts, most_calls=4, least_pairs=1, spared="shown",
+            settings=("options",),
         ),
     ),
     baselines=(

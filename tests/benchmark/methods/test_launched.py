@@ -1,4 +1,5 @@
-"""One launch by several methods: on the page, by the command and over the API, each a run of its own beside the others."""
+"""One launch by several methods: on the page, by the command and over the API, each a run of its own beside the
+others."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ from workers.models import Endpoint
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SENT = {
-    "dataset": 1, "endpoints": [STEADY, THINKS], "stages": ["answer"], "method": ["s2a", "plain"], "repetitions": 1, "max_tokens": 50,
+    "dataset": 1, "endpoints": [STEADY, THINKS], "stages": ["answer"], "method": ["s2a", "plain"], "repetitions": 1,
+    "max_tokens": 50,
     "seed": 1, "title": "Two thinkers", "limit": 23, "controls": ["renamed"], "budget": "1.00",
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Every suite by every method that it takes, from one launch over HTTP to the report, with models that answer by rule.
 
-The server knows an answer to the very prompts alone that the suite makes of the answers before: a prompt in other words, or one that does not rest on
-what this model said earlier, gets an answer that nobody can read, and shows.
+The server knows an answer to the very prompts alone that the suite makes of the answers before: a prompt in other
+words, or one that does not rest on what this model said earlier, gets an answer that nobody can read, and shows.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ TRUTHS = small.truths()
 
 @dataclass(frozen=True)
 class Small:
-    """A small copy of a suite: `write` makes it the released one, `truth` is the answer of who believes that everybody knows everything, None where it is the
-    right one. `limit` is how many samples are asked about."""
+    """A small copy of a suite: `write` makes it the released one, `truth` is the answer of who believes that everybody
+    knows everything, None where it is the right one. `limit` is how many samples are asked about."""
 
     write: Callable[[pytest.MonkeyPatch, Path], Path]
     truth: Callable[[Question], str | None]
@@ -80,7 +80,7 @@ def _tombench(patch: pytest.MonkeyPatch, folder: Path) -> Path:
     ability = {"能力\nABILITY": "Belief: Identity false beliefs"}
     patch.setattr(tombench, "FILES", {"First Task": tombench.Expected(1, 1), "Second Task": tombench.Expected(1, 1)})
     for name, record in (
-        ("First Task", tombench_copy.record()), ("Second Task", tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")),
+        ("First Task", tombench_copy.record()), ("Second Task", tombench_copy.record(**ability, STORY="Bo hides it.", 故事="他藏")),  # noqa: E501
     ):  # fmt: skip
         (folder / f"{name}.jsonl").write_bytes(json.dumps(record).encode() + b"\n")
     (folder / "LICENSE").write_text("Use it well.")
@@ -128,7 +128,8 @@ def test_every_suite_with_methods_is_in_the_matrix():
 
 
 def _said(model: str, question: Question, request: Request, answering_step: str) -> str:
-    """Return what a model answers: to earlier steps whatever a perfect one would, to the question itself by its rule."""
+    """Return what a model answers: to earlier steps whatever a perfect one would, to the question itself by its
+    rule."""
     suite = suite_named(question.resources.dataset.suite)
     if question.step != answering_step or model == ORACLE:
         return suite.expected(question)

@@ -1,4 +1,5 @@
-"""What a report says of methods: which help whom, with paired differences, whatever launch their runs are of, and what is missing."""
+"""What a report says of methods: which help whom, with paired differences, whatever launch their runs are of, and what
+is missing."""
 
 from __future__ import annotations
 

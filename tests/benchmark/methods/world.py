@@ -1,4 +1,5 @@
-"""Models that answer a small OpenToM by rule: one is right however it is asked, one overlooks false beliefs unless it reasons step by step."""
+"""Models that answer a small OpenToM by rule: one is right however it is asked, one overlooks false beliefs unless it
+reasons step by step."""
 
 from __future__ import annotations
 

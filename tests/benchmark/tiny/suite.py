@@ -52,13 +52,29 @@ def _right(body: Body) -> str:
 
 
 SUITE = Suite(
-    name="tiny", title="Tiny sums", steps=STEPS, groups=(GROUP,), request=request, parse=parse, measure=_measure,
-    expected=expected, load=load, load_options=(Setting("most", "Largest number", 99),),
-    noun=("sum", "sums"), cluster=("sheet", "sheets"), rows=ROWS, settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
-    tables=tables, pictures=pictures, sections=SECTIONS,
+    name="tiny",
+    title="Tiny sums",
+    steps=STEPS,
+    groups=(GROUP,),
+    request=request,
+    parse=parse,
+    measure=_measure,
+    expected=expected,
+    load=load,
+    load_options=(Setting("most", "Largest number", 99),),
+    noun=("sum", "sums"),
+    cluster=("sheet", "sheets"),
+    rows=ROWS,
+    settings=(Setting("politeness", "Tone", "please", choices=(("please", "polite"), ("now", "curt"))),),
+    tables=tables,
+    pictures=pictures,
+    sections=SECTIONS,
     baselines=(
-        *(Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"}) for name in ("adder", "counter")),
+        *(
+            Baseline(name=name, task="tiny-repeat", answer=lambda body: body["task"]["text"], sample={"text": "1 + 1"})
+            for name in ("adder", "counter")
+        ),
         Baseline(name="adder", task="tiny-sum", answer=_right, sample={"text": "please: 1 + 1 = ?"}),
         Baseline(name="counter", task="tiny-sum", answer=_wrong, sample={"text": "please: 1 + 1 = ?"}),
     ),
-)  # fmt: skip
+)

@@ -79,7 +79,22 @@ def test_a_place_becomes_another_of_its_kind_and_a_feeling_its_opposite():
     rooms = {moved("Karim goes into the shed", Random(seed), {"kitchen"}) for seed in range(60)}
     assert len(rooms) > 5 and "Karim goes into the kitchen" not in rooms and "Karim goes into the box" not in rooms
     felt = {moved("Ola is happy", Random(seed)) for seed in range(60)}
-    assert felt <= {f"Ola is {word}" for word in ("sad", "angry", "upset", "afraid", "worried", "nervous", "unhappy", "jealous", "annoyed", "embarrassed", "disappointed")}  # fmt: skip
+    assert felt <= {
+        f"Ola is {word}"
+        for word in (
+            "sad",
+            "angry",
+            "upset",
+            "afraid",
+            "worried",
+            "nervous",
+            "unhappy",
+            "jealous",
+            "annoyed",
+            "embarrassed",
+            "disappointed",
+        )
+    }
     assert {moved("It is in an envelope", Random(seed)) for seed in range(20)} == {
         "It is in an armchair",
         "It is in an oven",
@@ -94,7 +109,8 @@ ROWS = [
 
 
 def test_no_made_row_is_gold_or_close_to_gold_of_its_actor():
-    """Anna's ball in the box, told of Ben: he has "the ball is in the drawer", half of whose words {ball, drawer} ∪ {ball} are there."""
+    """Anna's ball in the box, told of Ben: he has "the ball is in the drawer", half of whose words {ball, drawer} ∪
+    {ball} are there."""
     kinds = {pair.kind for pair in pairs_of(ROWS[1], ROWS, Random(1))}
     assert kinds == {Kind.IDENTICAL, Kind.NEGATED, Kind.PARAPHRASE, Kind.PLACE}
     rain = {pair.kind: pair.prediction for pair in pairs_of(ROWS[4], ROWS, Random(1))}

@@ -38,7 +38,8 @@ def test_characters_round_up_to_tokens():
 
 
 def test_chinese_and_emoji_are_not_underestimated():
-    # no tokenizer makes more tokens of a text than it has bytes; in UTF-8 a Chinese character has three, an emoji four or more
+    # no tokenizer makes more tokens of a text than it has bytes; in UTF-8 a Chinese character has three, an emoji four
+    # or more
     assert estimated_tokens("她知道钥匙在盒子里。" * 38) == 3 * 380
     assert estimated_tokens("👩‍👧") == 4 + 3 + 4
     assert estimated_tokens("Ines 知道") == 2 + 6  # five ASCII characters, two Chinese

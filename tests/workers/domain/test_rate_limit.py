@@ -1,4 +1,5 @@
-"""The shared rate limit against simulated providers: a token bucket that tells nothing but 429, met by workers that are late at random."""
+"""The shared rate limit against simulated providers: a token bucket that tells nothing but 429, met by workers that are
+late at random."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class Bucket:
 
 
 def simulated(bucket, *, calls, latency=0.2, workers=4, concurrency=64, late=(0.02, 0.1), seed=1):
-    """(accepted times, refusals after the opening): `workers` take turns of `late` seconds; a refused call waits a second."""
+    """(accepted times, refusals after the opening): `workers` take turns of `late` seconds; a refused call waits a
+    second."""
     rnd, limit, count = random.Random(seed), RateLimit(), itertools.count()
     todo, flying, refusals, opening = calls, 0, 0, 0
     accepted, waiting = [], []

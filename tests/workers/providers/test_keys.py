@@ -62,7 +62,8 @@ def test_no_key(text):
 
 
 def test_nearly_every_random_token_is_seen():
-    # 36 neighbours, each of another kind with 1 - (26² + 26² + 10²) / 62² = 0.62: to fall to 0.4 takes 2.7 standard deviations
+    # 36 neighbours, each of another kind with 1 - (26² + 26² + 10²) / 62² = 0.62: to fall to 0.4 takes 2.7 standard
+    # deviations
     noise = random.Random(1)
     letters = string.ascii_letters + string.digits
     tokens = ["".join(noise.choices(letters, k=37)) for _ in range(1000)]

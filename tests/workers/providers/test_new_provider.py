@@ -83,7 +83,8 @@ def test_a_server_that_counts_tokens_in_fields_of_its_own_needs_one_method(own_r
     registry.register(Provider(name="counting", label="Counting", sentence="Counts its own way.", backend=Counting))
     with OddServer(lambda path, headers, body: Odd(body=json.dumps(said).encode())) as server:
         values = {
-            "name": "counting", "provider": "counting", "model": "m", "base_url": f"{server.url}/v1", "price_input": "1", "price_output": "2",
+            "name": "counting", "provider": "counting", "model": "m", "base_url": f"{server.url}/v1",
+            "price_input": "1", "price_output": "2",
         }  # fmt: skip
         start(save_endpoint(by="alice", values=values), ["well?"])
         run_worker()

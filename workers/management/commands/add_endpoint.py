@@ -10,7 +10,8 @@ from workers.providers import registry
 from workers.services.endpoints import save_endpoint, try_endpoint
 
 _NUMBERS = {
-    "max_concurrency": int, "requests_per_minute": int, "tokens_per_minute": int, "timeout_seconds": int, "max_attempts": int,
+    "max_concurrency": int, "requests_per_minute": int, "tokens_per_minute": int, "timeout_seconds": int,
+    "max_attempts": int,
     "repeat_unknown": int, "retry_after_cap": int, "context_tokens": int, "reasoning_tokens": int, "price_batch": str,
 }  # fmt: skip
 _PRICES = ("price_input", "price_cached", "price_cache_write", "price_output")

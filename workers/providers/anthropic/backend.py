@@ -111,8 +111,8 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
 
 
 def usage_of(usage: Mapping[str, Any], *, text: str = "") -> Usage:
-    """Return the usage; Anthropic's input_tokens exclude those of the cache, `input` has all. For an answer with a text, a partial
-    usage does not count."""
+    """Return the usage; Anthropic's input_tokens exclude those of the cache, `input` has all. For an answer with a
+    text, a partial usage does not count."""
     read, written, uncached, output = (
         count_of(usage.get(name))
         for name in ("cache_read_input_tokens", "cache_creation_input_tokens", "input_tokens", "output_tokens")

@@ -55,10 +55,11 @@ _STATUS = {
 
 
 class AnthropicBatches:
-    """`timeout` in seconds for one answer, or for one piece of the results. `others` are ids of batches known to be another's.
+    """`timeout` in seconds for one answer, or for one piece of the results. `others` are ids of batches known to be
+    another's.
 
-    A batch carries nothing of ours but its custom ids, which therefore have to start with the uid, and they can be read only
-    when it has ended. See `find` for what follows.
+    A batch carries nothing of ours but its custom ids, which therefore have to start with the uid, and they can be read
+    only when it has ended. See `find` for what follows.
     """
 
     def __init__(
@@ -68,7 +69,8 @@ class AnthropicBatches:
         self._first_ids: dict[str, str] = {}
 
     async def submit(self, uid: str, bodies: Sequence[tuple[str, Body]]) -> str:
-        """Submit a batch. Raises Rejected above 100,000 requests or 256 MB, Lost where the batch may or may not have been made."""
+        """Submit a batch. Raises Rejected above 100,000 requests or 256 MB, Lost where the batch may or may not have
+        been made."""
         at_most(MAX_REQUESTS, len(bodies), "Anthropic")
         if strange := next((custom_id for custom_id, _ in bodies if not custom_id.startswith(uid)), None):
             raise Rejected(f"The custom id {strange} does not start with {uid}: the batch could not be found again.")
@@ -80,10 +82,11 @@ class AnthropicBatches:
         return id_of(batch)
 
     async def find(self, uid: str) -> str | None:
-        """Find a batch. Raises Lost while a batch runs that may be this one: custom ids are known only when a batch has ended.
+        """Find a batch. Raises Lost while a batch runs that may be this one: custom ids are known only when a batch has
+        ended.
 
-        None therefore means that no batch of the last 29 days is this one. Asking again later is safe; submitting again after
-        Lost could pay twice.
+        None therefore means that no batch of the last 29 days is this one. Asking again later is safe; submitting again
+        after Lost could pay twice.
         """
         oldest, running = datetime.now(UTC) - SEARCHED, 0
         with reading(anthropic.AnthropicError, translate):
@@ -103,7 +106,8 @@ class AnthropicBatches:
         return None
 
     async def status(self, batch_id: str) -> BatchStatus:
-        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and can be read."""
+        """Return the status. A batch that was cancelled or expired has ended: what was answered by then was paid, and
+        can be read."""
         with reading(anthropic.AnthropicError, translate):
             batch = await self.client.messages.batches.retrieve(batch_id, timeout=self.timeout)
             counts = batch.request_counts
@@ -114,7 +118,8 @@ class AnthropicBatches:
             )
 
     async def results(self, batch_id: str) -> AsyncGenerator[Result, None]:
-        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is legible."""
+        """Yield the results. A line that cannot be read is Unreadable; its custom id is "" where not even that is
+        legible."""
         async with aclosing(self._lines(batch_id)) as lines:
             async for line in lines:
                 yield read_line(line, _result)
@@ -144,8 +149,8 @@ class AnthropicBatches:
 
 
 def _requests(bodies: Sequence[tuple[str, Body]]) -> list[Request]:
-    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on which the
-    package would break."""
+    """Return the requests of a batch. Raises Rejected above the limit of bytes, and for a text that is not Unicode, on
+    which the package would break."""
     requests: list[Request] = []
     size = 0
     for custom_id, body in bodies:

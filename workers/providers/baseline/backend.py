@@ -10,7 +10,8 @@ from workers.providers.errors import Rejected
 
 
 class BaselineBackend:
-    """Computes a baseline's answers. Raises Rejected for a model that is none of `baselines`, and for options that cannot work."""
+    """Computes a baseline's answers. Raises Rejected for a model that is none of `baselines`, and for options that
+    cannot work."""
 
     def __init__(self, spec: Spec, baselines: Sequence[Baseline]) -> None:
         self.spec = spec

@@ -18,7 +18,8 @@ from workers.providers.options import Known
 
 NAME = "baseline"
 LEFT_OUT = (
-    "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens", "reasoning_tokens",
+    "revision", "base_url", "api_key_env", "sets_temperature", "json_schema", "batches", "context_tokens",
+    "reasoning_tokens",
     "timeout_seconds", "max_attempts", "repeat_unknown", *RATES, *PRICES,
 )  # fmt: skip
 
@@ -33,7 +34,8 @@ def seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
 
 
 def generator(body: Body, key: object) -> random.Random:
-    """Return the random numbers of one question: they depend on the body's seed, its repetition and the JSON value `key` alone."""
+    """Return the random numbers of one question: they depend on the body's seed, its repetition and the JSON value
+    `key` alone."""
     return random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], key]).encode()).digest())
 
 
@@ -44,8 +46,8 @@ class Baseline:
     - `name`: the model; several baselines may share it, each for another `task`, a kind of `Request.task`.
     - `answer`: the text of the answer to a body, whose `task` is the request's.
     - `sample`: a task to try it with, without its kind.
-    - `settings`: what of an endpoint's options and of the request's seed an answer depends on; it goes into the body. Raises Rejected
-      for what cannot work.
+    - `settings`: what of an endpoint's options and of the request's seed an answer depends on; it goes into the body.
+      Raises Rejected for what cannot work.
     - `options`: those that it takes, and `options_note` what they are for, such as "seed for random".
     - `rules`: the version of what it computes by, None where there is only one. Runs record it.
     """

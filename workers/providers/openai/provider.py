@@ -25,7 +25,10 @@ def _batches(backend: Any, others: Sequence[str]) -> BatchBackend:
 PROVIDER = Provider(
     name="openai",
     label="OpenAI, or a server that speaks its protocol",
-    sentence="OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your institution.",
+    sentence=(
+        "OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your "
+        "institution."
+    ),
     backend=_backend,
     batches=_batches,
     position=10,

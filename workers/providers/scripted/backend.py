@@ -1,9 +1,11 @@
 """Answers from a script instead of a model: for tests, and for users who try their set-up before it costs money.
 
-Options: `script`, a list of rules or the path of a JSON file with one; `function`, the name of a registered function that makes the
-answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was answered or begun. Files lie in
-one folder alone (SCRIPTED_DIR, which the settings choose), and paths count from there. A rule is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal), `delay`, `fail` (a name of
-FAILURES), `times` (how often it applies), `retry_after`. Without a matching rule the answer is `default`, or an instance of the schema.
+Options: `script`, a list of rules or the path of a JSON file with one; `function`, the name of a registered function
+that makes the answer from the body; `delay` in seconds; `log`, a file that gets one line for every call that was
+answered or begun. Files lie in one folder alone (SCRIPTED_DIR, which the settings choose), and paths count from there.
+A rule is tried in order: `when` (a part of the last message, absent: always), `text`, `stop` (end, length, refusal),
+`delay`, `fail` (a name of FAILURES), `times` (how often it applies), `retry_after`. Without a matching rule the answer
+is `default`, or an instance of the schema.
 """
 
 from __future__ import annotations

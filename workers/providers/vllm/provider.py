@@ -15,7 +15,8 @@ def _backend(spec: Spec) -> Backend:
 
 
 def _is_hosted(spec: Spec) -> bool:
-    """Return whether somebody else runs the server: it is asked with a key, at an address outside this machine and private networks."""
+    """Return whether somebody else runs the server: it is asked with a key, at an address outside this machine and
+    private networks."""
     return bool(spec.api_key_env) and not is_private(host_of(spec.base_url))
 
 
@@ -27,7 +28,8 @@ PROVIDER = Provider(
     hosted=False,
     hosted_at=_is_hosted,
     unset_price=(
-        "Empty: free where the server stands on this machine or in a private network, or has no key variable; else unknown. 0: free."
+        "Empty: free where the server stands on this machine or in a private network, or has no key "
+        "variable; else unknown. 0: free."
     ),
     position=30,
     packages=("openai",),

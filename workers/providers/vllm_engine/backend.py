@@ -1,11 +1,12 @@
 """vLLM inside the worker's process: a list of prompts goes to the engine, without a server between.
 
-Options: `dtype`, `quantization`, `tensor_parallel_size`, `max_model_len`, `gpu_memory_utilization`, `seed` and `enforce_eager` are
-vLLM's own and by default left to it; `reasoning_parser` is the name of the vLLM parser that keeps a model's reasoning apart from
-its answer; `structured_outputs_backend` is what enforces a schema (default guidance: xgrammar lets raw control
-characters into strings with a maximum length).
+Options: `dtype`, `quantization`, `tensor_parallel_size`, `max_model_len`, `gpu_memory_utilization`, `seed` and
+`enforce_eager` are vLLM's own and by default left to it; `reasoning_parser` is the name of the vLLM parser that keeps a
+model's reasoning apart from its answer; `structured_outputs_backend` is what enforces a schema (default guidance:
+xgrammar lets raw control characters into strings with a maximum length).
 
-The model's own sampling settings are never taken: everything that shapes an answer is in the body, such options included.
+The model's own sampling settings are never taken: everything that shapes an answer is in the body, such options
+included.
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class VllmEngine:
         return body
 
     def complete_many(self, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is loaded again next
-        time."""
+        """Return Rejected for bodies that can never be answered, Overloaded for all where the engine failed; it is
+        loaded again next time."""
         if not bodies:
             return []
         try:
@@ -106,7 +107,8 @@ class VllmEngine:
                 log.exception("The engine of %s did not close.", self.spec.model)
 
     def _ask(self, engine: Engine, bodies: Sequence[Body]) -> list[Completion | BackendError]:
-        """Ask the engine a list; where it refuses one of them, such as a schema that it cannot enforce, ask the halves apart."""
+        """Ask the engine a list; where it refuses one of them, such as a schema that it cannot enforce, ask the halves
+        apart."""
         if not bodies:
             return []
         try:
@@ -216,7 +218,8 @@ class _Vllm:
         if self._parser is None:
             return "", text, 0
         reasoning, answer = self._parser.extract_reasoning(text, None)
-        # Templates often open the reasoning in the prompt, so everything but the answer is counted, not what stands between marks.
+        # Templates often open the reasoning in the prompt, so everything but the answer is counted, not what stands
+        # between marks.
         thought = len(token_ids) - len(self._parser.extract_content_ids(list(token_ids))) if reasoning else 0
         return reasoning or "", answer or "", thought
 

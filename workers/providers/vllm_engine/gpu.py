@@ -1,8 +1,9 @@
-"""Whether a GPU can hold a model: an estimate from the weight files and the configuration, before minutes are spent on loading.
+"""Whether a GPU can hold a model: an estimate from the weight files and the configuration, before minutes are spent on
+loading.
 
-What is counted is what vLLM counts when it starts: the weights, the activations of its profiling run, and a key-value cache that
-holds at least one sequence of full length. The formulas are those of the transformer's shapes; the two constants below are
-vLLM's defaults.
+What is counted is what vLLM counts when it starts: the weights, the activations of its profiling run, and a key-value
+cache that holds at least one sequence of full length. The formulas are those of the transformer's shapes; the two
+constants below are vLLM's defaults.
 """
 
 from __future__ import annotations
@@ -58,10 +59,11 @@ def memory_needed(
     tensor_parallel_size: int = 1,
     max_model_len: int | None = None,
 ) -> Memory:
-    """Return what each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes` the size of its files.
+    """Return what each of `tensor_parallel_size` GPUs has to hold. `config` is the model's config.json, `weight_bytes`
+    the size of its files.
 
-    Sliding windows and other savings of single architectures are not counted: the figure is rather too high than too low.
-    Raises KeyError where the configuration lacks the shapes of a transformer.
+    Sliding windows and other savings of single architectures are not counted: the figure is rather too high than too
+    low. Raises KeyError where the configuration lacks the shapes of a transformer.
     """
     text = config.get("text_config", config)
     size = _loaded_size(config, dtype)
@@ -89,7 +91,8 @@ def verdict(memory: Memory, gpus: Sequence[Gpu], *, count: int = 1, utilization:
             )
         if gpu.free < share:
             return (
-                f"{needs}, and would fit, but GPU {at} has only {gpu.free / GIB:.1f} GiB free of the {share / GIB:.1f} GiB "
+                f"{needs}, and would fit, but GPU {at} has only {gpu.free / GIB:.1f} GiB free of the "
+                f"{share / GIB:.1f} GiB "
                 "that the engine takes (gpu_memory_utilization)."
             )
     least = min(utilization * gpu.total for gpu in gpus[:count])
@@ -118,7 +121,8 @@ def fits(spec: Spec) -> str:
 
 
 def read_model(model: str, revision: str = "") -> tuple[dict[str, Any], int] | None:
-    """Return (config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is neither."""
+    """Return (config.json, bytes of the weight files) of a folder or of a model in the local cache; None where there is
+    neither."""
     folder = Path(model) if Path(model).is_dir() else _cached(model, revision)
     if folder is None or not (folder / "config.json").is_file():
         return None

@@ -43,9 +43,18 @@ PROVIDER = Provider(
     packages=("vllm",),
     defaults={"max_concurrency": 512, "repeat_unknown": 1},
     left_out=(
-        "base_url", "api_key_env", "batches", "sets_temperature", "repeat_unknown", "timeout_seconds", *RATES, *PRICES,
+        "base_url",
+        "api_key_env",
+        "batches",
+        "sets_temperature",
+        "repeat_unknown",
+        "timeout_seconds",
+        *RATES,
+        *PRICES,
     ),
     placeholders={"name": "qwen-gpu", "model": "Qwen/Qwen2.5-7B-Instruct"},
     options=OPTIONS,
-    options_sentence="A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others.",
-)  # fmt: skip
+    options_sentence=(
+        "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others."
+    ),
+)

@@ -8,7 +8,8 @@ from benchmark.suites.omnitom.parsing.structured import json_in
 
 
 def says_nothing(text: str, scheme: Scheme = OMNITOM_SCHEME) -> bool:
-    """Return whether an answer is a table without rows: an empty list of `rows`, or a header with nothing but rules below it."""
+    """Return whether an answer is a table without rows: an empty list of `rows`, or a header with nothing but rules
+    below it."""
     value = json_in(text)
     if value is not None and "rows" in value:
         return bool(value["rows"] == [])

@@ -22,7 +22,8 @@ class PredictedRow(NamedTuple):
 
 
 def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> list[PredictedRow]:
-    """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured` ones.
+    """The propositions of an answer, in its order: of its JSON (`rows`), otherwise of its tables, but for `structured`
+    ones.
 
     Rows without an actor or a belief are no proposition. Without a header a line counts only if it ends in an order, so
     that prose with pipes stays out; by a scheme without orders none does.

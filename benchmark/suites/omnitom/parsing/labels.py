@@ -16,10 +16,11 @@ from benchmark.suites.omnitom.records import GoldRow
 def parse_labels(
     text: str, gold: Sequence[GoldRow], *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME
 ) -> list[Labels | None]:
-    """Return, for each of the `gold` rows that were shown, in their order, its labels of the scheme; None where the answer has no row.
+    """Return, for each of the `gold` rows that were shown, in their order, its labels of the scheme; None where the
+    answer has no row.
 
-    A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and belief. A table
-    is not a `structured` answer.
+    A structured row names its gold row by `id`, counted from 1, or by actor and belief; a table row by actor and
+    belief. A table is not a `structured` answer.
     """
     value = json_in(text)
     rows = rows_in(value, "rows")

@@ -24,12 +24,14 @@ def fold(text: str) -> str:
 
 @lru_cache(maxsize=1024)  # the rows of a story are asked for once with each table that they are paired with
 def row_key(actor: str, belief: str) -> str:
-    """Return what rows are paired by. A pipe belongs to the text on either side of it, so that a split cell still pairs."""
+    """Return what rows are paired by. A pipe belongs to the text on either side of it, so that a split cell still
+    pairs."""
     return _AROUND_PIPE.sub("|", f"{fold(actor)}|{fold(belief)}")
 
 
 def pair(expected: Sequence[str], keys: Sequence[str]) -> list[int | None]:
-    """Return, for each expected key, the index of its row in `keys`, the n-th of equal keys with the n-th; None without one."""
+    """Return, for each expected key, the index of its row in `keys`, the n-th of equal keys with the n-th; None without
+    one."""
     waiting: dict[str, list[int]] = defaultdict(list)
     for at in range(len(keys) - 1, -1, -1):
         waiting[keys[at]].append(at)

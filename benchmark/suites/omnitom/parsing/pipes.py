@@ -32,7 +32,8 @@ NAMES: Mapping[str, str] = {
 
 @lru_cache(64)
 def names_of(scheme: Scheme) -> Mapping[str, str]:
-    """Return `NAMES` for the dimensions of a scheme: those of another schema than OmniToM's go by key, name and short name."""
+    """Return `NAMES` for the dimensions of a scheme: those of another schema than OmniToM's go by key, name and short
+    name."""
     if scheme.official:
         return NAMES
     names = {name: column for name, column in NAMES.items() if column in ("actor", "belief")}

@@ -33,7 +33,8 @@ def json_in(text: str) -> dict[str, Any] | None:
 
 
 def ignores_schema(text: str, *names: str) -> bool:
-    """Return whether an answer that was held to a schema is something else than an object with a list of one of these names.
+    """Return whether an answer that was held to a schema is something else than an object with a list of one of these
+    names.
 
     An empty text is no answer rather than another form of it.
     """

@@ -81,7 +81,8 @@ def _said(dimension: str, text: str, scheme: Scheme) -> str | None:
 
 
 def _spelled(dimension: Dimension, text: str) -> str | None:
-    """Return the label that a text says but for its case, marks and joints; of a label with a slash one half does, where no other label has it."""
+    """Return the label that a text says but for its case, marks and joints; of a label with a slash one half does,
+    where no other label has it."""
     spellings = _spellings(dimension)
     folded = _folded(text)
     candidates = (folded, _characters(folded), normalise_space(_JOINT.sub(" ", folded)))

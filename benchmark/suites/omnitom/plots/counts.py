@@ -41,10 +41,11 @@ TITLES = OMNITOM_SCHEME.titles
 def label_distribution(
     dimensions: Mapping[str, Labels], *, model: str, reading: str, titles: Mapping[str, str] = TITLES, look: Look
 ) -> Drawing:
-    """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's figure 4.
+    """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's
+    figure 4.
 
-    `dimensions` is {dimension: {label: its counts}}, `titles` what they are called. Bars are shares: of the gold rows of all
-    stories, and of those in the usable ones; lines over them the intervals of the shares.
+    `dimensions` is {dimension: {label: its counts}}, `titles` what they are called. Bars are shares: of the gold rows
+    of all stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
     title = f"Labels in gold and as predicted by {model}, {reading} reading"
     used = {name: _used(table) for name, table in dimensions.items()}
@@ -55,10 +56,13 @@ def label_distribution(
     unit = f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(with_gold.values())}"
     canvas = bars_by_part(
         {titles[name]: _bars(table, totals[name]) for name, table in with_gold.items()},
-        [Series(key="gold", label="Gold", marker="s", colour="line_strong"), Series(key="predicted", label=labels([model])[0], marker="s")],
+        [
+            Series(key="gold", label="Gold", marker="s", colour="line_strong"),
+            Series(key="predicted", label=labels([model])[0], marker="s"),
+        ],
         unit=unit,
         look=look,
-    )  # fmt: skip
+    )
     lines = [
         f"{titles[name]} ({totals[name]['gold']} gold rows, {totals[name]['predicted']} in usable stories): "
         + ", ".join(

@@ -18,7 +18,8 @@ from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 
 
 def f1_by_category(rows: Sequence[ModelRow], *, reading: str, **how: Any) -> bytes:
-    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as `scores_by_part` takes it."""
+    """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as
+    `scores_by_part` takes it."""
     order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
     ordered: list[ModelRow] = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
     return scores_by_part(
@@ -40,10 +41,11 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 def by_kind(
     panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, reading: str, note: str = "", look: Look
 ) -> Drawing:
-    """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the paper's figure 5.
+    """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
+    paper's figure 5.
 
-    `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there. `of` names
-    what the figures are of.
+    `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there.
+    `of` names what the figures are of.
     """
     title = f"{of} by {KIND_TITLES[by]}, {reading} reading"
     models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
@@ -82,7 +84,8 @@ def accuracy_by_dimension(
     note: str = "",
     look: Look,
 ) -> Drawing:
-    """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with `bold_best` the best of a column is bold.
+    """Labelling accuracy of models × dimensions, in the order of their `heads`, as a table of coloured cells; with
+    `bold_best` the best of a column is bold.
 
     A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
     """

@@ -1,4 +1,5 @@
-"""JSON schemas that hold an answer to its shape, in the subset that strict modes take: all required, nothing additional."""
+"""JSON schemas that hold an answer to its shape, in the subset that strict modes take: all required, nothing
+additional."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
 
 
 def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> dict[str, Any]:
-    """`judging_schema` for the rows at the places `missing` of either side, with matches among all rows of the other side."""
+    """`judging_schema` for the rows at the places `missing` of either side, with matches among all rows of the other
+    side."""
     schema = judging_schema(*sizes)
     for name, places in zip(("predictions", "gold"), missing, strict=True):
         row = schema["properties"][name]["items"]["properties"]

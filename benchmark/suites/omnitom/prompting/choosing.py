@@ -1,4 +1,5 @@
-"""The choice of the in-context examples that a prompt shows: from the sample corpus or from calibration stories, never a story that the run asks about."""
+"""The choice of the in-context examples that a prompt shows: from the sample corpus or from calibration stories, never
+a story that the run asks about."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ def wanted(step: str, *, level: int, judge_level: int, shots: int, examples: int
 
 
 def wanted_by(settings: Mapping[str, Any], step: str) -> int:
-    """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no prompt."""
+    """Return how many examples a prompt of a run with these settings is to have; none for a judge that reads no
+    prompt."""
     if step == "judge" and not settings["judge_reads_prompts"]:
         return 0
     chosen = {name: settings.get(name, 0) for name in ("judge_level", "shots", "examples")}
@@ -40,7 +42,8 @@ def wanted_by(settings: Mapping[str, Any], step: str) -> int:
 
 
 def examples_of(sample: Sample, step: str, settings: Mapping[str, Any], resources: Resources) -> tuple[Example, ...]:
-    """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for the category."""
+    """Return what the prompt about the story shows: of the run's source, and of the other one where that has none for
+    the category."""
     count = wanted_by(settings, step)
     return sourced_examples(sample, step, settings, resources, count)[1] if count else ()
 
@@ -63,7 +66,8 @@ def sourced_examples(
 
 
 def sample_serves(step: str, schema: Schema) -> bool:
-    """Return whether the sample corpus can show how a step is answered: it is labelled by OmniToM's own schema, and judges read no labels."""
+    """Return whether the sample corpus can show how a step is answered: it is labelled by OmniToM's own schema, and
+    judges read no labels."""
     return step == "judge" or scheme_of(schema).official
 
 
@@ -73,7 +77,8 @@ def _found(category: str, step: str, text: str, count: int, pool: Pool) -> tuple
 
 
 class Pool:
-    """Records that may serve; itself the key of what was found among them, as hashing every row would take longer than finding."""
+    """Records that may serve; itself the key of what was found among them, as hashing every row would take longer than
+    finding."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self.records = tuple(records)

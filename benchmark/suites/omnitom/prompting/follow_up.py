@@ -20,12 +20,18 @@ Rows = Sequence[Sequence[str]]
 HEADINGS = ("Prediction Table:", "Ground Truth Table:")
 LISTS = ('"predictions"', '"gold"')
 OPENING = (
-    "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the other table: its rows "
+    "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the "
+    "other table: its rows "
     "above, and those below that were not shown before."
 )
 CLOSING = {
-    "text": "Answer with these rows alone, under the same headings and in the same columns. Give each a MatchCount, 0 where nothing matches.",
-    "structured": "Answer in the same JSON form with these ids alone. Give each its list of matches, empty where nothing matches.",
+    "text": (
+        "Answer with these rows alone, under the same headings and in the same columns. Give each a MatchCount, "
+        "0 where nothing matches."
+    ),
+    "structured": (
+        "Answer in the same JSON form with these ids alone. Give each its list of matches, empty where nothing matches."
+    ),
 }
 DIGEST = hashlib.sha256("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()]).encode()).hexdigest()
 """Of the wording, for what a run states about itself."""
@@ -33,7 +39,8 @@ DIGEST = hashlib.sha256("\n".join([*HEADINGS, *LISTS, OPENING, *CLOSING.values()
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Both tables of an extraction, rows of actor and belief, and the places of the rows of either that have no judgement."""
+    """Both tables of an extraction, rows of actor and belief, and the places of the rows of either that have no
+    judgement."""
 
     predictions: Rows
     gold: Rows

@@ -1,7 +1,7 @@
 """A made-up prediction for a gold table, wrong in known ways: what a judge is shown how to judge.
 
-By rule, so that every count is known: of the first actor besides world that has two rows (else of world) the first two are
-merged into one; the other rows are, in turn, copied, denied, reworded, left out and said twice.
+By rule, so that every count is known: of the first actor besides world that has two rows (else of world) the first two
+are merged into one; the other rows are, in turn, copied, denied, reworded, left out and said twice.
 """
 
 from __future__ import annotations

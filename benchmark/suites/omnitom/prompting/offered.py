@@ -57,11 +57,13 @@ def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int)
 
 
 def _check_dimensions(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> None:
-    """Refuse words about OmniToM's dimensions for gold of another schema, as far as they can be told from words about this one's."""
+    """Refuse words about OmniToM's dimensions for gold of another schema, as far as they can be told from words about
+    this one's."""
     told = any(prompts.has_place(step, level, place, answer_format) for place in ("labels", "definitions"))
     if step == "label" and not told and not scheme_of(schema).official:
         raise BadPromptSet(
-            f"{prompts.name} has no place for {{labels}} or {{definitions}} in label-level{level}, so that it cannot name the labels of {schema.reference}."
+            f"{prompts.name} has no place for {{labels}} or {{definitions}} in label-level{level}, so that "
+            f"it cannot name the labels of {schema.reference}."
         )
 
 
@@ -71,7 +73,8 @@ def _shown(question: Question, count: int) -> tuple[str, int]:
 
 
 def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categories: Collection[str]) -> frozenset[str]:
-    """The categories of which the sample corpus has nothing, and all of them where calibration stories are preferred."""
+    """The categories of which the sample corpus has nothing, and all of them where calibration stories are
+    preferred."""
     shown = [step for step in steps if wanted_by(settings, step)]
     if not shown:
         return frozenset()
@@ -95,7 +98,8 @@ def _condition(settings: Settings, step: str, digest: str | None, asking: Mappin
 
 
 def filled(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> Request:
-    """The prompt for gold of a schema with a story of the shipped sample in it; its gold table stands in for predictions. Raises BadPromptSet."""
+    """The prompt for gold of a schema with a story of the shipped sample in it; its gold table stands in for
+    predictions. Raises BadPromptSet."""
     records = [record_of(sample) for sample in sample_records()]
     record = records[0]
     shows_examples = (

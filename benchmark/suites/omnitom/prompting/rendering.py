@@ -19,7 +19,8 @@ FENCE = "====="
 
 
 def fence(data: Iterable[str]) -> str:
-    """A line that occurs nowhere in `data`, so that no text can end its own fence; a digest of them where it has to be."""
+    """A line that occurs nowhere in `data`, so that no text can end its own fence; a digest of them where it has to
+    be."""
     data = list(data)
     fence = FENCE
     while any(fence in text for text in data):
@@ -56,7 +57,8 @@ def _defined(dimension: Dimension, schema: Schema, answer_format: str) -> str:
 
 
 def order_cell(schema: Schema, answer_format: str) -> str | None:
-    """Return what follows the statement in the description of an extracted row: the labels of its order; None by a schema without."""
+    """Return what follows the statement in the description of an extracted row: the labels of its order; None by a
+    schema without."""
     if ORDER not in schema:
         return None
     return f", and {_named(schema[ORDER], schema, answer_format)}: {' or '.join(schema[ORDER].values)}"

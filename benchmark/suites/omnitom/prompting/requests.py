@@ -100,7 +100,8 @@ def extraction_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet, ValueError."""
+    """Asks for the propositions of a story. Without a `prompt_set` it is the built-in one. Raises BadPromptSet,
+    ValueError."""
     prompt = _Asked("extract", category, level, answer_format, schema, prompt_set, examples)
     return Request(
         messages=prompt.messages(story=story.strip()),
@@ -126,7 +127,8 @@ def labelling_request(
     max_tokens: int = MAX_TOKENS,
     seed: int | None = None,
 ) -> Request:
-    """Asks for a label in each dimension of each gold row; rows without an actor or a belief are not shown and have no id.
+    """Asks for a label in each dimension of each gold row; rows without an actor or a belief are not shown and have no
+    id.
 
     `counts` are label counts by dimension, for the majority baseline. Raises BadPromptSet, ValueError.
     """

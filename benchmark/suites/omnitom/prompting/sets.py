@@ -3,17 +3,19 @@
 Files of a set, by name (`<stage>` is extract, label or judge, `<n>` a TELeR level from 1 to 4):
 
 - `<stage>-level<n>-system.txt` and `<stage>-level<n>-user.txt`, the two messages. Instead of the first there can be
-  `<stage>-level<n>.txt`; instead of the second `<stage>-user.txt`, for all levels. A `<stage>-level<n>.txt` that holds the data
-  itself is the only message.
-- `<stage>-format-<form>.txt` for `{format}`, and `<stage>-example.txt`, one of the examples in `{examples}`; a set without them
-  has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the system part.
+  `<stage>-level<n>.txt`; instead of the second `<stage>-user.txt`, for all levels. A `<stage>-level<n>.txt` that holds
+  the data itself is the only message.
+- `<stage>-format-<form>.txt` for `{format}`, and `<stage>-example.txt`, one of the examples in `{examples}`; a set
+  without them has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the
+  system part.
 - `<stage>-categories.txt` for `{category_block}`: a line `Category: text` for each story category.
 - any other file, where `{its-name}` stands in another one.
 
-Placeholders: `{story}`, `{belief_table}` (label), `{predictions}` and `{gold}` (judge), `{examples}`, `{category_block}`, `{format}`, `{columns}`
-(what the answer's columns are called), `{fence}` (a line that occurs nowhere in the data), `{labels}` and `{definitions}` (label: the
-closed sets by dimension, and what they mean), `{order}` and `{order_definition}` (extract: the labels of a proposition's order, and what they mean; nothing
-where the schema has no order).
+Placeholders: `{story}`, `{belief_table}` (label), `{predictions}` and `{gold}` (judge), `{examples}`,
+`{category_block}`, `{format}`, `{columns}` (what the answer's columns are called), `{fence}` (a line that occurs
+nowhere in the data), `{labels}` and `{definitions}` (label: the closed sets by dimension, and what they mean),
+`{order}` and `{order_definition}` (extract: the labels of a proposition's order, and what they mean; nothing where the
+schema has no order).
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ _DEEPEST = 5
 
 @dataclass(frozen=True)
 class PromptSet:
-    """`templates` by (stage, level, answer format), with every file but the data included. `examples` and `categories` are by stage.
+    """`templates` by (stage, level, answer format), with every file but the data included. `examples` and `categories`
+    are by stage.
 
     `files` are the texts that the set was made from, so that it can be stored and loaded again.
     """
@@ -82,7 +85,8 @@ class PromptSet:
         return None if text is None else f"{category}: {text}"
 
     def content_hash(self, stage: str, level: int) -> str:
-        """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal digits."""
+        """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal
+        digits."""
         parts: dict[str, object] = {}
         used: frozenset[str] = frozenset()
         for answer_format in FORMS:
@@ -111,7 +115,8 @@ def built_in_for(schema: Schema) -> PromptSet:
 
 @cache
 def _files(name: str) -> dict[str, str]:
-    """Return the texts of a built-in set. One for any schema has those of OmniToM's own that say nothing of dimensions."""
+    """Return the texts of a built-in set. One for any schema has those of OmniToM's own that say nothing of
+    dimensions."""
     files = {path.name: path.read_text("utf-8") for path in sorted((_FOLDER / name).glob("*.txt"))}
     if name in NAMES:
         return files
@@ -121,11 +126,11 @@ def _files(name: str) -> dict[str, str]:
 def load_prompt_set(
     files: Mapping[str, str], *, name: str = "own", version: str = "", base: str = NAMES[-1]
 ) -> PromptSet:
-    """The set that these files (name: text) make up; without a `version` it is the beginning of their hash. What it lacks and must have is that of
-    the built-in set `base`.
+    """The set that these files (name: text) make up; without a `version` it is the beginning of their hash. What it
+    lacks and must have is that of the built-in set `base`.
 
-    Raises BadPromptSet: for a placeholder that is not known or not allowed at its stage, data that a prompt has no place
-    for, a file that nothing uses, a set without prompts.
+    Raises BadPromptSet: for a placeholder that is not known or not allowed at its stage, data that a prompt has no
+    place for, a file that nothing uses, a set without prompts.
     """
     texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
     reader = _Reader(texts, base)

@@ -18,7 +18,8 @@ Arguments = dict[str, Any]
 
 
 def without_bounds(entrants: Sequence[EntrantResults], stage: str, reading: str) -> str:
-    """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures count it as 0."""
+    """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures
+    count it as 0."""
     note = missing_told(entrants, stage) if reading == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 

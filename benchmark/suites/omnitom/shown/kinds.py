@@ -17,8 +17,12 @@ from benchmark.suites.shown import EntrantResults
 KIND_NAMES = {**{order: f"Order {order}" for order in KINDS["order"]}, "world": "World", "actors": "Actors"}
 KIND_HEADS = {"order": "order", "role": "actor role"}
 KIND_NOTES = {
-    "order": "Precision is over predicted rows by the order that the model gave them, recall over gold rows by theirs, F1 is of the two.",
-    "role": "World holds what the narrator states as fact; actors are all characters and groups. Precision is over predicted rows, recall over "
+    "order": (
+        "Precision is over predicted rows by the order that the model gave them, recall over gold rows by "
+        "theirs, F1 is of the two."
+    ),
+    "role": "World holds what the narrator states as fact; actors are all characters and groups. Precision is over "
+    "predicted rows, recall over "
     "gold rows, F1 is of the two.",
 }
 CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."

@@ -14,7 +14,10 @@ from benchmark.suites.omnitom.shown.pooled import pooled_lead
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults
 
-DISTRIBUTION_NOTE = "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, models' of usable ones."
+DISTRIBUTION_NOTE = (
+    "Brackets: 95 % intervals over stories of the share of the row's total (%). Gold's are those of all stories, "
+    "models' of usable ones."
+)
 CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold label's rows (%)."
 
 

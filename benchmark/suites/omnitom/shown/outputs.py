@@ -16,9 +16,14 @@ from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
 UNUSABLE_NOTES = {
-    "official": "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. Official scoring counts them 0.",
-    "repaired": "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot be used and rows that "
-    "the judge left out are no answer of the model and are counted apart.",
+    "official": (
+        "Unusable: answers in which official parsing finds no row, of labelling no row of a gold proposition. "
+        "Official scoring counts them 0."
+    ),
+    "repaired": (
+        "Unusable: answers of the model itself that nobody could read. Calls that failed, judgements that cannot "
+        "be used and rows that the judge left out are no answer of the model and are counted apart."
+    ),
 }
 
 

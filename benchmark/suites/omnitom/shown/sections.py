@@ -28,7 +28,8 @@ SECTIONS = (
 
 
 def sections_of(scheme: Scheme, keys: Mapping[str, str]) -> tuple[Section, ...]:
-    """Return the parts for gold of a scheme, where metric groups have other `keys`; the paper's own table is OmniToM's."""
+    """Return the parts for gold of a scheme, where metric groups have other `keys`; the paper's own table is
+    OmniToM's."""
     sections = []
     for section in SECTIONS:
         title = "Extraction and labelling" if section.paper else section.title

@@ -38,14 +38,22 @@ def _knowing(topic: str, right: list[str], wrong: list[str], absent: list[str]) 
     said = [(name, "yes") for name in right] + [(name, "no") for name in wrong] + [(name, "no:long") for name in absent]
     return {
         f"{key}_list": {
-            "question": f"Who knows {asked}?", "question_type": f"tom:{topic}:list", "correct_answer": right,
-            "wrong_answer": [*wrong, *absent], "missed_info_accessibility": scenario,
+            "question": f"Who knows {asked}?",
+            "question_type": f"tom:{topic}:list",
+            "correct_answer": right,
+            "wrong_answer": [*wrong, *absent],
+            "missed_info_accessibility": scenario,
         },
         f"{key}s_binary": [
-            {"question": f"Does {name} know {asked}?", "question_type": f"tom:{topic}:binary", "correct_answer": answer, "missed_info_accessibility": scenario}
+            {
+                "question": f"Does {name} know {asked}?",
+                "question_type": f"tom:{topic}:binary",
+                "correct_answer": answer,
+                "missed_info_accessibility": scenario,
+            }
             for name, answer in said
         ],
-    }  # fmt: skip
+    }
 
 
 def record(set_id: str, text: str, fact: tuple[str, str], beliefs: list[dict[str, str]], *people: list[str]) -> dict:
@@ -89,7 +97,8 @@ def records() -> list[dict[str, Any]]:
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Write the copy, or other records, into a folder with a licence and return the folder; its counts are taken for those of the released file."""
+    """Write the copy, or other records, into a folder with a licence and return the folder; its counts are taken for
+    those of the released file."""
     monkeypatch.setattr(data, "COUNTS", COUNTS)
 
     def write(value: Any = None, *, licence: str | None = "For evaluation only.") -> Path:

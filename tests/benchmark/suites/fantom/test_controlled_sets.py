@@ -1,4 +1,5 @@
-"""Sets under a control: a set of which some questions change is held against itself as a whole, with its other answers as published."""
+"""Sets under a control: a set of which some questions change is held against itself as a whole, with its other answers
+as published."""
 
 from __future__ import annotations
 

@@ -85,11 +85,11 @@ def test_what_is_odd_is_said(small):
         ([], "expected a list of sets of questions."),
         (changed(1, "set_id", value="1-1"), "fantom_v1.json, line 1, set 1-1 of conversation 1, set_id: "),
         (changed(1, "set_id", value="1-0-0"), "fantom_v1.json: set 1-0-0 occurs 2 times; expected each set once."),
-        (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),
-        (changed(2, "factQA", "question", value=3), "fantom_v1.json, line 1, set 2-0-0 of conversation 2, factQA.question: "),
-        (changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"), "set 1-0-0 of conversation 1, beliefQAs[0].missed_info_accessibility: "),
-        (changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"), "set 1-0-0 of conversation 1, answerabilityQAs_binary[1].correct_answer: "),
-        (changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"), "set 1-0-0 of conversation 1, infoAccessibilityQA_list.wrong_answer: "),
+        (changed(0, "short_context", value=" "), "fantom_v1.json, line 1, set 1-0-0 of conversation 1, short_context: "),  # noqa: E501
+        (changed(2, "factQA", "question", value=3), ("fantom_v1.json, line 1, set 2-0-0 of conversation 2, " "factQA.question: ")),  # noqa: E501
+        (changed(0, "beliefQAs", 0, "missed_info_accessibility", value="hidden"), ("set 1-0-0 of conversation 1, " "beliefQAs[0].missed_info_accessibility: ")),  # noqa: E501
+        (changed(0, "answerabilityQAs_binary", 1, "correct_answer", value="maybe"), ("set 1-0-0 of conversation 1, " "answerabilityQAs_binary[1].correct_answer: ")),  # noqa: E501
+        (changed(0, "infoAccessibilityQA_list", "wrong_answer", value="Bea"), ("set 1-0-0 of conversation 1, " "infoAccessibilityQA_list.wrong_answer: ")),  # noqa: E501
         (records()[:2], "fantom_v1.json: the number of sets is 2; expected 3."),
         (changed(2, "beliefQAs", value=[]), "fantom_v1.json: the number of questions on beliefs is 3; expected 4."),
     ],
@@ -165,7 +165,8 @@ def test_a_changed_archive_is_refused(archive, monkeypatch):
 
 
 def test_a_belief_whose_texts_were_swapped_is_found_by_the_list_of_questions(small, monkeypatch):
-    """The released code draws the order of options: a wrong text in the place of the right one changes what is shown."""
+    """The released code draws the order of options: a wrong text in the place of the right one changes what is
+    shown."""
     folder = small()
     lines = io.StringIO(newline="")
     rows = csv.writer(lines)

@@ -1,4 +1,5 @@
-"""A set of which not all questions were asked is measured nowhere: the paper's tables and the metric groups count the same sets, and say how many are left out."""
+"""A set of which not all questions were asked is measured nowhere: the paper's tables and the metric groups count the
+same sets, and say how many are left out."""
 
 from __future__ import annotations
 
@@ -47,9 +48,13 @@ def test_questions_of_one_kind_measure_no_set(figures):
     assert found["fantom"] is found["fantom-star"] is None
     for reading in ("official", "repaired"):
         table = _paper(found, "inaccessible", reading)
-        assert {name: (table[name]["n"], table[name].get("incomplete")) for name in ("all", "all_star", "characters")} == {
-            "all": (0, 2), "all_star": (0, 2), "characters": (0, 2),
-        }  # fmt: skip
+        assert {
+            name: (table[name]["n"], table[name].get("incomplete")) for name in ("all", "all_star", "characters")
+        } == {
+            "all": (0, 2),
+            "all_star": (0, 2),
+            "characters": (0, 2),
+        }
         assert table["choice"]["n"] == 2 and "incomplete" not in table["answerability all"]
 
 
@@ -59,7 +64,8 @@ def test_a_set_that_the_limit_cut_is_in_neither_table(figures):
     assert (table["all"]["n"], table["all"]["incomplete"], table["all"]["value"]) == (1, 1, 1.0)
     group = found["fantom"][0]
     assert (group["repaired"]["overall"]["stories"], group["analyses"]["repaired"]["incomplete"]) == (1, 1)
-    # of the control 1-1-0 has an accessible choice alone, which was asked: officially it counts as before, as the released code has it
+    # of the control 1-1-0 has an accessible choice alone, which was asked: officially it counts as before, as the
+    # released code has it
     control = found["fantom-control"][0]
     assert (
         _paper(found, "accessible", "official")["all"]["n"] == 2

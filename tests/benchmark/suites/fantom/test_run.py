@@ -1,4 +1,5 @@
-"""A copy goes its whole way: import, run, figures, tables, the page of an item, with models whose figures are known beforehand."""
+"""A copy goes its whole way: import, run, figures, tables, the page of an item, with models whose figures are known
+beforehand."""
 
 from __future__ import annotations
 
@@ -52,7 +53,12 @@ def world(small, own_registry) -> tuple[Cast, Dataset, Run]:
     samples = load(folder).samples
     for name, answer in (("oracle", _oracle), ("knows-all", _omniscient)):
         answers = {sample.key: answer(sample) for sample in samples}
-        told = Baseline(name=name, task=TELL, answer=lambda body, answers=answers: answers[body["task"]["key"]], sample={"key": samples[0].key})  # fmt: skip
+        told = Baseline(
+            name=name,
+            task=TELL,
+            answer=lambda body, answers=answers: answers[body["task"]["key"]],
+            sample={"key": samples[0].key},
+        )
         register_baseline(told)
     return copied("fantom", lambda: _made(folder))
 
@@ -60,7 +66,9 @@ def world(small, own_registry) -> tuple[Cast, Dataset, Run]:
 def _made(folder: Path) -> tuple[Cast, Dataset, Run]:
     cast, suite = new_cast(), suite_named("fantom")
     dataset = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})[0]
-    models = [make_endpoint(name, provider="baseline", model=name) for name in ("oracle", "knows-all", "random", "majority")]  # fmt: skip
+    models = [
+        make_endpoint(name, provider="baseline", model=name) for name in ("oracle", "knows-all", "random", "majority")
+    ]
     run = work_off(started(cast, dataset, models, ["answer"], suite="fantom", method="plain", embedder="toy"))
     report_of(run)
     return cast, dataset, run
@@ -93,7 +101,13 @@ def _wrong(model):
 def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
     assert _wrong("oracle") == set()
     assert _wrong("knows-all") == {f"{key}/belief0/{kind}" for key in ("1-0-0", "1-1-0") for kind in ("choice", "dist")}
-    for group, share in (("fantom", "all"), ("fantom-star", "all"), ("fantom-control", "all"), ("fantom-questions", "accuracy"), ("fantom-facts", "f1")):  # fmt: skip
+    for group, share in (
+        ("fantom", "all"),
+        ("fantom-star", "all"),
+        ("fantom-control", "all"),
+        ("fantom-questions", "accuracy"),
+        ("fantom-facts", "f1"),
+    ):
         for reading in ("official", "repaired"):
             assert float(_figures(run, "oracle", group)[reading]["overall"][share]) == 1.0, group
     # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
@@ -107,8 +121,14 @@ def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_acce
     figures = _figures(run, "oracle", "fantom-control")
     # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
     assert figures["repaired"]["overall"]["stories"] == 1
-    found = {reading: _figures(run, "oracle", "fantom-questions")["analyses"][reading]["fantom"] for reading in ("official", "repaired")}  # fmt: skip
-    assert {reading: one["scenarios"]["accessible"]["all"]["n"] for reading, one in found.items()} == {"official": 2, "repaired": 1}  # fmt: skip
+    found = {
+        reading: _figures(run, "oracle", "fantom-questions")["analyses"][reading]["fantom"]
+        for reading in ("official", "repaired")
+    }
+    assert {reading: one["scenarios"]["accessible"]["all"]["n"] for reading, one in found.items()} == {
+        "official": 2,
+        "repaired": 1,
+    }
     assert found["repaired"]["scenarios"]["inaccessible"]["all"]["n"] == 2
 
 
@@ -124,7 +144,12 @@ def test_baselines_answer_without_a_model(run):
     said = {item.sample.key: item.repaired for item in answered}
     # 14 of 18 single answers are yes, and of the characters of lists 14 of 18 know
     assert said["1-0-0/answerability/yn/Bea"]["said"] == 1
-    assert said["1-0-0/answerability/list"] == {"right": False, "named": ["Ole", "Ida", "Bea"], "excluded": False, "included": True}  # fmt: skip
+    assert said["1-0-0/answerability/list"] == {
+        "right": False,
+        "named": ["Ole", "Ida", "Bea"],
+        "excluded": False,
+        "included": True,
+    }
     assert len({item["said"] for key, item in said.items() if key.endswith("choice")}) == 1
     rates = [
         _figures(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
@@ -170,7 +195,8 @@ def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, c
     page = client.get(reverse("benchmark:compare", args=[cast.project.slug]), query)
     numbers = {sample.key: sample.number for sample in run.dataset.samples.all()}
     sets = page.context["stories"]
-    # the sets with a false belief, under the first question that counts for ALL; the facts and the control are of no set here
+    # the sets with a false belief, under the first question that counts for ALL; the facts and the control are of no
+    # set here
     assert {row["number"] for row in sets} == {numbers["1-0-0/belief0/choice"], numbers["1-1-0/belief0/choice"]}
     assert page.context["comparison"]["tests"] == len(page.context["comparison"]["rows"]) == 1
     text = written(page)

@@ -53,7 +53,10 @@ def test_perceptom_asks_who_hears_what_first(question):
     assert PROGRAM({"method": "perceptom"}) == (PERCEIVE, ANSWER)
     first = _sent(question("1-1-0/belief0/choice", PERCEIVE, "perceptom"))
     assert "each utterance above" in first
-    heard = '[{"Bea: I must fetch my bike.": ["Ida", "Bea"]}, {"Ole: The pears.": ["Ida", "Ole"]}, {"Ida: See you!": ["Bea", "Ida"]}]'
+    heard = (
+        '[{"Bea: I must fetch my bike.": ["Ida", "Bea"]}, {"Ole: The pears.": ["Ida", "Ole"]}, {"Ida: See you!": '
+        '["Bea", "Ida"]}]'
+    )
     then = _sent(question("1-1-0/belief0/choice", method="perceptom", **{PERCEIVE: heard}))
     assert (
         "Ida thinks Bea knows about" in then
@@ -70,7 +73,7 @@ def test_answers_are_read_after_their_reasoning(question):
 
 def test_what_cannot_be_read_is_wrong_officially_and_missing_otherwise(question):
     for key, answer in (
-        ("1-0-0/answerability/yn/Bea", "Perhaps"), ("1-0-0/belief0/choice", "neither"), ("1-0-0/answerability/list", "I cannot say"),
+        ("1-0-0/answerability/yn/Bea", "Perhaps"), ("1-0-0/belief0/choice", "neither"), ("1-0-0/answerability/list", "I cannot say"),  # noqa: E501
         ("1-0-0/belief0/dist", " "), ("1-0-0/fact", ""),
     ):  # fmt: skip
         read = parse(question(key), answer)

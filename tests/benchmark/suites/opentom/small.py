@@ -9,9 +9,23 @@ from pathlib import Path
 from typing import Any
 
 PEOPLE = ("Ines", "Tomas"), ("Noah", "Bea"), ("Esi", "Ben"), ("Amal", "Kofi"), ("Lena", "Rui")
-PLACES = (("a box", "a donation box"), ("attic", "the cellar"), ("kitchen_pantry", "a shelf"), ("an oven", "the bin"), ("aisle", "a cart"))  # fmt: skip
+PLACES = (
+    ("a box", "a donation box"),
+    ("attic", "the cellar"),
+    ("kitchen_pantry", "a shelf"),
+    ("an oven", "the bin"),
+    ("aisle", "a cart"),
+)
 LONG = ("00000000", "00000001")
-FILES = ("location_cg_fo", "location_cg_so", "location_fg_fo_new", "location_fg_so_new", "multihop_fo", "multihop_so", "attitude")  # fmt: skip
+FILES = (
+    "location_cg_fo",
+    "location_cg_so",
+    "location_fg_fo_new",
+    "location_fg_so_new",
+    "multihop_fo",
+    "multihop_so",
+    "attitude",
+)
 Entries = dict[str, Any]
 
 
@@ -75,7 +89,8 @@ def _plot(number: int) -> dict[str, Any]:
 
 
 def _questions(mover: str, observer: str, old: str, new: str, seen: bool) -> dict[str, list[Row]]:
-    """The mover knows where the hat is; what is thought by the observer, or by anybody of the other, follows who saw it."""
+    """The mover knows where the hat is; what is thought by the observer, or by anybody of the other, follows who saw
+    it."""
     views = [(f"From {mover}'s perspective, ", "fo", True), (f"From {observer}'s perspective, ", "fo", seen)]
     for first, second in ((mover, observer), (observer, mover)):
         views.append((f"From {first}'s perspective, does {second} think that: ", "so", seen))
@@ -93,8 +108,13 @@ def _questions(mover: str, observer: str, old: str, new: str, seen: bool) -> dic
         )
         for at, fuller in ((old, "less full"), (new, "more full")):
             found[f"multihop_{order}"].append(
-                _row(f"multihop-{order}", f"{start}how is the fullness of {at} now?", fuller if knows else "equally full", fuller)
-            )  # fmt: skip
+                _row(
+                    f"multihop-{order}",
+                    f"{start}how is the fullness of {at} now?",
+                    fuller if knows else "equally full",
+                    fuller,
+                )
+            )
     for start, order, knows in views:
         how = "more accessible" if mover == "Ines" else "less accessible"
         question = f"{start}how is the accessibility of the hat now?"

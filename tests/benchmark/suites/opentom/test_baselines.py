@@ -46,7 +46,8 @@ def test_multi_hop_is_the_mean_of_its_kinds_in_the_papers_baselines(majority):
 
 
 def test_the_random_figure_of_first_order_coarse_places_is_the_first_draw_of_the_seed(shared):
-    """Table 2 has 0.491. The later genres depend on the draws for fine places, whose files were changed after the paper."""
+    """Table 2 has 0.491. The later genres depend on the draws for fine places, whose files were changed after the
+    paper."""
     copy = read_opentom(shared / "data" / "OpenToM")
     gold = [
         LABELS[COARSE][question.answer]

@@ -34,7 +34,12 @@ def test_a_copy_is_read_by_name_and_in_order(copy_of):
     copy = read_opentom(copy_of())
     assert list(copy.narratives) == [f"{number:08}" for number in range(10)]
     first = copy.narratives["00000000"]
-    assert (first.mover, first.observer, first.places, first.observed) == ("Ines", "Tomas", ("a box", "a donation box"), False)  # fmt: skip
+    assert (first.mover, first.observer, first.places, first.observed) == (
+        "Ines",
+        "Tomas",
+        ("a box", "a donation box"),
+        False,
+    )
     assert first.long_text == f"It rained. {first.text}" and copy.narratives["00000002"].long_text == ""
     assert sum(len(questions) for of_file in copy.questions.values() for questions in of_file.values()) == 230
     assert copy.licence == "Use it to evaluate."
@@ -98,7 +103,10 @@ def test_a_file_in_which_one_word_differs(copy_of):
         ),
         (
             changed("multihop_fo.json", "00000004", 5, "answer", to="less full"),
-            "multihop_fo.json, 00000004[5].answer: it is 'less full'; expected one of more accessible, less accessible, equally accessible.",
+            (
+                "multihop_fo.json, 00000004[5].answer: it is 'less full'; expected one of more accessible, less "
+                "accessible, equally accessible."
+            ),
         ),
         (
             changed("multihop_fo.json", "00000004", to=[]),
@@ -130,7 +138,7 @@ def test_what_is_wrong_in_a_file_is_one_sentence(copy_of, files, told):
         (changed("attitude.json", "00000004", 0, "answer", to=3), "attitude.json, 00000004[0].answer"),
         (changed("meta_data.json", "00000001", "observed", to="yes"), "meta_data.json, 00000001.observed"),
         (changed("meta_data.json", "00000001", "plot_info", "eoi", to=""), "meta_data.json, 00000001.plot_info.eoi"),
-        (changed("meta_data_long.json", "00000001", "long_narrative", to=None), "meta_data_long.json, 00000001.long_narrative"),
+        (changed("meta_data_long.json", "00000001", "long_narrative", to=None), "meta_data_long.json, 00000001.long_narrative"),  # noqa: E501
     ],
 )  # fmt: skip
 def test_what_is_not_of_its_kind_is_one_sentence_with_its_place(copy_of, files, place):
@@ -144,7 +152,12 @@ def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
     assert (imported.title, imported.licence) == ("OpenToM (596 narratives)", "Use it to evaluate.")
     by_key = {sample.key: sample for sample in imported.samples}
     views = {key: sample.content["perspective"] for key, sample in by_key.items() if key.startswith("00000001/loc")}
-    assert [views[f"00000001/location_fg_fo_new/{index}"] for index in range(4)] == ["narrator", "narrator", "mover", "observer"]  # fmt: skip
+    assert [views[f"00000001/location_fg_fo_new/{index}"] for index in range(4)] == [
+        "narrator",
+        "narrator",
+        "mover",
+        "observer",
+    ]
     assert by_key["00000001/location_fg_so_new/1"].content["people"] == ["Bea", "Noah"]
     assert by_key["00000001/attitude/0"].content["people"] == ["Bea"]
     long = load(copy_of(), narratives="long").samples
@@ -152,7 +165,8 @@ def test_samples_are_questions_of_narratives_and_of_long_ones(copy_of):
 
 
 def test_the_batches_of_a_part_are_its_questions_without_two_of_fullness(copy_of):
-    """Ten narratives are all in the first of the batches; of each multi-hop file four of six questions are asked, two of them about fullness."""
+    """Ten narratives are all in the first of the batches; of each multi-hop file four of six questions are asked, two
+    of them about fullness."""
     samples = load(copy_of()).samples
     of_part = {part: [sample for sample in samples if part in sample.gold["batches"]] for part in ("coarse", "fine")}
     # coarse 2 + 2 and fine 4 + 2 questions about places, 4 + 4 multi-hop ones, 1 of attitude

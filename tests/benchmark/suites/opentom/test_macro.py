@@ -19,7 +19,8 @@ def told(*pairs: tuple[int | None, int | None]) -> list[Told]:
 
 
 PAIRS = [(1, 1), (1, 1), (1, 2), (2, 2), (2, 1), (2, 3)]
-# label 1: 2 hits, 3 in gold, 3 answered: 4/6; label 2: 1 hit, 3 in gold, 2 answered: 2/5; label 3: no hit, none in gold: 0
+# label 1: 2 hits, 3 in gold, 3 answered: 4/6; label 2: 1 hit, 3 in gold, 2 answered: 2/5; label 3: no hit, none in
+# gold: 0
 F1 = float((Fraction(4, 6) + Fraction(2, 5) + 0) / 3)
 
 
@@ -38,7 +39,8 @@ def test_what_is_not_read_or_has_no_gold_is_left_out():
 
 
 def test_bounds_take_what_is_not_read_as_wrong_where_it_costs_most_and_as_right():
-    # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unread one is of label 1: as an answer 2 it leaves 2/3 and 2/3
+    # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unread one is of label 1: as an
+    # answer 2 it leaves 2/3 and 2/3
     found = macro_estimate(told((1, 1), (2, 2), (1, UNREAD)), seed=1)
     assert found["value"] == 1 and found["n"] == 2 and found["bounds"] == pytest.approx([2 / 3, 1])
     assert "bounds" not in macro_estimate(told(*PAIRS), seed=1) and macro_bounds(told((None, 1))) is None

@@ -32,7 +32,8 @@ def entrant(name: str, labels: list[int | None]) -> dict[str, Any]:
     left = labels.count(None)
     overall = {"stories": len(labels) - left, "unusable": left, "bounds": {"accuracy": [0.0, 1.0]}}
     return {
-        "key": name, "model": name, "kind": "model", "run": "r", "run_title": "R", "entrant": 1, "own": "", "readings": {"repaired": {"overall": overall}},
+        "key": name, "model": name, "kind": "model", "run": "r", "run_title": "R", "entrant": 1, "own": "",
+        "readings": {"repaired": {"overall": overall}},
         "figures": {"analyses": {"repaired": {"opentom": found}}},
     }  # fmt: skip
 

@@ -58,7 +58,8 @@ def run(cast, client, copy_of, monkeypatch) -> Run:
     page = written(client.get(reverse("benchmark:launch", args=[slug]), {"dataset": 1}))
     assert "OpenToM" in page and "SimToM" in page and "First what the person knows" in page
     sent = {
-        "dataset": 1, "endpoints": ["oracle", "omniscient"], "stages": ["answer"], "method": "simtom", "repetitions": 1, "max_tokens": 100,
+        "dataset": 1, "endpoints": ["oracle", "omniscient"], "stages": ["answer"], "method": "simtom", "repetitions": 1,
+        "max_tokens": 100,
         "seed": 1, "title": "Two minds",
     }  # fmt: skip
     estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), sent))
@@ -94,7 +95,14 @@ def _answers_are_those_of_the_models(run):
     }
     assert wrong == {"oracle": set(), "omniscient": FALSE} and len(FALSE) == 5 * 15
     nested = asked.filter(stage="answer", entrant__name="oracle", score=0.0)
-    assert {item.sample.key[:8] for item in nested} <= {"00000000", "00000005", "00000001", "00000006", "00000004", "00000009"}  # fmt: skip
+    assert {item.sample.key[:8] for item in nested} <= {
+        "00000000",
+        "00000005",
+        "00000001",
+        "00000006",
+        "00000004",
+        "00000009",
+    }
     assert all(item.sample.content["kind"] == "fine" for item in nested) and nested.exists()
 
 
@@ -103,7 +111,8 @@ def _figures_follow(run):
     assert figures["oracle"]["repaired"]["overall"]["accuracy"] == 1.0
     assert figures["omniscient"]["repaired"]["overall"]["accuracy"] == pytest.approx(155 / 230, abs=1e-9)
     told = figures["omniscient"]["analyses"]["repaired"]["opentom"]
-    # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15 in gold and 20 answered
+    # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15
+    # in gold and 20 answered
     assert told["f1"]["Coarse location, first order"]["value"] == pytest.approx((30 / 35 + 0) / 2)
     assert told["unread"]["Coarse location, first order"]["value"] == 0
     unfaithful = told["unfaithful"]["first"]
@@ -161,14 +170,16 @@ def _tables_and_pictures_are_downloaded(run, cast, client):
 def test_the_command_imports_long_narratives_and_runs_the_baselines(cast, copy_of):
     out = io.StringIO()
     call_command(
-        "import_suite", "opentom", copy_of(), "--option", "narratives=long", "--json", project=cast.project.slug, stdout=out
+        "import_suite", "opentom", copy_of(), "--option", "narratives=long", "--json", project=cast.project.slug,
+        stdout=out
     )  # fmt: skip
     assert json.loads(out.getvalue())["samples"] == 46 == Dataset.objects.get().stories_count
     for name in ("random", "majority"):
         make_endpoint(name, provider="baseline", model=name)
     out = io.StringIO()
     call_command(
-        "run_benchmark", "--project", cast.project.slug, "--suite", "opentom", "--endpoint", "random", "--endpoint", "majority", "--wait", "--json",
+        "run_benchmark", "--project", cast.project.slug, "--suite", "opentom", "--endpoint", "random", "--endpoint",
+        "majority", "--wait", "--json",
         stdout=out,
     )  # fmt: skip
     scores = json.loads(out.getvalue())["scores"]
@@ -197,7 +208,8 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
     call_command("import_suite", "opentom", copy_of(), *options, project=cast.project.slug, stdout=io.StringIO())
 
     def contrary(body) -> str:
-        """No to every first question; asked in one session it says what goes with that, asked alone the original place."""
+        """No to every first question; asked in one session it says what goes with that, asked alone the original
+        place."""
         key = body["task"]["key"]
         if "location_cg" in key:
             return "No"
@@ -212,7 +224,8 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
     for method in ("joint", "plain"):
         out = io.StringIO()
         call_command(
-            "run_benchmark", "--project", cast.project.slug, "--suite", "opentom", "--endpoint", "contrary", "--method", method, "--wait", "--json",
+            "run_benchmark", "--project", cast.project.slug, "--suite", "opentom", "--endpoint", "contrary", "--method",
+            method, "--wait", "--json",
             stdout=out,
         )  # fmt: skip
         run = Run.objects.latest("pk")

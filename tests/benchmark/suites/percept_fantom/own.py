@@ -1,4 +1,5 @@
-"""A small copy with conversations of our own: the sets of FANToM's small copy, and who hears each utterance of their parts."""
+"""A small copy with conversations of our own: the sets of FANToM's small copy, and who hears each utterance of their
+parts."""
 
 from __future__ import annotations
 

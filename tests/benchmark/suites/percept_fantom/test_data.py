@@ -78,7 +78,10 @@ def test_a_file_that_cannot_be_is_refused(tmp_path, monkeypatch):
     ):
         load(tmp_path)
     (tmp_path / annotation.BESIDE).unlink()
-    for raw, told in ((b"part_id\n\xff", r"line 2: not UTF-8"), (b'part_id,utterance,utterance_symbol_removed,perceivers\n"1-0', "line 2: it cannot be read as CSV")):  # fmt: skip
+    for raw, told in (
+        (b"part_id\n\xff", r"line 2: not UTF-8"),
+        (b'part_id,utterance,utterance_symbol_removed,perceivers\n"1-0', "line 2: it cannot be read as CSV"),
+    ):
         (tmp_path / annotation.FILE).write_bytes(raw)
         with pytest.raises(BadImport, match=f"Percept-FANToM.csv, {told}"):
             load(tmp_path)
@@ -106,7 +109,8 @@ def test_another_wording_of_a_conversation_is_said(tmp_path, monkeypatch):
 
 
 def _as_raw(shared, key: dict[int, int]) -> list[dict]:
-    """The questions of the released file in the shape of the file of FANToM, whose other gold is made up: everybody knows."""
+    """The questions of the released file in the shape of the file of FANToM, whose other gold is made up: everybody
+    knows."""
     records: dict[str, dict] = {}
     with (shared / "data" / "FANToM" / "flattened_fantom.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -120,9 +124,19 @@ def _as_raw(shared, key: dict[int, int]) -> list[dict]:
                 asked, *texts = OPTIONS.fullmatch(question).groups()
                 right = key[number]
                 scenario = kind.split(":")[2]
-                made["beliefQAs"].append({"question": asked, "tom_type": "first-order", "correct_answer": texts[right], "wrong_answer": texts[1 - right], "missed_info_accessibility": scenario})  # fmt: skip
+                made["beliefQAs"].append(
+                    {
+                        "question": asked,
+                        "tom_type": "first-order",
+                        "correct_answer": texts[right],
+                        "wrong_answer": texts[1 - right],
+                        "missed_info_accessibility": scenario,
+                    }
+                )
             elif "belief" not in kind:
-                name = ("answerabilityQA" if "answerability" in kind else "infoAccessibilityQA") + ("_list" if kind.endswith("list") else "s_binary")  # fmt: skip
+                name = ("answerabilityQA" if "answerability" in kind else "infoAccessibilityQA") + (
+                    "_list" if kind.endswith("list") else "s_binary"
+                )
                 gold = (
                     {"correct_answer": [], "wrong_answer": []} if kind.endswith("list") else {"correct_answer": "yes"}
                 )
@@ -140,7 +154,10 @@ def test_the_real_files_have_what_the_specification_counts(shared, tmp_path):
     copy = load(tmp_path)  # 870 sets, 368 parts, 1,540 beliefs; 311 parts and 7,129 utterances
     sets = {sample.group for sample in copy.samples}
     assert len(sets) == COUNTS["sets"] == 739 and len({one.rpartition("-")[0] for one in sets}) == 311
-    beliefs = {kind: {s.group for s in copy.samples if s.category == "Belief, choice" and s.content["belief"] == kind} for kind in ("false belief", "true belief")}  # fmt: skip
+    beliefs = {
+        kind: {s.group for s in copy.samples if s.category == "Belief, choice" and s.content["belief"] == kind}
+        for kind in ("false belief", "true belief")
+    }
     assert {kind: len(found) for kind, found in beliefs.items()} == {"false belief": 543, "true belief": 341}
     assert len(beliefs["false belief"] & beliefs["true belief"]) == 145 and len(LEFT_OUT) == 57
     assert sum(sample.category == "Belief, choice" for sample in copy.samples) == 1309

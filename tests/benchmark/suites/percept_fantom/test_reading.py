@@ -34,8 +34,14 @@ def test_the_speaker_is_left_out_and_repeated_words_are_taken_in_their_order():
     both = shares(("Everyone: Hello!", []), ("Una and Vic: Right.", ["Una", "Vic"]))
     assert both == ({ACCURACY: 1.0, RECALL: 0.5, WHOLE: 1.0}, {ACCURACY: 1.0, RECALL: 0.5, WHOLE: 0.0})
     # without its speaker an utterance is officially empty, and the first one; a text is its letters
-    assert shares(("Right.", ["Una", "Vic"])) == ({ACCURACY: 1.0, RECALL: 0.25, WHOLE: 1.0}, {ACCURACY: 1.0, RECALL: 0.25, WHOLE: 0.0})  # fmt: skip
-    assert shares(("Una: It's late.", "vic, una")) == ({ACCURACY: 0.0, RECALL: 0.0, WHOLE: 0.0}, {ACCURACY: 1.0, RECALL: 0.25, WHOLE: 0.0})  # fmt: skip
+    assert shares(("Right.", ["Una", "Vic"])) == (
+        {ACCURACY: 1.0, RECALL: 0.25, WHOLE: 1.0},
+        {ACCURACY: 1.0, RECALL: 0.25, WHOLE: 0.0},
+    )
+    assert shares(("Una: It's late.", "vic, una")) == (
+        {ACCURACY: 0.0, RECALL: 0.0, WHOLE: 0.0},
+        {ACCURACY: 1.0, RECALL: 0.25, WHOLE: 0.0},
+    )
     # what is no list of names counts officially as not written
     assert shares(("Una: It's late.", ["Vic"]), ("Everyone: Hello!", 3))[0][ACCURACY] == 1.0
     assert shares(("Una: It's late.", 3))[0] is None and official_shares("No.", SAID, HEARD) is None
@@ -45,7 +51,7 @@ def test_the_speaker_is_left_out_and_repeated_words_are_taken_in_their_order():
 
 def test_a_list_is_what_stands_between_its_only_brackets():
     for answer, listing in (
-        ("They are [Ida, Ole], not Bea.", "[Ida, Ole]"), ("Ida, Ole", "Ida, Ole"), ("[Ida] and [Ole]", "[Ida] and [Ole]"),
+        ("They are [Ida, Ole], not Bea.", "[Ida, Ole]"), ("Ida, Ole", "Ida, Ole"), ("[Ida] and [Ole]", "[Ida] and [Ole]"),  # noqa: E501
         ("] Ida [", ""), ("[Ida, Ole", "[Ida, Ole"), ("[]", "[]"),
     ):  # fmt: skip
         assert listing_in(answer) == listing
@@ -80,7 +86,11 @@ def test_an_answer_has_both_readings(question):
     ):
         for step in ("answer", "belief"):
             parsed = parse(question(key, step), answer)
-            assert (parsed.score, parsed.repaired_score, bool(parsed.unusable)) == (official, repaired, repaired is None), answer  # fmt: skip
+            assert (parsed.score, parsed.repaired_score, bool(parsed.unusable)) == (
+                official,
+                repaired,
+                repaired is None,
+            ), answer
     told = parse(question("1-0-0/belief0/choice", method="cot"), "It is (a), no, wait.\nFinal answer: (b)")
     assert told.repaired["said"] == 1
     told = parse(question("1-0-0/belief0/choice", "perceptions"), "nobody")
@@ -111,7 +121,14 @@ def test_beliefs_rest_on_the_true_perceivers(question):
 
 
 def test_perspectives_hold_what_was_heard(question):
-    heard = json.dumps([{text: names} for text, names in zip(["Bea: I must fetch my bike.", "Ole: The pears."], [["Bea", "Ida"], ["Ida"]], strict=True)])  # fmt: skip
+    heard = json.dumps(
+        [
+            {text: names}
+            for text, names in zip(
+                ["Bea: I must fetch my bike.", "Ole: The pears."], [["Bea", "Ida"], ["Ida"]], strict=True
+            )
+        ]
+    )
     answers = {"perceive": heard, "s2a-extract": "x", "simtom-perspective": "y"}
     for method in METHODS:
         told = text_of(question("1-1-0/belief0/choice", method=method.name, **answers))

@@ -1,4 +1,5 @@
-"""Percept-FANToM from a copy to the report, on a small one of our own, with models whose figures are known beforehand."""
+"""Percept-FANToM from a copy to the report, on a small one of our own, with models whose figures are known
+beforehand."""
 
 from __future__ import annotations
 
@@ -97,7 +98,11 @@ def run(cast, copy, folder, monkeypatch):
     for name, answer in (("oracle", right), ("omniscient", omniscient)):
         monkeypatch.setitem(FUNCTIONS, name, answering(samples, answer))
     models = [make_endpoint(name, model=name, options={"function": name}) for name in ("oracle", "omniscient")]
-    return worked_off(cast, copy, [*models, *(make_endpoint(name, provider="baseline", model=name) for name in ("random", "majority"))])  # fmt: skip
+    return worked_off(
+        cast,
+        copy,
+        [*models, *(make_endpoint(name, provider="baseline", model=name) for name in ("random", "majority"))],
+    )
 
 
 def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, copy, cast, client):
@@ -112,7 +117,8 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
         assert (
             float(figures(run, "oracle", "percept-fantom-perception")[reading]["overall"]["perception_recall"]) == 1.0
         )
-    # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no set
+    # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no
+    # set
     assert figures(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
     assert figures(run, "oracle", "percept-fantom-true")["repaired"]["overall"]["stories"] == 1
     assert figures(run, "omniscient", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] == 26 / 28
@@ -120,7 +126,9 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
     assert figures(run, "random", "percept-fantom-perception")["repaired"]["overall"]["stories"] == 3
     assert 0 < figures(run, "random", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] < 1
     # everybody is said to hear everything: wrong of the last two utterances of the garden
-    assert figures(run, "majority", "percept-fantom-perception")["repaired"]["overall"]["perception_recall"] == pytest.approx(2 / 3)  # fmt: skip
+    assert figures(run, "majority", "percept-fantom-perception")["repaired"]["overall"][
+        "perception_recall"
+    ] == pytest.approx(2 / 3)
     shows_tables(run)
     shows_pages(run, cast, client)
 
@@ -130,7 +138,11 @@ def shows_tables(run):
     made = tables_of(document)
     for reading in ("official", "repaired"):
         rows = {row["model"]: row for row in made[f"scenarios-{reading}"]().rows}
-        assert [rows["omniscient"][f"{task} {scenario}"] for scenario in ("true belief", "false belief") for task in ("perceptions", "belief", "answer")] == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]  # fmt: skip
+        assert [
+            rows["omniscient"][f"{task} {scenario}"]
+            for scenario in ("true belief", "false belief")
+            for task in ("perceptions", "belief", "answer")
+        ] == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
         parts = {row["model"]: row for row in made[f"inaccessible-{reading}"]().rows}["omniscient"]
         assert (parts["all"], parts["choice"], parts["answerability all"], parts["consistency"]) == (0.0, 0.0, 1.0, 1.0)
         whole = {row["model"]: row for row in made[f"accessible-{reading}"]().rows}["oracle"]
@@ -145,7 +157,11 @@ def shows_pages(run, cast, client):
     client.force_login(cast.alice)
     page = written(client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])))
     assert "Perception, belief from perception and questions by scenario" in page and "percept-fantom-1" in page
-    for stage, told in (("perceptions", "Ida, Ole"), ("belief", "All questions of the set"), ("answer", "All questions of the set")):  # fmt: skip
+    for stage, told in (
+        ("perceptions", "Ida, Ole"),
+        ("belief", "All questions of the set"),
+        ("answer", "All questions of the set"),
+    ):
         item = RunItem.objects.get(entrant__name="omniscient", stage=stage, sample__key="1-0-0/belief0/choice")
         shown = written(client.get(reverse("benchmark:run_item", args=[cast.project.slug, run.uid, item.pk])))
         assert told in shown and "The pears in my garden are ripe." in shown

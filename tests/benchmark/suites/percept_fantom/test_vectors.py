@@ -85,9 +85,11 @@ def test_perceptions_are_scored_as_by_the_released_code(vectors, mini, samples, 
 def test_what_is_left_out_costs_recall_alone(samples, mini, tmp_path):
     by_set = {sample.group: sample for sample in samples.values()}
     half = {
-        group: json.dumps([{text: names} for text, names in zip(utterances_of(sample), sample.gold["perceivers"], strict=True)][::2])
+        group: json.dumps(
+            [{text: names} for text, names in zip(utterances_of(sample), sample.gold["perceivers"], strict=True)][::2]
+        )
         for group, sample in by_set.items()
-    }  # fmt: skip
+    }
     figures = scored(mini, tmp_path, half)
     assert figures["official"]["metrics"]["Overall"]["Utterance-level Acc. (Perc. Inf. Acc.)"] == 1.0
     repaired = figures["repaired"]["metrics"]["Overall"]
@@ -118,4 +120,8 @@ def test_perspectives_are_those_of_the_released_code(vectors, samples, model):
 def test_the_blocks_of_a_list_are_of_those_who_speak(vectors, samples):
     for key, prompt in vectors["perceptom"]["oracle"]["list_prompt_examples_block_order_unspecified"].items():
         speakers = speakers_in(samples[key].content["conversation"])
-        assert {*speakers} == {part.split(" that ")[1].split(" is aware")[0] for part in prompt.split("\n\n") if part.startswith("Here are")}  # fmt: skip
+        assert {*speakers} == {
+            part.split(" that ")[1].split(" is aware")[0]
+            for part in prompt.split("\n\n")
+            if part.startswith("Here are")
+        }

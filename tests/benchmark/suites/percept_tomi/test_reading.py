@@ -111,8 +111,12 @@ def test_perceptions_are_counted_over_what_was_written_and_over_the_story():
     def shares(text):
         return official_shares(text, STORY, PERCEIVERS), repaired_shares(text, STORY, PERCEIVERS)
 
-    # three sentences are scored; officially the one with gloves is not, equal sentences are one, and the last perceivers count for it
-    complete = '[{"The pen is in the box.": ["ines"]}, {"The pen is in the box.": ["Bo", "Ines"]}, {"Ines moved the gloves to the bag": []}]'
+    # three sentences are scored; officially the one with gloves is not, equal sentences are one, and the last
+    # perceivers count for it
+    complete = (
+        '[{"The pen is in the box.": ["ines"]}, {"The pen is in the box.": ["Bo", "Ines"]}, {"Ines moved the '
+        'gloves to the bag": []}]'
+    )
     official, repaired = shares(complete)
     assert official == {ACCURACY: 1 / 2, RECALL: 1.0, WHOLE: 0.0}
     assert repaired == {ACCURACY: 1.0, RECALL: 1.0, WHOLE: 1.0}

@@ -66,7 +66,8 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
 
 
 def answering(worse: int):
-    """A model that answers as the tracker does, but for some of the questions, and leaves out as many sentences as it is `worse`."""
+    """A model that answers as the tracker does, but for some of the questions, and leaves out as many sentences as it
+    is `worse`."""
 
     def answer(body) -> str:
         told = {baseline.task: baseline.answer for baseline in BASELINES if baseline.name == "tracker"}

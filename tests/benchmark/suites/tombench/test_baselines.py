@@ -11,7 +11,8 @@ from benchmark.suites.tombench.shuffling import TRIES, seeded_order, show
 
 
 def body(letters="ABCD", originals="ABCD", counts=None, *, key="task:1", seed=1, attempt=0):
-    """What a baseline is asked: the letters shown, the original letter of each, and how often each original is right."""
+    """What a baseline is asked: the letters shown, the original letter of each, and how often each original is
+    right."""
     task = {"key": key, "letters": [*letters], "originals": [*originals], "counts": counts or {}}
     return {"task": task, "seed": seed, "sample": attempt}
 
