@@ -36,7 +36,12 @@ def measured(labels: list[int]):
     each = [*labels, 1]
     samples = [
         Sample(
-            f"q{at}", f"n{at}", {"nothing": at == len(labels), "perspective": "", "kind": ""}, {}, "a", number=at + 1
+            f"q{at}",
+            f"n{at}",
+            {"nothing": at == len(labels), "perspective": "", "kind": "coarse"},
+            {"label": 1},
+            "a",
+            number=at + 1,
         )
         for at in range(len(each))
     ]
@@ -76,7 +81,7 @@ def test_official_figures_say_of_how_many_they_are():
     official = figures["official"]["overall"]
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
-    assert figures["analyses"]["official"]["facets"]["kind"][""]["bounds"] == pytest.approx([1 / 6, 1])
+    assert figures["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
     kept = columns["official"]
     some = with_intervals(official_figures(kept, {1, 2, 7}, GROUP.key), kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9)
