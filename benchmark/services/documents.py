@@ -170,6 +170,11 @@ def own_of(
 
 def _table_of(document: Document, name: str, table: ShownTable, reading: str) -> Callable[[], Table]:
     make = _with_entered(document, name, table.make)
+    papers = {
+        of for suite in suites_of(document) for section in suite.sections if section.paper for of in section.tables
+    }
+    if papers & {name, f"{name}-{reading}"}:
+        make = partial(_beside_a_paper, make)
     absent = absent_from(document, *table.groups)
     if not table.keeps_unread:
         absent += [model for stage in table.groups for model in _without_figures(document, stage, reading)]
@@ -179,6 +184,10 @@ def _table_of(document: Document, name: str, table: ShownTable, reading: str) ->
 def _with_entered(document: Document, name: str, make: Callable[[], Table]) -> Callable[[], Table]:
     rows = document.get("entered", ())
     return partial(with_entered, make, name, rows, suites_of(document)[0]) if rows else make
+
+
+def _beside_a_paper(make: Callable[[], Table]) -> Table:
+    return replace(make(), beside_a_paper=True)
 
 
 def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:

@@ -154,7 +154,8 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
         cells = {key: _share(text) for figure, text in row["figures"].items() for key in keys.get(figure, ())}
         if cells:
             first = {table.columns[0].key: row["name"]}
-            entered.append(Entered(first | cells, row["kind"], row["source"]))
+            published = row["kind"] == EnteredKind.PUBLISHED
+            entered.append(Entered(first | cells, row["kind"], row["source"], asked_otherwise=published))
     return replace(table, columns=columns, entered=entered) if entered else table
 
 

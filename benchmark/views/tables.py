@@ -123,7 +123,7 @@ def table_context(
         "rows": rows,
         "totals": [_row(table.columns, row, href, {}) for row in table.totals],
         "entered": [
-            {"cells": _row(table.columns, row.cells, no_link, {})["cells"], "kind": row.kind, "source": row.source}
+            {"cells": _row(table.columns, row.cells, no_link, {})["cells"], "kind": row.kind, "source": row.beside}
             for row in table.entered
         ],
         "lead": [*table.lead, *table.missing_rows],

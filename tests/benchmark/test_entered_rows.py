@@ -9,11 +9,13 @@ import pytest
 
 from annotation.models import AuditEvent
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
+from benchmark.domain.tables.table import OWN_WORDING, OWN_WORDING_NOTE
 from benchmark.models import Audience, EnteredRow
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.registry import suite_named, suites
+from benchmark.views.tables import table_context
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 
@@ -76,6 +78,26 @@ def _table() -> Table:
 
 
 ROW = {"name": "Human", "kind": "human", "source": SOURCE, "figures": {"stage1.f1": "88", "stage2.acc_order": "1"}}
+
+
+def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here():
+    def told(kind: str) -> Table:
+        return with_entered(_table, "stage1", [ROW | {"kind": kind}], suite_named("omnitom"))
+
+    published, people = told("published"), told("human")
+    assert (
+        OWN_WORDING_NOTE in published.entered_told
+        and OWN_WORDING in table_context("board", published)["entered"][0]["source"]
+    )
+    assert (
+        OWN_WORDING_NOTE not in people.entered_told and table_context("board", people)["entered"][0]["source"] == SOURCE
+    )
+    assert (
+        "own wording: not the paper" in to_latex(published).decode()
+        and f'"source": "{SOURCE}"' in to_json(published).decode()
+    )
+    # the tables of a paper say it with rows and without
+    assert replace(_table(), beside_a_paper=True).entered_told == (OWN_WORDING_NOTE,) and not _table().entered_told
 
 
 def test_a_row_stands_below_and_takes_no_mark():

@@ -16,6 +16,9 @@ Absent = Mapping[str, str]
 Mark = Literal["best", "second"]
 MISSING = "–"
 ENTERED = "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
+OWN_WORDING = "asked in Credence’s own wording: not the paper’s prompts"
+"""What models of this site are, beside figures that a paper prints."""
+OWN_WORDING_NOTE = f"Models here are {OWN_WORDING}."
 MARKED = "Bold: best of the column; underlined: second."
 MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst; underlined: second."
 
@@ -107,11 +110,18 @@ def absent_told(absent: Sequence[Absent]) -> str:
 @dataclass(frozen=True, slots=True)
 class Entered:
     """A row that somebody entered from a source, whose figures nothing here computed: its `cells`, its `kind` in one
-    word, and the `source`."""
+    word, and the `source`. One of models, `asked_otherwise`, had the paper's prompts, which the others of the table had
+    not."""
 
     cells: Row
     kind: str
     source: str
+    asked_otherwise: bool = False
+
+    @property
+    def beside(self) -> str:
+        """The source, with what sets the row apart from those above."""
+        return f"{self.source}; the models above: {OWN_WORDING}" if self.asked_otherwise else self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +130,9 @@ class Table:
 
     `totals` stand below a rule and are never marked, nor are rows whose source is unranked. `mark_within` is the key
     within whose equal values cells are compared, empty to compare all rows. `lead` are sentences to read before the
-    table, `notes` those below. `ranking` names what the order of the rows and the marks go by, `absent` the models that
-    have no row, with the reason. `entered` rows stand last, and are never marked.
+    table, `notes` those below. `beside_a_paper` says that it is filled after a table that a paper prints. `ranking`
+    names what the order of the rows and the marks go by, `absent` the models that have no row, with the reason.
+    `entered` rows stand last, and are never marked.
     """
 
     title: str
@@ -135,6 +146,7 @@ class Table:
     ranking: str = ""
     absent: Sequence[Absent] = ()
     entered: Sequence[Entered] = ()
+    beside_a_paper: bool = False
 
     def marks(self) -> dict[tuple[int, str], Mark]:
         """Return (row, column key) → best or second; ties share a mark, judged by the digits that are printed. A share
@@ -163,8 +175,10 @@ class Table:
 
     @property
     def entered_told(self) -> tuple[str, ...]:
-        """What entered rows are, where there are any."""
-        return (ENTERED,) if self.entered else ()
+        """What entered rows are, where there are any, and how models were asked here where they stand beside a
+        paper's."""
+        asked = self.beside_a_paper or any(row.asked_otherwise for row in self.entered)
+        return (*((ENTERED,) if self.entered else ()), *((OWN_WORDING_NOTE,) if asked else ()))
 
     @property
     def legend(self) -> tuple[str, ...]:

@@ -156,6 +156,7 @@ def _tables_and_pictures_are_downloaded(run, cast, client):
     for reading in ("official", "repaired"):
         assert {f"{name}-{reading}" for name in own} <= set(tables) and f"genres-{reading}" in pictures
         assert f"batches-{reading}" not in tables, "ten narratives are all in the first of the five samples"
+    assert tables["genres-repaired"]().beside_a_paper and not tables["opentom"]().beside_a_paper
     where = [cast.project.slug, run.uid]
     for name in own:
         for suffix in ("csv", "json", "tex"):
