@@ -115,7 +115,7 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> lis
         for stage in keys_of(suite)
         if group_named(stage).judged
         for row in reports[run.pk]["entrants"]
-        if row[stage] is not None
+        if row.get(stage) is not None
     ]
     return unjudged + [
         Absence(

@@ -78,7 +78,7 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> 
         specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
         people = people_of(reports[run.pk]["entrants"])
         for row in reports[run.pk]["entrants"]:
-            if row[stage] is None:
+            if row.get(stage) is None:  # kept before the suite had the group
                 continue
             person = "" if row["id"] else row["name"]
             reads = row["kind"] == "model"

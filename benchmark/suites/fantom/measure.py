@@ -3,6 +3,7 @@ benchmark's own tables."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
@@ -16,6 +17,7 @@ from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
+from benchmark.suites.fantom.embedding import EMBEDDERS
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
@@ -69,13 +71,21 @@ FALSE_BELIEF = _sets_group(
     "The set’s questions on what a character missed, without the beliefs in free words.",
     in_all,
 )
-FALSE_BELIEF_FREE = _sets_group(
-    "fantom-star",
-    "Sets, false belief, with free answers",
-    "ALL*",
-    "As ALL, with the beliefs in free words, which the run’s embedder judges.",
-    in_all_star,
-)
+
+
+def _with_free_answers(embedder: str) -> MetricGroup:
+    """Return the group of ALL* by an embedder, whose name the score has: figures by two of them do not compare."""
+    return _sets_group(
+        f"fantom-star-{re.sub('[^a-z0-9]+', '-', embedder.lower())}",
+        f"Sets, false belief, with free answers ({embedder})",
+        f"ALL* ({embedder})",
+        f"As ALL, with the beliefs in free words, which the embedder {embedder} judges.",
+        in_all_star,
+    )
+
+
+FREE = {name: _with_free_answers(name) for name in EMBEDDERS}
+"""ALL* by embedder: a run is in the one of its own."""
 CONTROL = _sets_group(
     "fantom-control",
     "Sets, control",
@@ -115,7 +125,7 @@ FACTS = MetricGroup(
     ),
     by_category=False,
 )
-GROUPS = (FALSE_BELIEF, FALSE_BELIEF_FREE, CONTROL, QUESTIONS, FACTS)
+GROUPS = (FALSE_BELIEF, *FREE.values(), CONTROL, QUESTIONS, FACTS)
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
@@ -123,7 +133,12 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     under `fantom`."""
     return {
         FALSE_BELIEF.key: measured_sets(entered, FALSE_BELIEF, _rights, of_all=True),
-        FALSE_BELIEF_FREE.key: measured_sets(entered, FALSE_BELIEF_FREE, _rights, of_all=True),
+        **{
+            group.key: measured_sets(entered, group, _rights, of_all=True)
+            if name == entered.settings[EMBEDDER]
+            else None
+            for name, group in FREE.items()
+        },
         CONTROL.key: measured_sets(entered, CONTROL, _control, of_all=True),
         QUESTIONS.key: with_analyses(
             measured_samples(entered, QUESTIONS, _question), "fantom", lambda reading: _analyses(entered, reading)

@@ -44,15 +44,16 @@ class EmbedderSetting(Setting):
         return name
 
 
+_CALLED = {TOY: "toy: counts of words", MINILM: "all-MiniLM-L6-v2"}
 EMBEDDING = EmbedderSetting(
     EMBEDDER,
     "Embedder",
     TOY,
     help=(
         "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
-        "needs the packages of requirements-embedder.txt."
+        "needs the packages of requirements-embedder.txt; another one is a folder that the server names."
     ),
-    choices=((TOY, "toy: counts of words"), (MINILM, "all-MiniLM-L6-v2")),
+    choices=tuple((name, _CALLED.get(name, name)) for name in EMBEDDERS),
 )
 
 

@@ -58,7 +58,7 @@ def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
     }
     asked = RunItem.objects.filter(entrant__run=run.controls.get())
     assert {item.sample.content["kind"] for item in asked.select_related("sample")} == {CHOICE}
-    for group, sets in (("fantom", right), ("fantom-star", right), ("fantom-control", {"2-0-0"})):
+    for group, sets in (("fantom", right), ("fantom-star-toy", right), ("fantom-control", {"2-0-0"})):
         [row] = _rows(run, group)
         assert (row["n"], row["missing"]) == (len(sets), [0, 0]), group
         assert row["published"] + row["controlled"] == 1 and len(row["flips"]) == len(sets)

@@ -45,7 +45,7 @@ def _paper(found, scenario: str, reading: str = "repaired"):
 
 def test_questions_of_one_kind_measure_no_set(figures):
     found = figures(lambda sample: sample.content["kind"] == CHOICE)
-    assert found["fantom"] is found["fantom-star"] is None
+    assert found["fantom"] is found["fantom-star-toy"] is None
     for reading in ("official", "repaired"):
         table = _paper(found, "inaccessible", reading)
         assert {

@@ -103,7 +103,7 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
     assert _wrong("knows-all") == {f"{key}/belief0/{kind}" for key in ("1-0-0", "1-1-0") for kind in ("choice", "dist")}
     for group, share in (
         ("fantom", "all"),
-        ("fantom-star", "all"),
+        ("fantom-star-toy", "all"),
         ("fantom-control", "all"),
         ("fantom-questions", "accuracy"),
         ("fantom-facts", "f1"),
@@ -111,7 +111,7 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
         for reading in ("official", "repaired"):
             assert float(_figures(run, "oracle", group)[reading]["overall"][share]) == 1.0, group
     # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
-    for group, value in (("fantom", 0.0), ("fantom-star", 0.0), ("fantom-control", 1.0)):
+    for group, value in (("fantom", 0.0), ("fantom-star-toy", 0.0), ("fantom-control", 1.0)):
         assert _figures(run, "knows-all", group)["repaired"]["overall"]["all"] == value
     # 4 of 2 · 4 beliefs, 6 lists and 18 yes or no questions are wrong
     assert _figures(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
