@@ -192,7 +192,7 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> T
     ]
     if len(flips) > MOST_STORIES:
         notes.append(f"The first {MOST_STORIES} of {len(flips):,} {many}.")
-    title = f"{many.capitalize()} whose answers flip, {reading} reading"
+    title = f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {reading} reading"
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 

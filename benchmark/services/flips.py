@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
+
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.suites.registry import group_named, keys_of
@@ -33,6 +35,44 @@ def ways_of(run: Run) -> list[tuple[str, str]]:
     return ways + ([(REPETITIONS, "repetitions")] if run.params.get("repetitions", 1) > 1 else [])
 
 
+def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> dict[tuple[int, str], tuple[int, int]]:
+    """Return (flips, answers with a score both ways) by (endpoint id, way), for who has such answers; nothing of
+    samples in `closed`."""
+    counts: dict[tuple[int, str], tuple[int, int]] = {}
+    if {*ways} - {REPETITIONS}:
+        published = RunItem.objects.filter(
+            entrant__run=run, entrant__endpoint=OuterRef("entrant__endpoint"), repetition=OuterRef("repetition")
+        )
+        under = RunItem.objects.filter(entrant__run__original=run, entrant__run__deleted_at=None)
+        rows = _differing(run, under.without(closed), published).values_list(
+            "entrant__endpoint", "entrant__run__control"
+        )
+        counts |= {(endpoint, way): (flips, both) for endpoint, way, flips, both in _counted(rows)}
+    if REPETITIONS in ways:
+        first = RunItem.objects.filter(entrant=OuterRef("entrant"), repetition=0)
+        again = RunItem.objects.filter(entrant__run=run, repetition__gt=0)
+        rows = _differing(run, again.without(closed), first).values_list("entrant__endpoint")
+        counts |= {(endpoint, REPETITIONS): (flips, both) for endpoint, flips, both in _counted(rows)}
+    return counts
+
+
+def _differing(run: Run, items: QuerySet[RunItem], before: QuerySet[RunItem]) -> QuerySet[RunItem]:
+    """The scored items with `before`, the score of the item of the same step and sample there; without those that have
+    none."""
+    same = before.filter(stage=OuterRef("stage"), sample=OuterRef("sample")).order_by()
+    scored = items.filter(stage__in=_steps(run), repaired_score__isnull=False).order_by()
+    return scored.annotate(before=Subquery(same.values("repaired_score")[:1])).filter(before__isnull=False)
+
+
+def _counted(rows: QuerySet) -> QuerySet:
+    flips = Count("pk", filter=Q(repaired_score__lt=F("before")) | Q(repaired_score__gt=F("before")))
+    return rows.annotate(flips=flips, both=Count("pk"))
+
+
+def _steps(run: Run) -> set[str]:
+    return {group_named(key).scored for key in keys_of(run.suite)}
+
+
 def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Flip]:
     """Return the flips of one model, those furthest apart first, then by sample; nothing of samples in `closed`."""
     published = _scores(entrant, closed)
@@ -52,8 +92,9 @@ def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Fli
 def _scores(entrant: Entrant, closed: Set[int]) -> dict[tuple[str, int, int], tuple[int, float]]:
     """Return (item id, score) of a model's scored answers by step, sample and repetition, in the order of the
     samples."""
-    steps = {group_named(key).scored for key in keys_of(entrant.run.suite)}
-    items = RunItem.objects.filter(entrant=entrant, stage__in=steps, repaired_score__isnull=False).without(closed)
+    items = RunItem.objects.filter(
+        entrant=entrant, stage__in=_steps(entrant.run), repaired_score__isnull=False
+    ).without(closed)
     rows = items.order_by("sample__position", "repetition").values_list(
         "stage", "sample_id", "repetition", "pk", "repaired_score"
     )

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from benchmark.access import closed_in, run_access
+from benchmark.models import Entrant
 from benchmark.services import flips as service
 from benchmark.suites.registry import suite_named
 
 FLIPS_A_PAGE = 25
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A model held against one way of asking it; `counts` are its flips, and of how many answers, None where it has no
+    score both ways."""
+
+    entrant: Entrant
+    way: str
+    title: str
+    counts: tuple[int, int] | None
+
+    @property
+    def query(self) -> str:
+        return f"model={self.entrant.pk}&against={self.way}"
 
 
 @require_GET
@@ -19,20 +38,27 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     run, ways = access.run, service.ways_of(access.run)
     entrants = list(run.entrants.select_related("run"))
-    chosen = {"model": request.GET.get("model", ""), "against": request.GET.get("against", "")}
-    entrant = next((one for one in entrants if str(one.pk) == chosen["model"]), next(iter(entrants), None))
-    way = next((value for value, _ in ways if value == chosen["against"]), ways[0][0] if ways else "")
-    found = service.flips_of(run, entrant, way, closed_in(access.project, run)) if entrant and way else []
+    closed = closed_in(access.project, run)
+    counts = service.counts_of(run, [value for value, _ in ways], closed)
+    places = [
+        _Place(one, value, title, counts.get((one.endpoint_id, value))) for one in entrants for value, title in ways
+    ]
+    place = _chosen(places, request.GET.get("model", ""), request.GET.get("against", ""))
+    found = service.flips_of(run, place.entrant, place.way, closed) if place else []
     page = Paginator(found, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,
-        "way": way,
-        "way_title": dict(ways).get(way, ""),
-        "entrants": entrants,
-        "entrant": entrant,
+        "place": place,
+        "counts": [(one, [each for each in places if each.entrant == one]) for one in entrants],
         "page": page,
         "rows": service.read(page.object_list),
-        "query": f"model={entrant.pk}&against={way}" if entrant else "",
+        "query": place.query if place else "",
         "suite": suite_named(run.suite),
     }
     return render(request, "benchmark/items/flips.html", access.context | context)
+
+
+def _chosen(places: Sequence[_Place], model: str, against: str) -> _Place | None:
+    """Return the first place of what was asked for with flips, else the first of it, else of all."""
+    named = [one for one in places if model in ("", str(one.entrant.pk)) and against in ("", one.way)] or places
+    return next((one for one in named if one.counts and one.counts[0]), next(iter(named), None))

@@ -9,7 +9,7 @@ from django.urls import reverse
 from benchmark.models import Run, RunItem
 from benchmark.services.control_results import ranges
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.flips import REPETITIONS, flips_of, ways_of
+from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
 from benchmark.services.plot_data import figures_of
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world
@@ -66,7 +66,12 @@ def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
 def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
     where = [run.project.slug, run.uid]
     page = written(admin.get(reverse("benchmark:run_report", args=where)))
-    for told in ("Controls", "Under the control", "correction over the 4 tests", "Narratives whose answers flip"):
+    for told in (
+        "Controls",
+        "Under the control",
+        "correction over the 4 tests",
+        "Narratives whose answers flip: Accuracy, repaired reading",
+    ):
         assert told in page, told
     assert "No baseline was asked" in page and "What controls leave as it is" in page
     for suffix in ("csv", "json", "tex"):
@@ -108,6 +113,13 @@ def test_answers_that_flip_are_read_side_by_side(run, admin):
     page = written(admin.get(address, {"model": models[REMEMBERS], "against": "renamed"}))
     flips = len(_rows(run)[REMEMBERS, "renamed"]["flips"])
     assert f"of {flips}" in page and "As published" in page and "Other names" in page
+    assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in " ".join(page.split())
+    # the page opens on the first model and control with flips, and keeps to a model or a control that was asked for
+    RunItem.objects.filter(entrant__run=run).exclude(entrant__name=REMEMBERS).update(repaired_score=None)
+    opened = written(admin.get(address))
+    assert f"<bdi>{REMEMBERS}</bdi>: as published against other names" in opened and f"of {flips}" in opened
+    empty = written(admin.get(address, {"model": models[READS]}))
+    assert f"No answer of <bdi>{READS}</bdi> has a score both as published and against other names." in empty
     item = RunItem.objects.filter(entrant__run__control="renamed", entrant__name=REMEMBERS).first()
     shown = written(admin.get(reverse("benchmark:run_item", args=[run.project.slug, item.entrant.run.uid, item.pk])))
     assert "Under the control “other names”" in shown and "<mark" in shown and "as published" in shown
@@ -125,3 +137,7 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     assert (REPETITIONS, "repetitions") in ways_of(run)
     assert [(flip.first, flip.apart) for flip in flips_of(run, entrant, REPETITIONS, set())] == [(first.pk, 1.0)]
     assert flips_of(run, entrant, REPETITIONS, {first.sample.number}) == []
+    counts = counts_of(run, ["renamed", REPETITIONS], set())
+    assert counts[entrant.endpoint_id, REPETITIONS] == (1, 2)
+    assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
+    assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (0, 1)
