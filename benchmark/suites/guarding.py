@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
-_NOT_HERE = ("load", "baselines", "schema", "labelled_by")
+_NOT_HERE = ("load", "baselines", "schema")
 """What answers for itself: the import of a copy (`services/imports.py`) and the provider of baselines."""
 _TRIES = {
     "program": "say which steps a run goes through",
@@ -42,6 +42,7 @@ _TRIES = {
     "answer_ids.named": "say what these answers are to",
     "parsers.parse": "parse this text",
     "exchange": "make the files of its released code",
+    "labelled_by": "ask about gold of this label schema",
     "unfit": "say whether it can ask about these samples",
     "controls.language": "say in which language {place} is",
     "controls.kinds": "say which names of {place} may be replaced",

@@ -8,7 +8,7 @@ from importlib import import_module
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import MetricGroup, Suite, schema_in
-from benchmark.suites.guarding import guarded
+from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
@@ -95,13 +95,16 @@ def ordered_suites(names: Iterable[str]) -> list[str]:
 
 
 def suite_for(name: str, schema: Schema) -> Suite:
-    """Return the suite that a launch asks for by this name, for gold of a schema. Raises KeyError where there is
-    none."""
+    """Return the suite that a launch asks for by this name, for gold of a schema; one that fails to make it is itself,
+    and finds that gold unfit. Raises KeyError where there is none."""
     suite = suite_named(name)
     suite = _suites[suite.family] if suite.family else suite
     if suite.labelled_by is None:
         return suite
-    made = suite.labelled_by(schema)
+    try:
+        made = suite.labelled_by(schema)
+    except SuiteFailed:  # the log has it
+        return suite
     if made.name == suite.name:
         return suite
     known = _of_schemas.get(made.name)

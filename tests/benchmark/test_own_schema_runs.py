@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -111,6 +112,16 @@ def test_the_suite_is_that_of_the_schema(run):
     assert registry.suite_for("omnitom", SCHEMA) is registry.suite_named("omnitom")
     for unknown in ("omnitom__nine__1", "tombench__eight__1", "omnitom__omnitom__1", "a__b__c"):
         assert not registry.is_suite(unknown)
+
+
+def test_a_suite_that_cannot_be_made_for_a_schema_finds_its_gold_unfit(run, monkeypatch):
+    def fails(schema):
+        raise KeyError("unforeseen")
+
+    broken = registry.guarded(replace(registry.suite_named("omnitom"), labelled_by=fails))
+    monkeypatch.setitem(registry._suites, "omnitom", broken)
+    with pytest.raises(RunRefused, match="is labelled by eight:1; expected gold labelled by omnitom:1"):
+        check(planned(run.dataset, [run.entrants.get(name="reader").endpoint], ["label"]))
 
 
 def test_models_are_asked_for_its_labels(run):
