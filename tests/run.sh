@@ -41,7 +41,8 @@ else
 fi
 
 echo "== SQLite"
-TEST_NOTES="$scratch/notes" "${PYTEST[@]}" "$@"
+failed=0
+TEST_NOTES="$scratch/notes" "${PYTEST[@]}" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
 [ "${TEST_POSTGRESQL:-}" = all ] || export TEST_NOTED="$scratch/notes"
 
 pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
@@ -57,7 +58,8 @@ if [ -x "$pg_bin/initdb" ]; then
     -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c jit=off \
          -c autovacuum=off" start >/dev/null
   echo "== PostgreSQL"
-  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@"
+  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@" || failed=$?
 else
   missing PostgreSQL "the database tests ran on SQLite only."
 fi
+exit $failed
