@@ -39,6 +39,8 @@ _TRIES = {
     "summary": "score what {who} said",
     "people_measured": "score what {who} said",
     "score": "score these answers",
+    "groups.chance": "say how likely an answer to {place} is right by chance",
+    "groups.counts": "say whether {place} counts",
     "answer_ids.named": "say what these answers are to",
     "parsers.parse": "parse this text",
     "exchange": "make the files of its released code",

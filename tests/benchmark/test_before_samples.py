@@ -24,6 +24,9 @@ NEW = {
     "suite": "standings of a run name its suite since there are several",
     "cluster": "scores name what is resampled whole since a table of them is read by programs",
     "sample": "scores of people name the sample as those of models do",
+    "n": "official figures, and those that commands print, say of how many they are",
+    "unusable": "official figures, and those that commands print, say how many could not be read",
+    "bounds": "official figures are marked by their worst case too",
     "repetition": "scores name the repetition since a run may ask everything several times",
 }
 """Keys that only today's figures have, and why."""

@@ -56,7 +56,7 @@ def test_the_page_launches_a_run_by_each_method_that_is_ticked(admin, cast, worl
     slug = cast.project.slug
     Endpoint.objects.update(price_input=1, price_output=1)
     page = written(admin.get(reverse("benchmark:launch", args=[slug]), {"dataset": 1}))
-    assert page.count('name="method"') == 6 and 'value="plain" id="id_method_0" checked' in page
+    assert page.count('name="method"') == 7 and 'value="plain" id="id_method_0" checked' in page
     assert "The relevant part of the story is extracted" in page
     estimated = written(admin.get(reverse("benchmark:estimate", args=[slug]), SENT))
     # two models, 23 questions, plain and under a control; System 2 Attention asks twice
