@@ -19,8 +19,8 @@ CONTROL, NONE = "control", ""
 LISTS = "control_lists"
 """The name of the setting that has the version of the name lists, and of the rules that draw from them."""
 LISTS_VERSION = 2
-"""Raise it with every change of what a seed gives: an answer is read with the sample that was asked about. A test holds
-a digest of what it gives."""
+"""Raise it with every change of what a seed gives, and `Control.since` of whatever gives something else: an answer is
+read with the sample that was asked about. A test holds a digest of what it gives."""
 
 
 def controls_of(controllable: Controllable | None) -> list[Control]:
@@ -37,17 +37,26 @@ def senseless(controllable: Controllable | None, name: str) -> Mapping[str, str]
     return declared if "" in declared or control.applies(controllable) else {"": control.without}
 
 
+def outdated(settings: Mapping[str, Any]) -> str:
+    """Return why samples of a run with these settings cannot be made again as they were asked, as a sentence; empty
+    where they can."""
+    control, version = CONTROLS.get(settings.get(CONTROL, NONE)), settings.get(LISTS, LISTS_VERSION)
+    if control is None or control.since <= version <= LISTS_VERSION:
+        return ""
+    return (
+        f"The run was asked with version {version} of the name lists of controls, and this program has "
+        f"version {LISTS_VERSION}: its samples cannot be made "
+        "again as they were asked."
+    )
+
+
 def controlled(sample: Sample, controllable: Controllable | None, settings: Mapping[str, Any]) -> Sample:
     """Return the sample as a run with these settings asks it, with what it was where that changed. Raises BadQuestion
     where lists of names were others."""
     control = CONTROLS.get(settings.get(CONTROL, NONE))
     if control is None or controllable is None:
         return sample
-    if settings.get(LISTS, LISTS_VERSION) != LISTS_VERSION:
-        raise BadQuestion(
-            f"The run was asked with version {settings[LISTS]} of the name lists of controls, and this "
-            f"program has version {LISTS_VERSION}: "
-            "its samples cannot be made again as they were asked."
-        )
+    if why := outdated(settings):
+        raise BadQuestion(why)
     changed = control.apply(sample, controllable, settings.get("seed", 1))
     return sample if changed == sample else replace(changed, published=sample)

@@ -197,4 +197,5 @@ RENAMED = Control(
     "It does not say which of its texts have names.",
     renamed,
     lambda controllable: bool(controllable.texts),
+    since=2,
 )

@@ -1,13 +1,13 @@
 """What models come to under the controls of a run, beside what they come to as published: plain data of a report.
 
 {"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same,
-numbers, why, steps, still}], "unfinished": [title]}. `still` names the scores of groups no sample or set of which a
-control changes: these have no row. A row is of one model under one control: {key, model, kind, control, title, told,
-published, controlled, value, interval[, reason], n, bounds, p, p_adjusted, answered, missing, agreement, flips,
-stories}. Scores are shares with missing answers at their worst, `value` is the first less the second, `bounds` where it
-can be, `missing` how many samples have no score as published and under the control. `flips` are the numbers of the
-samples with another score, the largest difference first, and `stories` [cluster, compared, flipped] of each cluster
-with one.
+numbers, why, steps, still, unread}], "unfinished": [title]}. `still` names the scores of groups no sample or set of
+which a control changes: these have no row; `unread` says why a control cannot be read. A row is of one model under one
+control: {key, model, kind, control, title, told, published, controlled, value, interval[, reason], n, bounds, p,
+p_adjusted, answered, missing, agreement, flips, stories}. Scores are shares with missing answers at their worst,
+`value` is the first less the second, `bounds` where it can be, `missing` how many samples have no score as published
+and under the control. `flips` are the numbers of the samples with another score, the largest difference first, and
+`stories` [cluster, compared, flipped] of each cluster with one.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from typing import Any
 
 from django.core.cache import cache
 
-from benchmark.controls.chosen import CONTROLS
+from benchmark.controls.chosen import CONTROLS, outdated
 from benchmark.controls.differences import paired
 from benchmark.models import Entrant, Run, RunItem
+from benchmark.services.asking import settings_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.paired_sides import Row, adjusted, columns_of, common_cases, paired_row, scores_of_runs
 from benchmark.services.reports import reports_of
@@ -82,7 +83,10 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
         for stage, by_reading in rows.items()
     }
     moved = {(row["control"], stage) for stage, of in rows.items() for reading in READINGS for row in of[reading]}
-    left = [_left(run, control) | {"still": _still(control, stages, moved)} for control in controls]
+    left = [
+        _left(run, control) | {"still": _still(control, stages, moved), "unread": outdated(settings_of(control))}
+        for control in controls
+    ]
     return {"rows": rows, "methods": methods, "left": left}
 
 

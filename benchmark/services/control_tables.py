@@ -153,6 +153,7 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
         for row in left
         if row.get("still")
     ]
+    notes += [f"{row['title'].capitalize()}: no figures. {row['unread']}" for row in left if row.get("unread")]
     return Table(title="What controls leave as it is", columns=columns, rows=rows, notes=notes)
 
 

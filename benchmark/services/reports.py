@@ -9,7 +9,9 @@ from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
+from benchmark.controls.chosen import outdated
 from benchmark.models import Run, RunItem, RunReport, StoryScores
+from benchmark.services.asking import settings_of
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.contract import Entered, Measured, Sample, Suite
@@ -106,7 +108,10 @@ def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
 
 def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     """Each entrant's and person's figures with `by_story`, and the numbers of the samples."""
-    suite, samples = suite_named(run.suite), samples_of(run)
+    suite = suite_named(run.suite)
+    if why := outdated(settings_of(run)):
+        return [row | _failed(suite, why) for row in _entrants(run)], []
+    samples = samples_of(run)
     rows = [
         {"id": pk, "name": entered.name, "kind": entered.kind} | _measured(suite, entered)
         for pk, entered in each_entered(run, samples)
@@ -114,11 +119,18 @@ def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
     return [*rows, *_people(suite, run, samples)], [sample.number for sample in samples.values()]
 
 
+def _entrants(run: Run) -> list[dict[str, Any]]:
+    return [
+        {"id": one.pk, "name": one.name, "kind": "model" if one.endpoint.about.reads_prompts else "baseline"}
+        for one in run.entrants.select_related("endpoint")
+    ]
+
+
 def _measured(suite: Suite, entered: Entered) -> dict[str, Any]:
     try:
         return _by_group(suite.measure(entered))
     except SuiteFailed as error:
-        return _failed(suite, error)
+        return _failed(suite, str(error))
 
 
 def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[dict[str, Any]]:
@@ -129,7 +141,7 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[d
         try:
             measured = suite.people_measured(person)
         except SuiteFailed as error:
-            yield row | _failed(suite, error)
+            yield row | _failed(suite, str(error))
         else:
             if measured:
                 yield row | _of_person(suite.people, measured)
@@ -143,8 +155,8 @@ def _of_person(group: str, measured: PersonMeasured) -> dict[str, Any]:
     return row
 
 
-def _failed(suite: Suite, error: SuiteFailed) -> dict[str, Any]:
-    return _by_group(dict.fromkeys(group.key for group in suite.groups)) | {"failed": str(error)}
+def _failed(suite: Suite, why: str) -> dict[str, Any]:
+    return _by_group(dict.fromkeys(group.key for group in suite.groups)) | {"failed": why}
 
 
 def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from benchmark.services.control_results import ranges
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
 from benchmark.services.plot_data import figures_of
+from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world
 from tests.benchmark.settled import written
@@ -96,6 +97,21 @@ def test_what_stayed_as_it_is_is_listed_with_its_reason(run):
     assert (left["same"], left["numbers"]) == (3, "2–3, 7") and left[
         "why"
     ] == "It names nobody, and nothing that the lists of names have."
+
+
+def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run, admin):
+    for control in run.controls.all():
+        control.params["control_lists"] = 1  # since then the rules of renaming are others
+        control.save()
+    forget_report(run)
+    assert {control for _, control in _rows(run)} == {"storyless"}
+    told = (
+        "Other names: no figures. The run was asked with version 1 of the name lists of controls, and this "
+        "program has version 2"
+    )
+    for one in (run, run.controls.get(control="renamed")):
+        page = written(admin.get(reverse("benchmark:run_report", args=[run.project.slug, one.uid])))
+        assert (told if one == run else told.partition("figures. ")[2]) in page
 
 
 def test_a_run_without_controls_says_nothing_of_them(tmp_path, client):
