@@ -175,6 +175,7 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     story = disputed()
     login(page, cast.esi)
     open_story(page, story)
+    page.wait_for_load_state("networkidle")  # what the page fetches by itself is no failed decision
     page.route("**/cell/**", lambda route: (time.sleep(0.4), route.continue_()))
     page.keyboard.press("4")
     page.keyboard.press("r")
@@ -197,6 +198,7 @@ def test_a_failed_request_says_that_nothing_was_changed(page, login, cast, dispu
     story = disputed()
     login(page, cast.esi)
     open_story(page, story)
+    page.wait_for_load_state("networkidle")  # what the page fetches by itself is no failed decision
     page.route("**/cell/**", lambda route: route.abort())
     page.keyboard.press("4")
     page.wait_for_selector("#toasts >> text=nothing was changed")
