@@ -148,7 +148,7 @@ def bring(suite: str, data: Path) -> dict[str, Any]:
 
 
 def launch(suite: str, data: Path) -> dict[str, Any]:
-    """As the page does: open it, estimate, press the button."""
+    """Launch a suite’s runs as the page does: open it, estimate, press the button."""
     from django.urls import reverse
 
     from annotation.models import Project
@@ -236,38 +236,23 @@ def figures(suite: str, data: Path) -> None:
         compute_report(run.job_id)
 
 
+def _looked_at(client: Any, url: str) -> tuple[dict[str, Any], bytes]:
+    """Open an address twice and return seconds of both looks, with what the first one was answered."""
+    first, cpu, content, status = _asked_whole(client, url)
+    again, again_cpu = _asked(client, url)[:2]
+    look = {"page": url, "status": status, "first": first, "first_cpu": cpu, "again": again, "again_cpu": again_cpu}
+    return look | {"kb": len(content) // 1024}, content
+
+
 def pages(suite: str, data: Path) -> dict[str, Any]:
     """Open every page twice; files and pictures of a page are those that it links."""
     client, seconds, files = _client(), [], {}
     for url in _addresses(suite):
-        first, cpu, content, status = _asked_whole(client, url)
-        again = _asked(client, url)
-        seconds.append(
-            {
-                "page": url,
-                "status": status,
-                "first": first,
-                "first_cpu": cpu,
-                "again": again[0],
-                "again_cpu": again[1],
-                "kb": len(content) // 1024,
-            }
-        )
+        look, content = _looked_at(client, url)
+        seconds.append(look)
         files |= dict.fromkeys(_linked(content, url))
     for url in [url for url in files if url not in {page["page"] for page in seconds}]:
-        first, cpu, content, status = _asked_whole(client, url)
-        again = _asked(client, url)
-        seconds.append(
-            {
-                "page": url,
-                "status": status,
-                "first": first,
-                "first_cpu": cpu,
-                "again": again[0],
-                "again_cpu": again[1],
-                "kb": len(content) // 1024,
-            }
-        )
+        seconds.append(_looked_at(client, url)[0])
     bad = [page["page"] for page in seconds if page["status"] not in (200, 302)]
     slow = {kind: sum(page[f"{kind}_cpu"] > 1 for page in seconds) for kind in ("first", "again")}
     slowest = sorted(seconds, key=lambda page: -max(page["first_cpu"], 2 * page["again_cpu"]))[:SHOWN]

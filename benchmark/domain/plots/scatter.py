@@ -102,7 +102,7 @@ def _marks(axes: Axes, points: Sequence[Point], name: str, marker: str, canvas: 
 
 
 def _numbers(axes: Axes, places: Mapping[int, tuple[float, float]], canvas: Canvas) -> None:
-    """By the mark; a line says whose a number is that stands away from it."""
+    """Write each number beside its mark; where it stands away from it a line leads there."""
     marks = [tuple(axes.transData.transform(place) - axes.bbox.p0) for place in places.values()]
     placer = LabelPlacer(marks, axes.bbox.size)
     line = {"arrowstyle": "-", "color": canvas.theme.line_strong, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
