@@ -188,9 +188,9 @@ def _scored(results: Sequence[Stage1Result]) -> list[StoryScore]:
 
 
 HEAD = (
-    "| rows left out | stories | share of rows | estimates outside their bounds | bounds hold the sample's "
-    "F1 | interval holds the truth "
-    "| interval of the judged rows alone | mean width | after a follow-up: holds | mean width |"
+    "| rows left out | stories | share of rows | estimates outside their bounds | bounds hold the sample's F1 | "
+    "interval holds the truth | interval of the judged rows alone | mean width | after a follow-up: holds | mean "
+    "width |"
 )
 
 

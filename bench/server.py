@@ -20,9 +20,8 @@ SERVERS = {
     ),
     "granian": (
         "granian",
-        "--interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} "
-        "--log-level warning "
-        "config.wsgi:application",
+        "--interface wsgi --host 127.0.0.1 --port {port} --workers {workers} --blocking-threads {each} --log-level "
+        "warning config.wsgi:application",
     ),
 }
 

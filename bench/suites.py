@@ -239,7 +239,7 @@ def figures(suite: str, data: Path) -> None:
 def _looked_at(client: Any, url: str) -> tuple[dict[str, Any], bytes]:
     """Open an address twice and return seconds of both looks, with what the first one was answered."""
     first, cpu, content, status = _asked_whole(client, url)
-    again, again_cpu = _asked(client, url)[:2]
+    again, again_cpu = _asked(client, url)
     look = {"page": url, "status": status, "first": first, "first_cpu": cpu, "again": again, "again_cpu": again_cpu}
     return look | {"kb": len(content) // 1024}, content
 

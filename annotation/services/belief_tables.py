@@ -34,8 +34,8 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     if _added_just_now(by, story, table, rows, now):
         what = "This row was" if len(rows) == 1 else "These rows were"
         raise AddedAlready(
-            f"{what} added a moment ago. If the table needs the same again, "
-            f"wait {AGAIN_AFTER.seconds} seconds and add once more."
+            f"{what} added a moment ago. If the table needs the same again, wait {AGAIN_AFTER.seconds} seconds and "
+            "add once more."
         )
     live_rows = table.propositions.filter(removed_at__isnull=True).count()
     if live_rows + len(rows) > MAX_PROPOSITIONS:

@@ -128,9 +128,8 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
             "so it would change nothing" if membership.role == invitation.role else f"which is more than {offered}"
         )
         raise MemberAlready(
-            f"You are a member of {invitation.project.name} already, as "
-            f"{Role(membership.role).label.lower()}, {consequence}. "
-            "The invitation stays open for somebody else."
+            f"You are a member of {invitation.project.name} already, as {Role(membership.role).label.lower()}, "
+            f"{consequence}. The invitation stays open for somebody else."
         )
 
 

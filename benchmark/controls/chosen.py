@@ -44,9 +44,8 @@ def outdated(settings: Mapping[str, Any]) -> str:
     if control is None or control.since <= version <= LISTS_VERSION:
         return ""
     return (
-        f"The run was asked with version {version} of the name lists of controls, and this program has "
-        f"version {LISTS_VERSION}: its samples cannot be made "
-        "again as they were asked."
+        f"The run was asked with version {version} of the name lists of controls, and this program has version "
+        f"{LISTS_VERSION}: its samples cannot be made again as they were asked."
     )
 
 

@@ -24,9 +24,8 @@ _BETWEEN = re.compile(r"(?<=[.!?])\s+|\n+")
 def asked_perceptions(put: Put) -> str:
     """Return the prompt that asks who perceives each scene of a story."""
     return (
-        f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key "
-        f"is the {put.kind} as it stands, its value "
-        f"an array of the names of those who perceive it. Write the array alone."
+        f"{put.story}\n\nWrite a JSON array with an object for each {put.kind} above, in order. Its one key is the "
+        f"{put.kind} as it stands, its value an array of the names of those who perceive it. Write the array alone."
     )
 
 

@@ -15,9 +15,9 @@ EXTRACT = "s2a-extract"
 
 def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
     return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\n\nCopy out of the text above what matters for this "
-        f"question, and nothing else, so that somebody "
-        "who reads only that can answer it. Do not answer the question, and do not explain."
+        f"{put.story}\n\nQuestion: {put.question}\n\nCopy out of the text above what matters for this question, and "
+        "nothing else, so that somebody who reads only that can answer it. Do not answer the question, and do not "
+        "explain."
     )
 
 

@@ -13,9 +13,9 @@ from workers.providers.contract import Message
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     how = put.how_after or put.how
     return put.messages(
-        f"{put.story}\n\nQuestion: {put.question}\nBreak the question into smaller ones. Write each as "
-        f"“Follow-up:” and answer it as “Intermediate "
-        f"answer:” before you go on. Then write a last line that begins with “{MARK}”. {how}".rstrip()
+        f"{put.story}\n\nQuestion: {put.question}\nBreak the question into smaller ones. Write each as “Follow-up:” "
+        f"and answer it as “Intermediate answer:” before you go on. Then write a last line that begins with “{MARK}”. "
+        f"{how}".rstrip()
     )
 
 

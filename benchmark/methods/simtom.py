@@ -17,9 +17,9 @@ def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
     if not put.people:
         return put.messages(f"{put.story}\n\nRetell all of the text above, sentence by sentence, and add nothing.")
     return put.messages(
-        f"{put.story}\n\nWhich of these events does {put.people[0]} know about? A person knows what they do "
-        f"and what happens where they are, and "
-        "nothing that happens elsewhere or after they have left. List the events in their order, and nothing else."
+        f"{put.story}\n\nWhich of these events does {put.people[0]} know about? A person knows what they do and what "
+        "happens where they are, and nothing that happens elsewhere or after they have left. List the events in "
+        "their order, and nothing else."
     )
 
 

@@ -29,15 +29,14 @@ FIGURE_NOTE = (
     "leaderboards; nothing is averaged over suites."
 )
 RANK_NOTE = (
-    f"Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its "
-    f"brackets, from {RANKS_FROM} rows on: "
-    "95 % bootstrap intervals."
+    "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from "
+    f"{RANKS_FROM} rows on: 95 % bootstrap intervals."
 )
 CHANCE_ROW = "Chance level"
 CHANCE_NOTE = (
-    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from "
-    f"each sample; where that is not defined, what the baseline "
-    "“random” came to on the same questions, with its interval and n."
+    f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each "
+    "sample; where that is not defined, what the baseline “random” came to on the same questions, with its interval "
+    "and n."
 )
 NEWEST_NOTE = (
     "Of several finished runs of a model the one that was asked most counts, of those the newest; archived "
@@ -45,9 +44,9 @@ NEWEST_NOTE = (
     "figure counts most."
 )
 PAIR_NOTE = (
-    f"r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that "
-    f"both have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. "
-    "Models are few and no random draw: read the interval first."
+    "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both "
+    f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models are few and no random draw: read the "
+    "interval first."
 )
 
 

@@ -164,10 +164,9 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "n": rows[0]["n"],
         "tests": (tests := sum(row["p"] is not None for row in rows)),
         "method": (
-            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over "
-            f"{unit}; Holm's correction over "
-            f"the {tests} tests of this table alone, not over all pairs of models as on the leaderboard"
-            + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
+            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; "
+            f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
+            "leaderboard" + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
     }
 

@@ -156,10 +156,9 @@ def _stories(
 def _method(rows: Sequence[Row], unit: str) -> str:
     tests = sum(row["p"] is not None for row in rows)
     return (
-        f"Published less controlled, over the samples that the control changes, missing answers at their "
-        f"worst; {method(seed=SEED, unit=unit)}; two-sided "
-        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model "
-        f"under every control."
+        "Published less controlled, over the samples that the control changes, missing answers at their worst; "
+        f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
+        "tests of this table, every model under every control."
     )
 
 

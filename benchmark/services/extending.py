@@ -130,9 +130,8 @@ def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
     examples = sorted({story.number for story in new_stories} & serving)
     if examples and suite.prompting:
         raise RunRefused(
-            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it "
-            f"cannot be asked too; leave the "
-            f"split {suite.prompting.split} out.",
+            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it cannot "
+            f"be asked too; leave the split {suite.prompting.split} out.",
             "split",
         )
 

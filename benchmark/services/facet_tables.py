@@ -29,9 +29,9 @@ SPLIT = (
 
 
 PROMPTS = (
-    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each "
-    "prompt and a random one within each sample, over finished runs "
-    "that differ in their prompts alone; of samples with a score in every repetition with all of them."
+    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each prompt and a "
+    "random one within each sample, over finished runs that differ in their prompts alone; of samples with a score "
+    "in every repetition with all of them."
 )
 
 

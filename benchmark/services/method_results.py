@@ -230,7 +230,6 @@ def _how(rows: Sequence[Row], plain: str, unit: str) -> str:
     tests = sum(row["p"] is not None for row in rows)
     return (
         f"By the method less {plain}, over what was asked both ways, missing answers at their worst; "
-        f"{method(seed=SEED, unit=unit)}; two-sided "
-        f"sign-flip test over {unit}; Holm's correction over the {tests} tests of this table, every model by "
-        f"every method."
+        f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
+        "tests of this table, every model by every method."
     )

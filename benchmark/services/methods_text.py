@@ -109,9 +109,9 @@ def _making_told(run: Run) -> str:
     tool = " ".join(filter(None, [making["tool"], making["version"]]))
     by = f"with {tool}" if tool else "by means that their file does not name"
     return (
-        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} "
-        f"(SHA-256 {making['digest'][:12]}…); "
-        "how they were asked for is not known here. They are read and scored as all answers are."
+        f"The answers of {making['model']} were made elsewhere, {by}, and imported from {making['file']} (SHA-256 "
+        f"{making['digest'][:12]}…); how they were asked for is not known here. They are read and scored as all "
+        "answers are."
     )
 
 
@@ -263,11 +263,9 @@ def _data(run: Run, report: Mapping[str, Any]) -> str:
     if dataset.suite:
         return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
     return (
-        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the "
-        f"dataset {dataset.project.name}, "
-        f"frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
-        f"{len(dataset.schema.keys)} labels of schema "
-        f"{version_shown(dataset.schema)}."
+        f"{counted} ({dataset.propositions_count:,} gold propositions) of version {dataset.version} of the dataset "
+        f"{dataset.project.name}, frozen with SHA-256 {dataset.digest[:12]}… (in full below). Each proposition has "
+        f"{len(dataset.schema.keys)} labels of schema {version_shown(dataset.schema)}."
     )
 
 
@@ -306,11 +304,9 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
     why = caution(0, clusters) if few else ""
     told = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"
     return (
-        f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models "
-        f"are ranked by the mean over all {many} "
-        f"with missing answers at their worst, and compared in pairs on the same scores by a two-sided "
-        f"sign-flip test of the mean difference by "
-        f"{cluster}, with Holm's correction over all pairs of a stage and reading, over all {many} and in "
-        f"each category; models without a common "
-        "letter are shown to differ at the 5 % level, and a common letter does not mean that they are equal."
+        f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked "
+        f"by the mean over all {many} with missing answers at their worst, and compared in pairs on the same scores "
+        f"by a two-sided sign-flip test of the mean difference by {cluster}, with Holm's correction over all pairs of "
+        f"a stage and reading, over all {many} and in each category; models without a common letter are shown to "
+        "differ at the 5 % level, and a common letter does not mean that they are equal."
     ) + (f" {told}." if few else "")

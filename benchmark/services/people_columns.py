@@ -14,10 +14,9 @@ from benchmark.suites.story_scores import READINGS
 
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
-    "decision: as the record, another expert "
-    "or the other votes settle the cell. A cell that these leave open does not count. The figure against "
-    "gold that contains their own votes stands "
-    "beside it and flatters them. People are no upper bound and are never marked as best."
+    "decision: as the record, another expert or the other votes settle the cell. A cell that these leave open does "
+    "not count. The figure against gold that contains their own votes stands beside it and flatters them. People are "
+    "no upper bound and are never marked as best."
 )
 OWN_GROUP = "Own votes in gold (%)"
 SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the record"}

@@ -161,8 +161,7 @@ def check_room(plan: Plan) -> None:
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
                 f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of "
-                f"{endpoint.name}, which "
-                f"holds {endpoint.context_tokens:,}.",
+                f"{endpoint.name}, which holds {endpoint.context_tokens:,}.",
                 "max_tokens",
             )
 

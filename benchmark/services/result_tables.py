@@ -25,9 +25,8 @@ RANK_NOTE = (
     "brackets, from eight models on: 95 % bootstrap intervals."
 )
 GROUP_NOTE = (
-    "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, "
-    "Holm's correction over all pairs and "
-    "categories. People are neither ranked nor tested."
+    "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's "
+    "correction over all pairs and categories. People are neither ranked nor tested."
 )
 READING_NOTE = (
     "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. "
@@ -42,9 +41,8 @@ OFFICIALLY = {
     GUESSED: "official reads an answer in any text, so that one of its right answers can be luck",
 }
 UNJUDGED_NOTE = (
-    "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds "
-    "and interval take them as "
-    "unmatched, and as matched."
+    "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and "
+    "interval take them as unmatched, and as matched."
 )
 
 

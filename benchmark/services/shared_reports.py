@@ -104,9 +104,9 @@ def _compared(comparison: Comparison) -> str:
     how = comparison["method"]
     part = f" of {comparison['selection']}" if comparison["selection"] else ""
     return (
-        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} "
-        f"stories{part} for which both have a score, in the "
-        f"{comparison['reading']} reading. Differences are first minus second. {how[:1].upper()}{how[1:]}."
+        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for "
+        f"which both have a score, in the {comparison['reading']} reading. Differences are first minus second. "
+        f"{how[:1].upper()}{how[1:]}."
         + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
     )
 

@@ -323,8 +323,7 @@ def _fit_told(association: Association) -> str:
         else "one model, so without a random effect"
     )
     return (
-        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about "
-        f"{beyond.stories:,} stories with both scores; category fixed "
-        f"({beyond.categories}), {models}. The structure’s score counts as it lies around the mean of its "
-        f"model; stories are resampled."
+        f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about {beyond.stories:,} stories "
+        f"with both scores; category fixed ({beyond.categories}), {models}. The structure’s score counts as it lies "
+        "around the mean of its model; stories are resampled."
     )

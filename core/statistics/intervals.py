@@ -224,7 +224,6 @@ def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
     """Return how the intervals are made, in words."""
     return (
         f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} "
-        f"resamples, seed {seed}), degrees of "
-        f"freedom by kurtosis, on the logit of the figure's range; rule of three where all {unit} are alike; "
-        f"none of fewer than {FEWEST} {unit}"
+        f"resamples, seed {seed}), degrees of freedom by kurtosis, on the logit of the figure's range; rule of three "
+        f"where all {unit} are alike; none of fewer than {FEWEST} {unit}"
     )

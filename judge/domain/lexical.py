@@ -17,9 +17,8 @@ RULES = 3
 """The version of this judge. Raise it with every change of what it matches: its calls and its rows are told apart by
 it."""
 BLIND = (
-    "It compares words, not meanings. It cannot see what a negation is about, who does what to whom, what "
-    "only context tells, nor a synonym, an "
-    "antonym or a swapped word where more of the sentence changed."
+    "It compares words, not meanings. It cannot see what a negation is about, who does what to whom, what only "
+    "context tells, nor a synonym, an antonym or a swapped word where more of the sentence changed."
 )
 
 

@@ -12,10 +12,9 @@ def _words(text: str) -> list[str]:
 
 NEGATING = frozenset(
     _words(
-        "not never no hardly barely scarcely rarely seldom cannot nobody nothing none nowhere neither "
-        "without unaware unable unwilling unknown ignorant "
-        "lacks lack lacked fails failed fail refuses refused refuse denies denied deny dont doesnt didnt isnt arent "
-        "wasnt werent wont cant couldnt wouldnt shouldnt hasnt havent hadnt"
+        "not never no hardly barely scarcely rarely seldom cannot nobody nothing none nowhere neither without "
+        "unaware unable unwilling unknown ignorant lacks lack lacked fails failed fail refuses refused refuse denies "
+        "denied deny dont doesnt didnt isnt arent wasnt werent wont cant couldnt wouldnt shouldnt hasnt havent hadnt"
     )
 )
 HAN_NOT_NEGATING = re.compile(

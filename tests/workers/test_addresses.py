@@ -98,9 +98,8 @@ def test_a_redirect_is_an_end_with_a_sentence(provider, redirecting, make_endpoi
     call = Call.objects.get()
     assert (call.state, call.attempts_made, len(asked)) == ("failed", 1, 1) and "/taken" not in asked
     assert Item.objects.get().problem == (
-        "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the "
-        "address that answers "
-        "itself."
+        "HTTP 307: The server sends on to another address (127.0.0.1), which is not followed; register the address "
+        "that answers itself."
     )
 
 

@@ -192,9 +192,8 @@ def test_a_missing_key_pauses_the_job_and_says_so(make_endpoint, start, run_work
     job.refresh_from_db()
     assert job.state == JobState.PAUSED
     assert job.note == (
-        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then "
-        "resume. (The environment "
-        "variable NO_SUCH_KEY is not set where the worker runs.)"
+        "gpt: The key is not accepted: set the right one where the workers run, start them anew, then resume. (The "
+        "environment variable NO_SUCH_KEY is not set where the worker runs.)"
     )
 
 

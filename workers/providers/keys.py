@@ -15,9 +15,8 @@ NOT_A_VARIABLE = (
 )
 OWN_VARIABLE = "This variable belongs to the site itself; choose another name for the key."
 LOOKS_LIKE_A_KEY = (
-    "This looks like a key. Keys are never stored: set it as an environment variable where the workers run, "
-    "and give the "
-    "variable's name as key variable."
+    "This looks like a key. Keys are never stored: set it as an environment variable where the workers run, and give "
+    "the variable's name as key variable."
 )
 
 _PREFIXED = re.compile(r"(?<![A-Za-z0-9])(?:sk-|hf_|gsk_|xai-|r8_|nvapi-|pplx-|gh[pos]_|github_pat_|glpat-)([\w-]{8,})")

@@ -98,9 +98,9 @@ def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
     prompt, completion = (_price(limits, name) for name in ("prompt", "completion"))
     if prompt is None or completion is None:
         raise Rejected(
-            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with "
-            "numbers for prompt and "
-            "completion (dollars per million tokens) that are not above the model's prices, or leave provider out."
+            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with numbers for "
+            "prompt and completion (dollars per million tokens) that are not above the model's prices, or leave "
+            "provider out."
         )
     return prompt, completion
 

@@ -171,9 +171,8 @@ def _check_highest_prices(endpoint: Endpoint) -> None:
             f"{exact_dollars(a)} and {exact_dollars(b)}" for a, b in (most, (prices.input, prices.output))
         )
         raise Rejected(
-            f"extra_body's max_price is {of_router} for input and output, and the model's prices are "
-            f"{of_model}: a call could cost more "
-            "than is reserved for it. Lower max_price, or raise the prices."
+            f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a "
+            "call could cost more than is reserved for it. Lower max_price, or raise the prices."
         )
 
 

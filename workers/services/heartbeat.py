@@ -64,8 +64,8 @@ def cut_off(worker: Worker) -> None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE application_name = %s AND datname = current_database() AND pid <> pg_backend_pid()",
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s AND datname = "
+                "current_database() AND pid <> pg_backend_pid()",
                 [f"credence-{worker.uid}"],
             )
 

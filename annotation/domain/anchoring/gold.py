@@ -11,9 +11,8 @@ from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
 BLIND_RULE = (
-    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion "
-    f"and more than "
-    "half of them chose the same label"
+    f"a cell counts where at least {FEWEST_BLIND_VOTES} annotators voted without having seen its suggestion and more "
+    "than half of them chose the same label"
 )
 
 
@@ -57,10 +56,9 @@ def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
 def _none_yet(evidence: dict[str, Any]) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
     return (
-        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} "
-        f"have one such vote, "
-        f"{split} have more that do not agree); the share is given from one such cell on, its interval from "
-        f"{FEWEST} stories with such cells on"
+        f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
+        f"such vote, {split} have more that do not agree); the share is given from one such cell on, its interval "
+        f"from {FEWEST} stories with such cells on"
     )
 
 

@@ -60,10 +60,9 @@ def anchoring_report(
 
 def _method(*, seed: int, resamples: int) -> str:
     return (
-        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, "
-        f"level {ALPHA:.0%}; Holm's correction over "
-        f"the rows of each table, the line over all votes being a test of its own; sizes: "
-        f"{method(seed=seed, unit='stories', resamples=resamples)}"
+        f"shifts: randomisation test, arms drawn anew as they were drawn, {DRAWS:,} times, seed {seed}, level "
+        f"{ALPHA:.0%}; Holm's correction over the rows of each table, the line over all votes being a test of its "
+        f"own; sizes: {method(seed=seed, unit='stories', resamples=resamples)}"
     )
 
 

@@ -81,9 +81,9 @@ class Command(JsonCommand):
             self.stdout.write(f"  Could it stand in for an annotator? It cannot be said: {test['reason']}.")
         else:
             self.stdout.write(
-                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the "
-                f"alternative annotator test: "
-                f"winning rate {test['winning_rate']:.2f} of {test['tested']} annotators, epsilon {test['epsilon']}."
+                f"  Could it stand in for an annotator? {'Yes' if test['passes'] else 'No'}, by the alternative "
+                f"annotator test: winning rate {test['winning_rate']:.2f} of {test['tested']} annotators, epsilon "
+                f"{test['epsilon']}."
             )
 
 

@@ -19,10 +19,9 @@ from workers.management.named import endpoint_named
 
 class Command(JsonCommand):
     help = (
-        "Has a model suggest labels for the stories of a project, and says before what that costs at most; "
-        "with --wait sees it "
-        "through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and waits for the answers that are "
-        "on their way."
+        "Has a model suggest labels for the stories of a project, and says before what that costs at most; with "
+        "--wait sees it through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and waits for the answers "
+        "that are on their way."
     )
 
     def add_arguments(self, parser) -> None:
@@ -67,11 +66,9 @@ class Command(JsonCommand):
             self.note(scope.left_out)
         if planned.stories:
             self.note(
-                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for "
-                f"{planned.cells:,} cells: at most "
-                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
-                f"{_priced(planned.cost)}. Answers that the "
-                "ledger has already cost nothing."
+                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for {planned.cells:,} "
+                f"cells: at most {planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
+                f"{_priced(planned.cost)}. Answers that the ledger has already cost nothing."
             )
 
 

@@ -13,9 +13,8 @@ TAKES = {"resume": ("budget", "wait"), "retry": ("wait",)}
 
 class Command(JsonCommand):
     help = (
-        "Does to a round of suggestions what its page does: pause, resume and cancel it, or ask its failed "
-        "items again (retry). Resuming "
-        "also asks for what the round holds back."
+        "Does to a round of suggestions what its page does: pause, resume and cancel it, or ask its failed items "
+        "again (retry). Resuming also asks for what the round holds back."
     )
 
     def add_arguments(self, parser) -> None:

@@ -233,8 +233,8 @@ def _method(
 ) -> str:
     family = f"all pairs, over all {unit} and in each category" if by_category else "all pairs"
     return (
-        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired "
-        f"differences, two-sided sign-flip test over {unit} "
-        f"({flips:,} patterns, all of them for few {unit}), Holm's correction over {family} ({tests:,} "
-        f"tests), level {alpha:g}" + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
+        f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, "
+        f"two-sided sign-flip test over {unit} ({flips:,} patterns, all of them for few {unit}), Holm's correction "
+        f"over {family} ({tests:,} tests), level {alpha:g}"
+        + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
     )

@@ -53,8 +53,8 @@ def two_models(
     canvas = _two(both, gaps, names, caption, score, mean, look)
     average = f"Mean difference {mean.text()} points. " if mean else ""
     text = (
-        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, "
-        f"they are equal on the rest."
+        f"{len(gaps)} {noun[len(gaps) != 1]}. {average}{first} is higher on {better}, {second} on {worse}, they are "
+        "equal on the rest."
         f"{ended(*apart) if apart else ''}"
     )
     return Drawing(title, canvas, text)

@@ -46,9 +46,8 @@ def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
 def before_asking(total: Mapping[str, Any]) -> str:
     """Return what may be asked and cost, as a sentence."""
     return (
-        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and "
-        f"{total['output_tokens']:,} out, "
-        f"{about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
+        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} "
+        f"out, {about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
     )
 
 

@@ -12,9 +12,8 @@ from benchmark.services.shared_reports import freeze_across
 
 class Command(JsonCommand):
     help = (
-        "Prints the models of a project across its suites. With --output it writes a table (csv, json, tex) "
-        "or the figure (svg, pdf, png) of all models, "
-        "or of one."
+        "Prints the models of a project across its suites. With --output it writes a table (csv, json, tex) or the "
+        "figure (svg, pdf, png) of all models, or of one."
     )
 
     def add_arguments(self, parser) -> None:

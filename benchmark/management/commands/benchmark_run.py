@@ -77,11 +77,10 @@ _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 class Command(JsonCommand):
     help = (
-        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), "
-        "extend it by models or "
-        "stories, run it again, have its extractions judged anew, have its judge tested, ask the judge for "
-        "the rows that it left out (follow-up), read its "
-        "answers again without a call, rename, archive, restore or delete it, or write its results to a file."
+        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend "
+        "it by models or stories, run it again, have its extractions judged anew, have its judge tested, ask the "
+        "judge for the rows that it left out (follow-up), read its answers again without a call, rename, archive, "
+        "restore or delete it, or write its results to a file."
     )
 
     def add_arguments(self, parser) -> None:

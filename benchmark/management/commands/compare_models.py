@@ -16,9 +16,9 @@ DIFFERENCES, STORIES, FIGURE = "differences", "stories", "two-models"
 
 class Command(JsonCommand):
     help = (
-        "Compares a model of a run with one of another run (or of the same one): mean differences with "
-        "intervals and adjusted p, over all "
-        "stories and in each category. With --output it writes a table (csv, json, tex) or the figure (svg, pdf, png)."
+        "Compares a model of a run with one of another run (or of the same one): mean differences with intervals and "
+        "adjusted p, over all stories and in each category. With --output it writes a table (csv, json, tex) or the "
+        "figure (svg, pdf, png)."
     )
 
     def add_arguments(self, parser) -> None:

@@ -13,9 +13,8 @@ ACTIONS = ("list", "figures", "add", "edit", "remove")
 
 class Command(JsonCommand):
     help = (
-        "Rows of papers below leaderboards and reports: human figures, and published ones. list says which "
-        "there are, figures which a suite takes, add, edit "
-        "and remove change one; edit keeps what is not given."
+        "Rows of papers below leaderboards and reports: human figures, and published ones. list says which there "
+        "are, figures which a suite takes, add, edit and remove change one; edit keeps what is not given."
     )
 
     def add_arguments(self, parser) -> None:

@@ -20,10 +20,9 @@ SHOWN = 20
 
 class Command(JsonCommand):
     help = (
-        "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, "
-        "samples of lm-evaluation-harness (.jsonl) or a log of "
-        "inspect_ai (.eval, .json). Answers are matched to samples by id or by exactly what was asked; what "
-        "does not match, is double or is missing is listed."
+        "Keeps answers that were made elsewhere as a run beside the others: the file of score_outputs, samples of "
+        "lm-evaluation-harness (.jsonl) or a log of inspect_ai (.eval, .json). Answers are matched to samples by id "
+        "or by exactly what was asked; what does not match, is double or is missing is listed."
     )
 
     def add_arguments(self, parser) -> None:

@@ -33,9 +33,8 @@ KINDS = ("model", "baseline", "person")
 
 class Command(JsonCommand):
     help = (
-        "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it "
-        "writes one of its tables (csv, json, tex) or figures (svg, pdf, "
-        "png), or the differences between all pairs."
+        "Prints the leaderboard of a version of the gold, or of a copy of a benchmark. With --output it writes one "
+        "of its tables (csv, json, tex) or figures (svg, pdf, png), or the differences between all pairs."
     )
 
     def add_arguments(self, parser) -> None:

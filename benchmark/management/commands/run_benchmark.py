@@ -19,10 +19,9 @@ from workers.management.ending import failure_of
 
 class Command(JsonCommand):
     help = (
-        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a "
-        "judge alone judges "
-        "the newest extractions of the models that fit what is given. With --wait it sees the run through "
-        "and prints the scores."
+        "Evaluates models against a project's gold, frozen as it is now unless --dataset names a version; a judge "
+        "alone judges the newest extractions of the models that fit what is given. With --wait it sees the run "
+        "through and prints the scores."
     )
 
     def add_arguments(self, parser) -> None:

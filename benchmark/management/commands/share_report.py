@@ -9,9 +9,8 @@ from benchmark.services.shared_reports import freeze_comparison, freeze_run
 
 class Command(JsonCommand):
     help = (
-        "Keeps the report of a run as it is now, for members who may see results; with --against the "
-        "comparison of one of its "
-        "models with a model of that run."
+        "Keeps the report of a run as it is now, for members who may see results; with --against the comparison of "
+        "one of its models with a model of that run."
     )
 
     def add_arguments(self, parser) -> None:

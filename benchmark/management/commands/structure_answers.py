@@ -14,9 +14,8 @@ from benchmark.suites.story_scores import READINGS
 
 class Command(JsonCommand):
     help = (
-        "Holds the answers of a project's models to questions against the belief structures that they built "
-        "of the same stories. With --output it writes a "
-        "table (csv, json, tex) or the figure (svg, pdf, png)."
+        "Holds the answers of a project's models to questions against the belief structures that they built of the "
+        "same stories. With --output it writes a table (csv, json, tex) or the figure (svg, pdf, png)."
     )
 
     def add_arguments(self, parser) -> None:

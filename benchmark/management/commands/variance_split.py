@@ -9,8 +9,7 @@ from benchmark.services.variance import split_of
 class Command(JsonCommand):
     help = (
         "Says how much of the spread of a model's scores lies between samples, between prompts and between "
-        "repetitions, over one run that asked "
-        "everything several times, or several runs on one dataset."
+        "repetitions, over one run that asked everything several times, or several runs on one dataset."
     )
 
     def add_arguments(self, parser) -> None:

@@ -42,9 +42,8 @@ class Source:
         if self.released:
             return ""
         return (
-            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it "
-            f"is not noticed: import {ARCHIVE}, "
-            "whose digest is checked."
+            f"The digest of {self.name} as it was released is not known, so a changed text or answer in it is not "
+            f"noticed: import {ARCHIVE}, whose digest is checked."
         )
 
 

@@ -90,9 +90,8 @@ CONTROL = _sets_group(
     "fantom-control",
     "Sets, control",
     "ALL, control",
-    "The set’s questions on what everybody heard: in the repaired reading of sets without any other "
-    "question, in the official one of whatever is "
-    "accessible in any set, as the released code has it.",
+    "The set’s questions on what everybody heard: in the repaired reading of sets without any other question, in the "
+    "official one of whatever is accessible in any set, as the released code has it.",
     in_control,
 )
 QUESTIONS = accuracy_group(

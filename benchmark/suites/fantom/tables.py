@@ -23,15 +23,13 @@ SECTIONS = (
     Section("Characters, consistency and kinds of errors", (), ("characters", "reasons"), paper=True),
 )
 _ALL = (
-    "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % "
-    "intervals over conversations. By chance "
-    "50 % of choices and of yes or no questions are right."
+    "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % intervals "
+    "over conversations. By chance 50 % of choices and of yes or no questions are right."
 )
 _DISTANCE = (
-    "Beliefs in free words are right where their embedding is nearer to the right text than to the wrong "
-    "one; the embedder stands in the heading, and figures "
-    "of another one, the published ones too, are not comparable. Off-topic answers can be right: read them "
-    "beside token F1 of the answers judged right."
+    "Beliefs in free words are right where their embedding is nearer to the right text than to the wrong one; the "
+    "embedder stands in the heading, and figures of another one, the published ones too, are not comparable. "
+    "Off-topic answers can be right: read them beside token F1 of the answers judged right."
 )
 _WHOLE = "Only sets all of whose questions are accessible count, as in PercepToM."
 _FRAGMENTS = (
@@ -43,9 +41,8 @@ _ORDERS = (
     "nothing is right stands as 0, which the released code leaves out."
 )
 _CHARACTERS = (
-    "Share of characters of a set about whom everything is right (single answers, their place in both lists, "
-    "beliefs charged to the one who believes), "
-    "and of those of whom single answers and lists say the same."
+    "Share of characters of a set about whom everything is right (single answers, their place in both lists, beliefs "
+    "charged to the one who believes), and of those of whom single answers and lists say the same."
 )
 
 

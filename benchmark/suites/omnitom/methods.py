@@ -12,9 +12,8 @@ from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
 from judge.domain.lexical import BLIND
 
 _UNCALIBRATED = (
-    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is "
-    "unknown and the stage 1 "
-    "figures hold for this judge only."
+    "This judge is uncalibrated: nobody compared its matches with human alignments here, so its error is unknown and "
+    "the stage 1 figures hold for this judge only."
 )
 
 
@@ -85,17 +84,14 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
     parts = []
     if "stage1" in reported.groups:
         parts.append(
-            "Extraction: precision is the share of predicted propositions that match at least one gold "
-            "proposition, recall the share of "
-            "gold propositions that are matched, F1 their harmonic mean, by story; we report the mean over "
-            "stories and, as the "
-            "published table does, the unweighted mean of the story categories' means."
+            "Extraction: precision is the share of predicted propositions that match at least one gold proposition, "
+            "recall the share of gold propositions that are matched, F1 their harmonic mean, by story; we report the "
+            "mean over stories and, as the published table does, the unweighted mean of the story categories' means."
         )
     if "stage2" in reported.groups:
         parts.append(
-            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right "
-            "label, averaged over stories; "
-            "overall is the mean of the dimensions."
+            "Labelling: accuracy by dimension is the share of a story's gold propositions with the right label, "
+            "averaged over stories; overall is the mean of the dimensions."
         )
     structured = reported.settings["form"] == STRUCTURED
     if none := not_read(scheme):
@@ -106,14 +102,12 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
         parts.append(reported.schema)
     elif not none:
         parts.append(
-            "Every answer was read twice. The official reading parses and scores as the benchmark's released "
-            "code does and counts what it "
-            "cannot parse as 0."
+            "Every answer was read twice. The official reading parses and scores as the benchmark's released code "
+            "does and counts what it cannot parse as 0."
         )
     parts.append(
-        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out "
-        "of the estimate, and bounds "
-        "state the score if every such story were worth 0, or 1."
+        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the "
+        "estimate, and bounds state the score if every such story were worth 0, or 1."
     )
     return " ".join(parts)
 
@@ -122,16 +116,15 @@ def _references(reported: Reported) -> str:
     parts = []
     if "baseline" in reported.kinds:
         parts.append(
-            "Baselines are no models: majority says the commonest label of this very dataset, random draws "
-            "among the legal labels, and "
-            "omniscient lets every actor believe every narrated fact, the score of having no theory of mind."
+            "Baselines are no models: majority says the commonest label of this very dataset, random draws among the "
+            "legal labels, and omniscient lets every actor believe every narrated fact, the score of having no "
+            "theory of mind."
         )
     if "person" in reported.kinds:
         parts.append(
-            "People are scored on the cells that they labelled, against gold without their own vote or "
-            "decision: the record's label, another "
-            "expert's decision, or what the other votes settle by the resolution rule with one vote fewer; a "
-            "cell that stays open does not count. "
-            "Figures against gold that contains a person's own votes are marked as such and flatter."
+            "People are scored on the cells that they labelled, against gold without their own vote or decision: the "
+            "record's label, another expert's decision, or what the other votes settle by the resolution rule with "
+            "one vote fewer; a cell that stays open does not count. Figures against gold that contains a person's "
+            "own votes are marked as such and flatter."
         )
     return " ".join(parts)

@@ -98,12 +98,10 @@ def _methods(reported: Reported) -> Sections:
         asked_by(SETTING.in_words(reported.settings["method"]), PROMPT_SET),
         (
             "Scoring",
-            "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. "
-            "The official reading takes labels as the "
-            "benchmark’s released code does, with the persons and places of a plot read by name; it looks "
-            "for words inside others, and takes an answer "
-            "that is as much one place as the other for a third label. The repaired reading takes whole "
-            "words alone, and an answer that leaves it "
+            "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The "
+            "official reading takes labels as the benchmark’s released code does, with the persons and places of a "
+            "plot read by name; it looks for words inside others, and takes an answer that is as much one place as "
+            "the other for a third label. The repaired reading takes whole words alone, and an answer that leaves it "
             "between several for none. Intervals resample narratives with all their questions.",
         ),
     ]

@@ -27,32 +27,28 @@ _F1 = (
     f"intervals over narratives; n: answers. {_WORST}"
 )
 _BATCHES = (
-    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty "
-    "narratives, without the multi-hop questions "
-    "that it leaves out. A dash: a sample has no answers, or none that could be read. " + _WORST
+    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty narratives, "
+    "without the multi-hop questions that it leaves out. A dash: a sample has no answers, or none that could be "
+    "read. " + _WORST
 )
 _GAP = (
-    "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the "
-    "released code counts; below zero the "
-    "observer’s view is the easier one."
+    "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
+    "code counts; below zero the observer’s view is the easier one."
 )
 _POOLED = (
-    "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of "
-    "the F1s of the two kinds, as the paper has "
-    "its random and majority baselines. " + _WORST
+    "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of the F1s of "
+    "the two kinds, as the paper has its random and majority baselines. " + _WORST
 )
 _UNREAD = (
     "Share of answers that the reading could not take for any label; F1 leaves them out. Brackets: 95 % "
     "intervals over narratives; n: answers."
 )
 _UNFAITHFUL = (
-    "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no "
-    "with the original one. Pairs with an "
-    "answer that cannot be read are unread; they stay in the denominator of the first rate. Brackets: 95 % "
-    "intervals over narratives; marks take "
-    "unread and missing pairs for unfaithful. The paper’s separate rate is of questions that are asked each "
-    "by itself, its joint one of the method joint, which asks "
-    "the fine question after the coarse one and its answer."
+    "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the "
+    "original one. Pairs with an answer that cannot be read are unread; they stay in the denominator of the first "
+    "rate. Brackets: 95 % intervals over narratives; marks take unread and missing pairs for unfaithful. The paper’s "
+    "separate rate is of questions that are asked each by itself, its joint one of the method joint, which asks the "
+    "fine question after the coarse one and its answer."
 )
 
 

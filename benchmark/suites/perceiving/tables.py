@@ -19,9 +19,8 @@ CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", 
 NAMES = ("Perception", "Perception to belief", "Questions")
 _SHORT_NAMES = ("Perc.", "P to B", "Quest.")
 _CORRELATIONS = (
-    "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % "
-    "interval by Fisher’s z, p two-sided. Few models "
-    "leave it wide open. The paper has no significant one over its eight models."
+    "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by "
+    "Fisher’s z, p two-sided. Few models leave it wide open. The paper has no significant one over its eight models."
 )
 Tasks = Mapping[str, str]
 """What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in

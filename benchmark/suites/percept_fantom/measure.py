@@ -83,11 +83,10 @@ PERCEIVING = perceiving_group(
     "percept-fantom-perception",
     whole="Whole conversations",
     notes=(
-        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the "
-        "speaker aside. Accuracy, the benchmark’s own, is of the "
-        "utterances that the model wrote: leaving one out costs nothing there. Whole conversations: nothing "
-        "wrong in what the model wrote (official), or in "
-        "all of the conversation (repaired).",
+        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the speaker aside. "
+        "Accuracy, the benchmark’s own, is of the utterances that the model wrote: leaving one out costs nothing "
+        "there. Whole conversations: nothing wrong in what the model wrote (official), or in all of the conversation "
+        "(repaired).",
         "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
         + _RESAMPLED,
     ),

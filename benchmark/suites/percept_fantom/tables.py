@@ -34,21 +34,19 @@ PUBLISHED = of_three.published(
     },
 )
 _SCENARIOS = (
-    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to "
-    "belief: set:ALL of the questions asked with the true "
-    "perceivers; questions: set:ALL as the method puts them. A set is right where all its choices, lists and "
-    "yes or no questions are; of true belief count "
-    "sets all of whose questions are. Brackets: 95 % intervals over conversations."
+    "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: "
+    "set:ALL of the questions asked with the true perceivers; questions: set:ALL as the method puts them. A set is "
+    "right where all its choices, lists and yes or no questions are; of true belief count sets all of whose "
+    "questions are. Brackets: 95 % intervals over conversations."
 )
 _ALL = (
-    "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By "
-    "chance 50 % of choices and of yes or no "
-    "questions are right."
+    "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By chance 50 % "
+    "of choices and of yes or no questions are right."
 )
 _CHARACTERS = (
-    "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged "
-    "to the one who believes). Consistent: single "
-    "answers and lists say the same of one. The released code leaves single answers out of both."
+    "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged to the "
+    "one who believes). Consistent: single answers and lists say the same of one. The released code leaves single "
+    "answers out of both."
 )
 _WHOLE = {
     "official": (

@@ -38,11 +38,9 @@ PERCEIVING = perceiving_group(
     of_types=True,
     facets=_FACETS,
     notes=(
-        "Recall: the share of a story’s sentences on where a thing is that have exactly the right "
-        "perceivers. Accuracy, the benchmark’s own, is of the "
-        "sentences that the model wrote: leaving one out costs nothing there. Whole stories: nothing wrong "
-        "in what the model wrote (official), "
-        "or in all of the story (repaired).",
+        "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
+        "Accuracy, the benchmark’s own, is of the sentences that the model wrote: leaving one out costs nothing "
+        "there. Whole stories: nothing wrong in what the model wrote (official), or in all of the story (repaired).",
         "A story counts once for each question about it, as in the released code. " + _RESAMPLED,
     ),
 )

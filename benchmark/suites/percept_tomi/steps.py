@@ -38,9 +38,8 @@ STORY = Setting(
     choices=((PROSE, "as prose"), (LIST, "as a list of sentences, as the released code does")),
 )
 HOW = (
-    "Assume that people perceive everything that happens in the room where they are, and nothing that "
-    "happens elsewhere. Say as exactly as the story "
-    "allows which container it is"
+    "Assume that people perceive everything that happens in the room where they are, and nothing that happens "
+    "elsewhere. Say as exactly as the story allows which container it is"
 )
 
 

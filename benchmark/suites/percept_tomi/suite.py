@@ -98,15 +98,13 @@ def _methods(reported: Reported) -> Sections:
         asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, told),
         (
             "Scoring",
-            "The official reading takes an answer for right that has the container’s name in it to the "
-            "letter, also within a word or beside another "
-            "container; the repaired one takes whole words, in capitals or not, and an answer that names "
-            "both containers for none. Perceivers of a "
-            "sentence are right where they are exactly the annotated ones. Official perception accuracy is "
-            "over the sentences that a model wrote, without "
-            "those on likes, entering and leaving; models are ranked by the recall, which is over the "
-            "sentences of the story. The released script "
-            "compares the annotation with itself; here it is the model’s answer that is compared.",
+            "The official reading takes an answer for right that has the container’s name in it to the letter, also "
+            "within a word or beside another container; the repaired one takes whole words, in capitals or not, and "
+            "an answer that names both containers for none. Perceivers of a sentence are right where they are "
+            "exactly the annotated ones. Official perception accuracy is over the sentences that a model wrote, "
+            "without those on likes, entering and leaving; models are ranked by the recall, which is over the "
+            "sentences of the story. The released script compares the annotation with itself; here it is the model’s "
+            "answer that is compared.",
         ),
     ]
 

@@ -15,9 +15,8 @@ SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)
 TASKS = of_three.tasks_of(PERCEIVING.key, INFERRING.key, QUESTIONS.key)
 PUBLISHED = of_three.published(TASKS, {})
 _SCENARIOS = (
-    "Perception: the share of sentences with the right perceivers (recall); perception to belief: the "
-    "questions asked with the true perceivers; "
-    "questions: asked as the method puts them. Brackets: 95 % intervals over stories."
+    "Perception: the share of sentences with the right perceivers (recall); perception to belief: the questions "
+    "asked with the true perceivers; questions: asked as the method puts them. Brackets: 95 % intervals over stories."
 )
 
 

@@ -46,9 +46,8 @@ def told_of(test: Summary) -> str:
         "" if test["state"] == "tested" else f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)"
     )
     return (
-        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the "
-        f"gold{state}, judged rightly: "
-        f"{'; '.join(parts)}; {METHOD}."
+        f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the gold{state}, "
+        f"judged rightly: {'; '.join(parts)}; {METHOD}."
     )
 
 

@@ -139,9 +139,8 @@ def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
         sentences.append(
-            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that "
-            f"shows no difference "
-            f"against {'it' if len(names) == 1 else 'them'}."
+            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no "
+            f"difference against {'it' if len(names) == 1 else 'them'}."
         )
     return sentences
 

@@ -101,9 +101,9 @@ def _methods(reported: Reported) -> Sections:
         (
             "Scoring",
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
-            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as "
-            "the benchmark's released code does, which "
-            "takes A where it finds none; the repaired reading takes an answer that names no option for no vote.",
+            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as the "
+            "benchmark's released code does, which takes A where it finds none; the repaired reading takes an answer "
+            "that names no option for no vote.",
         ),
     ]
 

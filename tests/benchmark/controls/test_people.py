@@ -64,8 +64,8 @@ def conversation(text: str, *names: str) -> Sample:
 
 def test_of_a_conversation_only_those_are_renamed_who_speak_or_are_asked_about():
     text = (
-        "Mackenzie: Hi Emely, Hi Cali! I love Thai food, and Google. Makenzie is here.\nEmely and Cali: It "
-        "is Day of the Dead.\n"
+        "Mackenzie: Hi Emely, Hi Cali! I love Thai food, and Google. Makenzie is here.\nEmely and Cali: It is Day of "
+        "the Dead.\n"
         "Ariana: Well, I am a fan of Ariana Grande, Emely.\nEveryone: Thanks, Mac!\nAsia: Is Europe far, Ariana?"
     )
     names = renaming_of(conversation(text, "Mackenzie", "Rhett"), CONVERSATIONS, 1)

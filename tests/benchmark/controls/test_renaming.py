@@ -49,9 +49,8 @@ def stories(draw) -> Sample:
     old, new = draw(st.lists(st.sampled_from(containers), min_size=2, max_size=2, unique=True))
     plural = OBJECTS[1].there[moved]
     story = (
-        f"Today {first} and {second} saw {_a(moved)} in {_a(old)}. Then {third} left, and {first} put all "
-        f"{plural} beside {_a(kept)} into {_a(new)}. "
-        f"{second} will mark the page with hope, as one may when a rose is there."
+        f"Today {first} and {second} saw {_a(moved)} in {_a(old)}. Then {third} left, and {first} put all {plural} "
+        f"beside {_a(kept)} into {_a(new)}. {second} will mark the page with hope, as one may when a rose is there."
     )
     return sample(
         story, f"Where does {third} look for the {moved}?", (old.capitalize(), new.capitalize()), old.capitalize()
@@ -105,18 +104,16 @@ def test_the_questions_of_a_story_share_its_new_names(one, seed):
 
 def test_words_that_are_names_stay_apart():
     story = (
-        "In May it rained, and Mark met May and Will at the market. Will you mark it? May I? Hope is all "
-        "they had, as Will said. "
-        "Will went home on Friday, the rose in his hand, and Aunt Rose told Mr Bill of Paris."
+        "In May it rained, and Mark met May and Will at the market. Will you mark it? May I? Hope is all they had, "
+        "as Will said. Will went home on Friday, the rose in his hand, and Aunt Rose told Mr Bill of Paris."
     )
     changed = renamed(sample(story), PEOPLE_ALONE)
     names = renaming_of(sample(story), PEOPLE_ALONE, 1).people
     assert {*names} == {"Mark", "May", "Will", "Rose", "Bill"}
     assert changed.content["story"] == (
-        f"In May it rained, and {names['Mark']} met {names['May']} and {names['Will']} at the market. Will "
-        f"you mark it? May I? Hope is all they had, "
-        f"as {names['Will']} said. {names['Will']} went home on Friday, the rose in his hand, and Aunt "
-        f"{names['Rose']} told Mr {names['Bill']} of Paris."
+        f"In May it rained, and {names['Mark']} met {names['May']} and {names['Will']} at the market. Will you mark "
+        f"it? May I? Hope is all they had, as {names['Will']} said. {names['Will']} went home on Friday, the rose in "
+        f"his hand, and Aunt {names['Rose']} told Mr {names['Bill']} of Paris."
     )
 
 

@@ -46,10 +46,9 @@ def interruptible(tell: Callable[[str], None]) -> Iterator[threading.Event]:
 
 class Command(JsonCommand):
     help = (
-        "Works off what waits, in this process, without a broker; with --job runs one job to its end and "
-        "shows a bar. Asked to end "
-        "(Ctrl-C, SIGTERM), it claims nothing more and waits for the answers that are on their way; asked "
-        "again, it ends at once."
+        "Works off what waits, in this process, without a broker; with --job runs one job to its end and shows a "
+        "bar. Asked to end (Ctrl-C, SIGTERM), it claims nothing more and waits for the answers that are on their "
+        "way; asked again, it ends at once."
     )
 
     def add_arguments(self, parser) -> None:

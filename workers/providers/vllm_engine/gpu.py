@@ -92,8 +92,7 @@ def verdict(memory: Memory, gpus: Sequence[Gpu], *, count: int = 1, utilization:
         if gpu.free < share:
             return (
                 f"{needs}, and would fit, but GPU {at} has only {gpu.free / GIB:.1f} GiB free of the "
-                f"{share / GIB:.1f} GiB "
-                "that the engine takes (gpu_memory_utilization)."
+                f"{share / GIB:.1f} GiB that the engine takes (gpu_memory_utilization)."
             )
     least = min(utilization * gpu.total for gpu in gpus[:count])
     return f"{needs} of the {least / GIB:.1f} GiB that the engine may take: it fits."

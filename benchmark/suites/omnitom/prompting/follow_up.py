@@ -20,9 +20,8 @@ Rows = Sequence[Sequence[str]]
 HEADINGS = ("Prediction Table:", "Ground Truth Table:")
 LISTS = ('"predictions"', '"gold"')
 OPENING = (
-    "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the "
-    "other table: its rows "
-    "above, and those below that were not shown before."
+    "Some rows have no judgement yet. Judge these rows now, by the same rules, each against the whole of the other "
+    "table: its rows above, and those below that were not shown before."
 )
 CLOSING = {
     "text": (

@@ -10,9 +10,8 @@ from benchmark.suites.shown import EntrantResults
 
 POOLED = "Rows are pooled over stories; brackets: 95 % intervals over stories; n: rows."
 BOUNDS_NOTE = (
-    "Rows not judged are in no figure; brackets, and the worst and best case in CSV and JSON, take them as "
-    "unmatched and as matched, or as of another "
-    "match count and as of this one."
+    "Rows not judged are in no figure; brackets, and the worst and best case in CSV and JSON, take them as unmatched "
+    "and as matched, or as of another match count and as of this one."
 )
 CASES_NOTE = (
     "Worst and best case, in CSV and JSON: with missing answers and rows not judged at their worst and at their best."
