@@ -5,19 +5,22 @@ from __future__ import annotations
 
 import io
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
 from django.urls import reverse
 
-from benchmark.models import Dataset, Run, RunItem
+from benchmark.models import Dataset, Run, RunItem, SharedReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
 from benchmark.services.plot_data import figures_of
 from benchmark.services.reports import report_of
+from benchmark.services.shared_reports import freeze_run
 from benchmark.suites.contract import Question
 from benchmark.suites.conversations.baselines import TELL
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, INACCESSIBLE
@@ -230,3 +233,20 @@ def test_answers_made_elsewhere_are_scored_in_both_readings(small, tmp_path):
     repaired = scored["repaired"]["metrics"]["short/set/toy"]
     assert (repaired["inaccessible"]["all"], repaired["accessible"]["all"], repaired["fact"]) == (0.0, 1.0, 1.0)
     assert scored["repaired"]["answers"]["1-0-0/info_accessibility/list"]["named"] == ["Ole", "Ida"]
+
+
+@pytest.mark.parametrize("freeze", [lambda run: {"run": run}, lambda run: {"run": None}])
+def test_a_report_frozen_before_embedders_had_groups_of_their_own_keeps_its_table(run, cast, client, freeze):
+    frozen = freeze_run(by=cast.alice, run=run)
+    told = frozen.figures
+    before = json.loads(json.dumps(told).replace('"fantom-star-toy"', '"fantom-star"'))
+    assert "fantom-star" in before["stages"]
+    SharedReport.objects.filter(pk=frozen.pk).update(figures=before, **freeze(run))
+    name_the_embedder = import_module("benchmark.migrations.0020_embedder_in_frozen_reports").name_the_embedder
+    for _ in range(2):  # a second time there is nothing left to do
+        name_the_embedder(apps, None)
+        frozen.refresh_from_db()
+        assert frozen.figures == json.loads(json.dumps(told))
+    client.force_login(cast.alice)
+    page = written(client.get(reverse("benchmark:shared_report", args=[cast.project.slug, frozen.uid])))
+    assert "ALL* (toy)" in page
