@@ -18,6 +18,7 @@ from core.statistics.bootstrap import (
     resampled_sums,
     weights,
 )
+from core.statistics.estimates import Measure, estimate_of, interval_of
 from core.statistics.holm import holm
 from core.statistics.intervals import (
     DIFFERENCE,
@@ -54,13 +55,16 @@ __all__ = [
     "Estimate",
     "Floats",
     "Interval",
+    "Measure",
     "Scale",
     "by_cluster",
     "caution",
     "clusters_known",
+    "estimate_of",
     "few",
     "flips_for",
     "holm",
+    "interval_of",
     "intervals",
     "mean_estimates",
     "mean_of",

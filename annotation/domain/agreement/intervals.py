@@ -21,7 +21,7 @@ from core.statistics import (
     Interval,
     Scale,
     few,
-    intervals,
+    interval_of,
     replicated_sums,
     unseen_share,
 )
@@ -60,18 +60,16 @@ def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, r
     value = float(mean(columns.sum(axis=0)))
     if value > 1 - 1e-12:
         return [_fewest_agreeing(parts, coefficient), 1.0], ""
-    replicates = mean(replicated_sums(columns, seed=seed, resamples=resamples))[:, None]
-    counts = np.array([stories])
-    [interval] = intervals(
-        np.array([value]),
+    replicates = mean(replicated_sums(columns, seed=seed, resamples=resamples))
+    return interval_of(
+        value,
         replicates,
-        counts,
+        stories,
         clusters=stories,
         scale=coefficient.scale,
         unit="stories",
         empty="no story has a vote",
     )
-    return interval
 
 
 def _fewest_agreeing(parts: list[Floats], coefficient: Coefficient) -> float:

@@ -9,7 +9,19 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from core.statistics import DIFFERENCE, FEWEST, POSITIVE, REAL, SHARE, Interval, Scale, few, intervals, ratios, weights
+from core.statistics import (
+    DIFFERENCE,
+    FEWEST,
+    POSITIVE,
+    REAL,
+    SHARE,
+    Interval,
+    Scale,
+    few,
+    interval_of,
+    ratios,
+    replicated_sums,
+)
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.floating]
@@ -48,22 +60,21 @@ class Share:
     def value(self) -> float:
         return float(self.sums[:, 0].sum(dtype=np.float64)) / self.n if self.n else np.nan
 
-    def resampled(self, weights: Floats) -> Floats:
-        """Shape (resamples,), from how often each resample drew each story, shape (resamples, stories)."""
-        hits, of = (weights @ self.sums).T.astype(np.float64)
-        return ratios(hits, of)
+    def measure(self, sums: Floats) -> Floats:
+        """Return the share of each row of sums, shape (r, 2) → (r,)."""
+        return ratios(sums[:, 0], sums[:, 1])
 
 
 @dataclass(frozen=True)
 class Median:
-    """Median of a column, from counts by story and bin, shape (stories, bins).
+    """Median of a column, from counts by story and bin, `sums` of shape (stories, bins).
 
     Bins hold equal numbers of rows; up to `BINS` distinct values the resampled median is exact, beyond that it is
     interpolated within its bin. `value` is always exact.
     """
 
     value: float
-    counts: Floats
+    sums: Floats
     low: Floats
     high: Floats
     empty: str
@@ -84,22 +95,22 @@ class Median:
 
     @property
     def n(self) -> int:
-        return int(self.counts.sum(dtype=np.float64))
+        return int(self.sums.sum(dtype=np.float64))
 
     @property
     def stories(self) -> int:
-        return int(self.counts.any(axis=1).sum())
+        return int(self.sums.any(axis=1).sum())
 
-    def resampled(self, weights: Floats) -> Floats:
-        """Shape (resamples,); of an even number of rows, the mean of the middle two."""
-        counts = weights @ self.counts
-        up_to = np.cumsum(counts, axis=1, dtype=np.float64)
+    def measure(self, sums: Floats) -> Floats:
+        """Return the median of each row of counts, shape (r, bins) → (r,); of an even number, the mean of the middle
+        two."""
+        up_to = np.cumsum(sums, axis=1)
         half = up_to[:, -1] / 2
         lower = (up_to < half[:, None]).sum(axis=1)
         upper = np.minimum((up_to <= half[:, None]).sum(axis=1), len(self.low) - 1)
-        rows, inside = np.arange(len(counts)), counts[np.arange(len(counts)), lower]
+        rows, inside = np.arange(len(sums)), sums[np.arange(len(sums)), lower]
         missing = half - (up_to[rows, lower] - inside)
-        part = np.divide(missing, inside, out=np.zeros(len(counts)), where=inside > 0)
+        part = np.divide(missing, inside, out=np.zeros(len(sums)), where=inside > 0)
         middle = self.low[lower] + part * (self.high[lower] - self.low[lower])
         median = np.where(upper > lower, (middle + self.low[upper]) / 2, middle)
         return np.where(half > 0, median, np.nan)
@@ -133,7 +144,7 @@ def estimates(
     `n` of a difference is that of both parts, of a `paired` one (two readings of the same rows) that of one. `interval`
     is [low, high] (`core.statistics`); an undefined value or interval has its `reason`.
     """
-    drawn = _drawn(quantities, stories, seed=seed, resamples=resamples) if stories >= FEWEST else None
+    drawn = _drawn(quantities, seed=seed, resamples=resamples) if stories >= FEWEST else None
     out = {}
     for name in [*quantities, *differences]:
         names = differences.get(name, (name,))
@@ -145,14 +156,13 @@ def estimates(
     return out
 
 
-def _drawn(quantities: Mapping[str, Quantity], stories: int, *, seed: int, resamples: int) -> dict[str, Floats]:
+def _drawn(quantities: Mapping[str, Quantity], *, seed: int, resamples: int) -> dict[str, Floats]:
     """Return each quantity without each of the stories in turn, then in every resample of them, shape (stories +
     resamples,)."""
-    blocks = [
-        {name: quantity.resampled(drawn) for name, quantity in quantities.items()}
-        for drawn in (1 - np.eye(stories, dtype=np.float32), *weights(stories, seed=seed, resamples=resamples))
-    ]
-    return {name: np.concatenate([block[name] for block in blocks]) for name in quantities}
+    return {
+        name: quantity.measure(replicated_sums(quantity.sums, seed=seed, resamples=resamples))
+        for name, quantity in quantities.items()
+    }
 
 
 def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -> Estimate:
@@ -160,15 +170,9 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
     stories = min(part.stories for part in parts)
     value = None if empty else parts[0].value - sum(part.value for part in parts[1:])
     interval: Interval = None, empty or few("stories")
-    if replicates is not None and value is not None:
-        [interval] = intervals(
-            np.array([value]),
-            replicates[:, None],
-            np.array([stories]),
-            clusters=clusters,
-            scale=_scale(parts),
-            unit="stories",
-            empty=empty,
+    if value is not None:
+        interval = interval_of(
+            value, replicates, stories, clusters=clusters, scale=_scale(parts), unit="stories", empty=empty
         )
     out: Estimate = {"value": value, "n": sum(part.n for part in parts), "stories": stories, "interval": interval[0]}
     if interval[1]:

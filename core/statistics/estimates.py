@@ -1,0 +1,64 @@
+"""One figure with its interval over clusters, from the sums that it is a function of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from core.statistics.bootstrap import RESAMPLES, Floats, replicated_sums
+from core.statistics.intervals import FEWEST, Estimate, Interval, Scale, few, intervals
+
+Measure = Callable[[Floats], Floats]
+"""The figure of each row of sums, shape (r, k) → (r,), nan where it is undefined."""
+
+
+def estimate_of(
+    sums: Floats,
+    measure: Measure,
+    *,
+    n: int,
+    scale: Scale,
+    unit: str,
+    empty: str,
+    seed: int,
+    resamples: int = RESAMPLES,
+    clusters: int | None = None,
+) -> Estimate:
+    """Return `measure` of the sums over clusters, shape (clusters, k), with its interval; `n` is how many it is of.
+
+    `unit` is what the clusters are called, in the plural, `empty` the reason of a figure that is undefined. `clusters`
+    is how many of them the figure rests on, where these are not all.
+    """
+    value = float(measure(sums.sum(axis=0)[None])[0]) if len(sums) else np.nan
+    if np.isnan(value):
+        return {"value": None, "n": n, "interval": None, "reason": empty}
+    count = len(sums) if clusters is None else clusters
+    replicates = measure(replicated_sums(sums, seed=seed, resamples=resamples)) if count >= FEWEST else None
+    ends, why = interval_of(value, replicates, count, clusters=len(sums), scale=scale, unit=unit, empty=empty)
+    estimate: Estimate = {"value": value, "n": n, "interval": ends}
+    if why:
+        estimate["reason"] = why
+    return estimate
+
+
+def interval_of(
+    value: float, replicates: Floats | None, count: int, *, clusters: int, scale: Scale, unit: str, empty: str
+) -> Interval:
+    """Return the interval of one figure that rests on `count` clusters; none of fewer than `FEWEST`.
+
+    `replicates` is the figure without each of the `clusters` in turn, then in each resample: shape (clusters +
+    resamples,); None where `count` is too few to need them.
+    """
+    if replicates is None or count < FEWEST:
+        return None, few(unit) if count else empty
+    [interval] = intervals(
+        np.array([value]),
+        replicates[:, None],
+        np.array([count]),
+        clusters=clusters,
+        scale=scale,
+        unit=unit,
+        empty=empty,
+    )
+    return interval

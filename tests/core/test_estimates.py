@@ -1,0 +1,32 @@
+"""One figure of sums over clusters is the figure that the many-figure form gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.statistics import SHARE, estimate_of, few, interval_of, mean_estimates, ratios
+
+pytestmark = pytest.mark.once
+RULES = {"scale": SHARE, "unit": "stories", "empty": "no story has a score"}
+
+
+def _share(sums):
+    return ratios(sums[:, 0], sums[:, 1])
+
+
+def test_a_share_of_sums_is_the_mean_of_its_rows():
+    scores = np.random.default_rng(4).integers(0, 2, 30).astype(float)
+    [expected] = mean_estimates(scores[None], seed=7, resamples=400, **RULES)
+    sums = np.column_stack([scores, np.ones(30)])
+    assert estimate_of(sums, _share, n=30, seed=7, resamples=400, **RULES) == expected
+
+
+def test_a_figure_of_few_clusters_or_of_none_has_a_reason():
+    sums = np.array([[1.0, 2.0]] * 6)
+    fewer = estimate_of(sums, _share, n=12, seed=7, clusters=4, **RULES)
+    assert fewer == {"value": 0.5, "n": 12, "interval": None, "reason": few("stories")}
+    nothing = {"value": None, "n": 0, "interval": None, "reason": "no story has a score"}
+    assert estimate_of(np.zeros((6, 2)), _share, n=0, seed=7, **RULES) == nothing
+    assert estimate_of(np.zeros((0, 2)), _share, n=0, seed=7, **RULES) == nothing
+    assert interval_of(0.5, None, 0, clusters=6, **RULES) == (None, "no story has a score")
