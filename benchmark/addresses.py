@@ -24,7 +24,7 @@ from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 
 def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
@@ -94,11 +94,11 @@ KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
 
 def filters_of(params: Mapping[str, str]) -> dict[str, str]:
     """Return which rows and columns the address asks for; what it cannot mean is left out."""
-    show, reading = params.get("show", ""), params.get("reading", "")
+    show, parse = params.get("show", ""), params.get("reading", "")
     return {
         "model": params.get("model", "").strip(),
         "show": show if show in KINDS else "",
-        "reading": reading if reading in READINGS else "",
+        "reading": parse if parse in PARSES else "",
     }
 
 
@@ -110,9 +110,9 @@ def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
     return text.casefold() in entrant["model"].casefold() and (not kind or entrant["kind"] == kind)
 
 
-def of_reading(table: Table, reading: str) -> Table:
-    """Return the table without the columns of the other reading; with both for any other word."""
-    other = {"official": "repaired_", "repaired": "official_"}.get(reading)
+def of_parse(table: Table, parse: str) -> Table:
+    """Return the table without the columns of the other parse; with both for any other word."""
+    other = {"official": "repaired_", "repaired": "official_"}.get(parse)
     return replace(table, columns=[column for column in table.columns if not other or not column.key.startswith(other)])
 
 
@@ -172,18 +172,18 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> dict[
     stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
     selection = selection_named(runs[0].dataset, params.get("split", ""), runs[0].suite)
     unofficial = unread(entrants[stage], stage, "official", selection)
-    readings = ["repaired"] if unofficial else ["repaired", "official"]
-    reading = params.get("reading") if params.get("reading") in readings else readings[0]
-    full = compare(entrants[stage], stage, reading, selection)
-    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": reading}
+    parses = ["repaired"] if unofficial else ["repaired", "official"]
+    parse = params.get("reading") if params.get("reading") in parses else parses[0]
+    full = compare(entrants[stage], stage, parse, selection)
+    query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
     return {
         "runs": runs,
         "entrants": entrants,
         "pair": entrants[stage],
         "stage": stage,
-        "reading": reading,
-        "readings": readings,
+        "parse": parse,
+        "parses": parses,
         "unofficial": unofficial,
         "whole": full,
         "comparison": comparison_for(access, entrants[stage], full),

@@ -41,7 +41,7 @@ class Items(Listing):
         responses=answers(RunItemOut(many=True), 400, 403, why=NOT_SHOWN),
     )
     def get(self, request: Request, slug: str, run: str) -> Response:
-        """The items of a run with their answers and both readings; with `full` the prompts and the samples, too.
+        """The items of a run with their answers and both parses; with `full` the prompts and the samples, too.
 
         Stories that you still have work to do on are left out.
         """
@@ -81,7 +81,7 @@ class OneItem(GenericAPIView):
         responses=answers(RunItemOut, 403, why=_WAITS),
     )
     def get(self, request: Request, slug: str, run: str, item: int) -> Response:
-        """One item: what was sent, what came back, both readings, and the gold that they are scored against."""
+        """One item: what was sent, what came back, both parses, and the gold that they are scored against."""
         access = run_access(request.user, slug, run)
         found = run_item_of(access, item)
         texts = texts_of(access.run, closed_in(access.project, access.run))

@@ -10,7 +10,7 @@ from rest_framework import serializers
 from benchmark.models import Form
 from benchmark.services.items import SORTS, STATE_NAMES
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from core.api.fields import Strict
 from core.incoming.shapes import Counted, Given, Like, Within, may_lack
 from workers.api.requests import Budget
@@ -38,11 +38,11 @@ class RunItemFilter(Strict):
     )
 
 
-class ReadingFilter(Strict):
-    reading = serializers.ChoiceField(READINGS, required=False, help_text="Only columns of this reading.")
+class ParseFilter(Strict):
+    reading = serializers.ChoiceField(PARSES, required=False, help_text="Only columns of this parse.")
 
 
-class LeaderboardFilter(ReadingFilter):
+class LeaderboardFilter(ParseFilter):
     """What the address of the leaderboard asks for."""
 
     version = serializers.IntegerField(
@@ -59,12 +59,12 @@ class LeaderboardFilter(ReadingFilter):
     show = serializers.ChoiceField(["model", "baseline", "person"], required=False, help_text="Only rows of this kind.")
 
 
-class ComparisonFilter(ReadingFilter):
+class ComparisonFilter(ParseFilter):
     a = _text("Key of the first model, as leaderboards and runs have it.")
     b = _text("Key of the second one.")
     group = _text("Key of a metric group; the first that both have without it.", required=False)
     split = _text("As on the leaderboard.", required=False)
-    reading = serializers.ChoiceField(READINGS, required=False, help_text="repaired without it, where there is one.")
+    reading = serializers.ChoiceField(PARSES, required=False, help_text="repaired without it, where there is one.")
 
 
 Name = Annotated[str, Like(r"^[-a-zA-Z0-9_]{1,60}$", "the name of an endpoint")]

@@ -13,9 +13,9 @@ from rest_framework.response import Response
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access, run_access, run_document
-from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_reading, table_named
+from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_parse, table_named
 from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
-from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ReadingFilter
+from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
 from benchmark.domain.tables import Table
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
@@ -73,14 +73,14 @@ def _figures(document: Document, withheld: int) -> dict[str, Any]:
 
 class RunTable(TableView):
     @extend_schema(
-        operation_id="run_tables_read", tags=["runs"], parameters=[SLUG, RUN, TABLE, ReadingFilter], responses=_TABLE
+        operation_id="run_tables_read", tags=["runs"], parameters=[SLUG, RUN, TABLE, ParseFilter], responses=_TABLE
     )
     def get(self, request: Request, slug: str, run: str, table: str) -> HttpResponse:
         """A table of the report, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
         document = run_document(run_access(request.user, slug, run))
-        reading = read_query(request, ReadingFilter).get("reading", "")
+        parse = read_query(request, ParseFilter).get("reading", "")
         named = table_named(tables_of(document), table, document.get("withheld", 0))
-        return self.file(request, of_reading(named, reading), f"{slug}-{run}-{table}")
+        return self.file(request, of_parse(named, parse), f"{slug}-{run}-{table}")
 
 
 class Leaderboard(GenericAPIView):
@@ -116,13 +116,13 @@ class LeaderboardTable(TableView):
     )
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
-        chosen, document, reading = _board_asked_for(request, slug)
+        chosen, document, parse = _board_asked_for(request, slug)
         named = table_named(tables_of(document), table, chosen["board"]["withheld"])
-        return self.file(request, of_reading(named, reading), f"{slug}-leaderboard-{table}")
+        return self.file(request, of_parse(named, parse), f"{slug}-leaderboard-{table}")
 
 
 def _board_asked_for(request: Request, slug: str) -> tuple[dict[str, Any], Document, str]:
-    """Return the leaderboard that was asked for, its document, and the reading that was named."""
+    """Return the leaderboard that was asked for, its document, and the parse that was named."""
     access = results_access(request.user, slug)
     asked = read_query(request, LeaderboardFilter)
     chosen = _board(access, asked)
@@ -166,7 +166,7 @@ class ComparisonView(GenericAPIView):
             raise Http404(
                 f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen['entrants'])}."
             )
-        if asked.get("reading", chosen["reading"]) != chosen["reading"]:
+        if asked.get("reading", chosen["parse"]) != chosen["parse"]:
             raise CannotBeDone(chosen["unofficial"])
         if asked.get("split", chosen["comparison"]["split"]) != chosen["comparison"]["split"]:
             raise Http404(f"There is no split {asked['split']!r}.")

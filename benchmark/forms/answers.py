@@ -60,9 +60,9 @@ class AnswersForm(RefusableForm, SampleFields):
         if len(steps) < 2:
             del self.fields["step"]
         judging = {setting.name for setting in suite.judging_settings}
-        self.reading = [setting.name for setting in suite.settings if setting.name not in judging]
+        self.parse = [setting.name for setting in suite.settings if setting.name not in judging]
         for setting in suite.settings:
-            if setting.name in self.reading:
+            if setting.name in self.parse:
                 self.fields[setting.name] = setting_field(setting, names_of(project, suite))
         for setting in self._own:
             self.fields[f"ids_{setting.name}"] = setting_field(setting)
@@ -80,7 +80,7 @@ class AnswersForm(RefusableForm, SampleFields):
     @property
     def reading_fields(self) -> list[BoundField]:
         """The fields of the settings that answers are read by."""
-        return [self[name] for name in self.reading]
+        return [self[name] for name in self.parse]
 
     @property
     def problems(self) -> list[str]:
@@ -93,7 +93,7 @@ class AnswersForm(RefusableForm, SampleFields):
 
     def field_of(self, name: str) -> str:
         """Return the name of the field of a setting, or of what says what ids are of; empty where there is none."""
-        return name if name in self.reading else f"ids_{name}" if f"ids_{name}" in self.fields else ""
+        return name if name in self.parse else f"ids_{name}" if f"ids_{name}" in self.fields else ""
 
     def plan(self) -> Plan:
         """Return the plan of a valid form."""
@@ -101,7 +101,7 @@ class AnswersForm(RefusableForm, SampleFields):
         return Plan(
             endpoints=[], suite=suite.name, stages=[step.key for step in importable(suite)],
             max_tokens=suite.max_tokens, title=chosen["title"],
-            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.reading},
+            repetitions=chosen["repetitions"] or 0, options={name: chosen[name] for name in self.parse},
             **self.chosen_samples,
         )  # fmt: skip
 

@@ -10,7 +10,7 @@ from benchmark.models import Run
 from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 ALL = ("", "All")
 
@@ -30,7 +30,7 @@ class ItemFilter(forms.Form):
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False, label="Stories")
     reading = forms.ChoiceField(
-        required=False, choices=[("", "Repaired"), *((name, name.capitalize()) for name in READINGS[:1])]
+        required=False, choices=[("", "Repaired"), *((name, name.capitalize()) for name in PARSES[:1])]
     )
 
     def __init__(self, data: QueryDict, *, run: Run, entrants: Collection[int] | None = None) -> None:

@@ -5,7 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from annotation.models import Project
-from benchmark.models.run import Entrant, Reading, Run, RunItemQuerySet
+from benchmark.models.run import Entrant, ParsedAnswer, Run, RunItemQuerySet
 from core.ids import OpaqueModel
 
 
@@ -55,7 +55,7 @@ class SharedReport(OpaqueModel):
         return self.title
 
 
-class SharedItem(Reading):
+class SharedItem(ParsedAnswer):
     """An item of a run as it was when its report was frozen: its answer (calls do not change) and how that was parsed.
 
     `state` is a key of `items.STATE_NAMES`, `problem` what the work on it said.

@@ -126,10 +126,10 @@ class RunItemQuerySet(models.QuerySet):
         return self.exclude(sample__number__in=closed) if closed else self
 
 
-class Reading(models.Model):
-    """The parsed answer of an item. `official` and `repaired` are the two readings as domain results (counts, labels),
+class ParsedAnswer(models.Model):
+    """The parsed answer of an item. `official` and `repaired` are the two parses as domain results (counts, labels),
     null before there is one; `score` and `repaired_score` the metric that tables sort by: F1 of judging, mean accuracy
-    of labelling, 0 to 1. `unusable` says why the repaired reading has no estimate; `unjudged` how many rows of either
+    of labelling, 0 to 1. `unusable` says why the repaired parse has no estimate; `unjudged` how many rows of either
     table a judgement leaves without a count.
     """
 
@@ -148,7 +148,7 @@ class Reading(models.Model):
         abstract = True
 
 
-class RunItem(Reading):
+class RunItem(ParsedAnswer):
     """One sample at one step for one model, asked once or as one of several repetitions. `item` does the work, null
     where an earlier run's answer is taken over."""
 

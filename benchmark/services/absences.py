@@ -137,11 +137,11 @@ def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
     return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
 
 
-def unread(entrants: Sequence[EntrantResults], reading: str) -> list[Absent]:
-    """Return the models without figures of a reading, and of the repaired one those without a usable story."""
+def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
+    """Return the models without figures of a parse, and of the repaired one those without a usable story."""
     unread_models = []
     for entrant in entrants:
-        figures = entrant["readings"][reading]
+        figures = entrant["readings"][parse]
         if not figures:
             unread_models.append(
                 {"model": entrant["model"], "why": _sentence(entrant["readings"].get("reason") or "no figures")}

@@ -25,7 +25,7 @@ ALL, PAIRS, ONE = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
 model."""
 FIGURE_NOTE = (
-    "Figures in per cent, repaired reading; brackets: 95 % intervals over what each suite resamples. As on the "
+    "Figures in per cent, repaired parse; brackets: 95 % intervals over what each suite resamples. As on the "
     "leaderboards; nothing is averaged over suites."
 )
 RANK_NOTE = (

@@ -58,7 +58,7 @@ def difference_table(comparison: Comparison) -> Table:
         | answered_by_both(row)
         for row in comparison["rows"]
     ]
-    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} reading"
+    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} parse"
     facts = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
     notes = [f"{name}: {text}." for name, text in facts.items() if text]
     notes += comparison.get("judge_tests", [])
@@ -79,7 +79,7 @@ def story_table(comparison: Comparison) -> Table:
         Column(key="second", header=comparison["second"], unit="%", kind="share"),
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
-    title = f"{group_named(comparison['stage']).score_title} by {noun}, {comparison['reading']} reading"
+    title = f"{group_named(comparison['stage']).score_title} by {noun}, {comparison['reading']} parse"
     return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
 
 

@@ -73,27 +73,27 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     return [first_run, second_run], entrants_by_stage
 
 
-def unread(entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None) -> str:
-    """Return why one of the two has no figures of a reading, over the selection where there is one, in a sentence;
+def unread(entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None = None) -> str:
+    """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
     empty where both have."""
     for entrant in entrants:
-        if why := _unread(entrant, stage, reading, selection):
-            return f"{entrant['model']} has no {reading} figures. {why}".strip()
+        if why := _unread(entrant, stage, parse, selection):
+            return f"{entrant['model']} has no {parse} figures. {why}".strip()
     return ""
 
 
-def _unread(entrant: EntrantResults, stage: str, reading: str, selection: Selection | None) -> str:
+def _unread(entrant: EntrantResults, stage: str, parse: str, selection: Selection | None) -> str:
     figures = entrant["figures"]
-    if figures[reading]:
+    if figures[parse]:
         return ""
-    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).figures[stage][reading]
+    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).figures[stage][parse]
     return lacking(columns, selection.stories) if columns else figures.get("reason") or "It has none."
 
 
 def compare(
-    entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None = None
+    entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None = None
 ) -> Comparison:
-    """Return {first, second, stage, reading, differ, split, selection, rows, stories, n, tests, method, lead,
+    """Return {first, second, stage, parse, differ, split, selection, rows, stories, n, tests, method, lead,
     judge_tests}, cached by the scores of both entrants.
 
     Differences are first minus second, missing answers at their worst, over all stories or those of the selection,
@@ -105,7 +105,7 @@ def compare(
     category, first, second, difference}, the largest difference first, those that lack a score last. Raises
     NotComparable.
     """
-    if why := unread(entrants, stage, reading, selection):
+    if why := unread(entrants, stage, parse, selection):
         raise NotComparable(why)
     how = method(seed=SEED, unit=units_of_group(stage))
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
@@ -113,23 +113,23 @@ def compare(
         made_by(),
         [[entrant["scores"], entrant["model"], entrant["own"]] for entrant in entrants],
         stage,
-        reading,
+        parse,
         how,
         over,
     ]
     key = "comparison:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     comparison = cache.get(key)
     if comparison is None:
-        comparison = _compare(entrants, stage, reading, selection)
+        comparison = _compare(entrants, stage, parse, selection)
         cache.set(key, comparison, KEPT_SECONDS)
     return comparison | {"judge_tests": notes_of(entrants)}
 
 
-def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selection: Selection | None) -> Comparison:
+def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None) -> Comparison:
     figures_by_scores = dict(
         StoryScores.objects.filter(pk__in=[entrant["scores"] for entrant in entrants]).values_list("pk", "figures")
     )
-    sides = [figures_by_scores[entrant["scores"]][stage][reading] for entrant in entrants]
+    sides = [figures_by_scores[entrant["scores"]][stage][parse] for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -145,7 +145,7 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, reading: str, selec
         "first": entrants[0]["model"],
         "second": entrants[1]["model"],
         "stage": stage,
-        "reading": reading,
+        "reading": parse,
         "differ": "; ".join(f"{entrant['model']}: {entrant['own']}" for entrant in entrants if entrant["own"]),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",

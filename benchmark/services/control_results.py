@@ -29,7 +29,7 @@ from benchmark.services.paired_sides import Row, adjusted, columns_of, common_ca
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS, clusters_of, scores_by_story
+from benchmark.suites.story_scores import PARSES, clusters_of, scores_by_story
 from core.made_by import made_by
 from core.statistics import method
 from workers.models import JobState
@@ -67,22 +67,22 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
     rows: dict[str, dict[str, list[Row]]] = {}
     for stage in keys_of(run.suite):
         models = [entrant for entrant in stages.get(stage, ()) if entrant["entrant"] in endpoints]
-        for reading in READINGS:
+        for parse in PARSES:
             compared = []
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant["entrant"]]
                     sides = [
-                        columns_of(figures.get(keys.get((one.pk, endpoint))), stage, reading) for one in (run, control)
+                        columns_of(figures.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)
                     ]
                     if all(sides) and (row := _row(entrant, control, stage, sides))["n"]:
                         compared.append(row | {"beside_entrant": beside[control.pk, endpoint]})
-            rows.setdefault(stage, {})[reading] = adjusted(compared)
+            rows.setdefault(stage, {})[parse] = adjusted(compared)
     methods = {
-        stage: {reading: _method(of, units_of_group(stage)) for reading, of in by_reading.items()}
-        for stage, by_reading in rows.items()
+        stage: {parse: _method(of, units_of_group(stage)) for parse, of in by_parse.items()}
+        for stage, by_parse in rows.items()
     }
-    moved = {(row["control"], stage) for stage, of in rows.items() for reading in READINGS for row in of[reading]}
+    moved = {(row["control"], stage) for stage, of in rows.items() for parse in PARSES for row in of[parse]}
     left = [
         _left(run, control) | {"still": _still(control, stages, moved), "unread": outdated(settings_of(control))}
         for control in controls

@@ -47,21 +47,21 @@ def control_sections(keys: Sequence[str]) -> list[Section]:
     ]
 
 
-def control_tables(controls: Controls, reading: str) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the tables of one reading by name, without the reading."""
+def control_tables(controls: Controls, parse: str) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables of one parse by name, without the parse."""
     for stage in ordered_keys(controls["rows"]):
-        rows = controls["rows"][stage][reading]
+        rows = controls["rows"][stage][parse]
         if rows:
             yield (
                 f"controls-{stage}",
-                ShownTable(partial(difference_table, rows, controls, stage, reading)),
+                ShownTable(partial(difference_table, rows, controls, stage, parse)),
             )
             if any(row["stories"] for row in rows):
-                yield f"flips-{stage}", ShownTable(partial(flip_table, rows, stage, reading))
+                yield f"flips-{stage}", ShownTable(partial(flip_table, rows, stage, parse))
     yield "controls-left", ShownTable(partial(left_table, controls["left"]))
 
 
-def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stage: str, reading: str) -> Table:
+def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stage: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
     missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
@@ -80,7 +80,7 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
         Column(key="agreement", header="Same score", group="Answered by both", **share),
         Column(key="flipped", header="Another score", group="Answered by both", kind="count"),
     ]
-    title = f"{group_named(stage).score_title} under controls, {reading} reading"
+    title = f"{group_named(stage).score_title} under controls, {parse} parse"
     lead = [
         f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
         for name in dict.fromkeys(row["control"] for row in rows)
@@ -88,7 +88,7 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
     if controls["unfinished"]:
         lead.append(f"Not finished: {', '.join(controls['unfinished'])}. What has no answer yet counts as missing.")
     notes = [
-        controls["methods"][stage][reading],
+        controls["methods"][stage][parse],
         "Same score: a model's agreement with itself, over what has a score both ways.",
     ]
     if group_named(stage).counts and any(row["same"] for row in controls["left"]):
@@ -157,7 +157,7 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
     return Table(title="What controls leave as it is", columns=columns, rows=rows, notes=notes)
 
 
-def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> Table:
+def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Table:
     """Tabulate the stories in which answers flip, those with the most first."""
     one, many = suite_named(group_suite(stage)).cluster
     compared: dict[str, list[int]] = {}
@@ -193,25 +193,25 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, reading: str) -> T
     ]
     if len(flips) > MOST_STORIES:
         notes.append(f"The first {MOST_STORIES} of {len(flips):,} {many}.")
-    title = f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {reading} reading"
+    title = f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {parse} parse"
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 
-def control_pictures(controls: Controls, reading: str) -> Iterator[tuple[str, ShownPicture]]:
-    """Yield the pictures of one reading by name, without the reading."""
+def control_pictures(controls: Controls, parse: str) -> Iterator[tuple[str, ShownPicture]]:
+    """Yield the pictures of one parse by name, without the parse."""
     for stage in ordered_keys(controls["rows"]):
-        rows = controls["rows"][stage][reading]
+        rows = controls["rows"][stage][parse]
         score = group_named(stage).score_title
         models = [row for row in rows if row["kind"] == "model"]
         if models:
-            arguments = {"positional": [models], "score": score, "reading": reading, "over": units_of_group(stage)}
+            arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(stage)}
             yield (
                 f"controls-{stage}",
                 ShownPicture(f"{score}: published less controlled", _differences, partial(dict, arguments)),
             )
         cues = [row for row in rows if row["control"] == STORYLESS.name]
         if cues:
-            arguments = {"positional": [cues], "score": score, "reading": reading}
+            arguments = {"positional": [cues], "score": score, "parse": parse}
             yield f"cues-{stage}", ShownPicture(f"{score} without the story", _cues, partial(dict, arguments))
 
 

@@ -26,17 +26,17 @@ NOTES = (
         "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the "
         "other way."
     ),
-    "Holm's correction runs over all rows of this stage and reading, shown or not.",
+    "Holm's correction runs over all rows of this stage and parse, shown or not.",
 )
 
 
 def pairs_of(
-    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, reading: str
+    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, parse: str
 ) -> tuple[list[dict[str, Any]], str]:
     """Return (rows, method): {first, second, category, value, interval, n, p, p_adjusted, first_key, second_key}, the
     biggest difference first and those without one last; models by their unique labels, the keys of their entrants
     beside them."""
-    tested = differences(entrants, stage, selection)[reading]
+    tested = differences(entrants, stage, selection)[parse]
     names = {entrant["key"]: entrant["model"] for entrant in entrants}
     rows = [
         pair
@@ -59,7 +59,7 @@ def categories_among(rows: Sequence[Mapping[str, Any]], stage: str) -> list[str]
 
 
 def pair_table(
-    rows: Sequence[Mapping[str, Any]], stage: str, reading: str, method: str, entrants: Sequence[EntrantResults] = ()
+    rows: Sequence[Mapping[str, Any]], stage: str, parse: str, method: str, entrants: Sequence[EntrantResults] = ()
 ) -> Table:
     """Tabulate the rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
@@ -80,7 +80,7 @@ def pair_table(
         | answered_by_both(row)
         for row in rows
     ]
-    title = f"{group_named(stage).score_title}: differences between models, {reading} reading"
+    title = f"{group_named(stage).score_title}: differences between models, {parse} parse"
     told = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
     notes = [*(note.format(**told) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
     lead = unlike_missing({stage: entrants}) if entrants else []

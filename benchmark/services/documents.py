@@ -5,7 +5,7 @@ A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: m
 "controls" where it has some (`control_results`), with "by_method" where its models were asked by others too
 (`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with "unscored"
 where its suite could not score some, ready for JSON; its tables and figures are made from the entrants by name. Names
-of what has one reading end in it. One with "withheld", the number of stories that its reader still has work on, has the
+of what has one parse end in it. One with "withheld", the number of stories that its reader still has work on, has the
 tables and figures over all stories alone.
 """
 
@@ -37,8 +37,8 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from benchmark.suites.shown import EntrantResults, ReadingResults, ShownTable
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.shown import EntrantResults, ParseResults, ShownTable
+from benchmark.suites.story_scores import PARSES
 
 Document = dict[str, Any]
 Shown = TypeVar("Shown")
@@ -114,20 +114,20 @@ def suites_of(document: Document) -> list[Suite]:
     return [suite_named(name) for name in dict.fromkeys(map(group_suite, by_group(document)))]
 
 
-def results_of(document: Document, suite: Suite, reading: str) -> ReadingResults:
+def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
     stories, analyses of a run's."""
     entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
     read = {
-        stage: [entrant for entrant in group_entrants if entrant["readings"][reading]]
+        stage: [entrant for entrant in group_entrants if entrant["readings"][parse]]
         for stage, group_entrants in entrants.items()
     }
     of_board = document["kind"] == "leaderboard"
     analysed = {
-        stage: [entrant for entrant in group_entrants if not of_board and analyses_of(entrant, reading)]
+        stage: [entrant for entrant in group_entrants if not of_board and analyses_of(entrant, parse)]
         for stage, group_entrants in read.items()
     }
-    return ReadingResults(reading, entrants, read, analysed)
+    return ParseResults(parse, entrants, read, analysed)
 
 
 def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, Callable[[], Table]]:
@@ -140,24 +140,22 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
         for name, table in _of_groups(document)
         if table.whole or not withheld
     }
-    for reading in READINGS:
+    for parse in PARSES:
         for suite in suites_of(document):
-            results = results_of(document, suite, reading)
+            results = results_of(document, suite, parse)
             suite_tables = {
                 **own_of(suite.tables, results, failed),
                 **dict(_of_facets(results)),
-                **_of_controls(document, reading),
-                **_of_methods(document, reading),
+                **_of_controls(document, parse),
+                **_of_methods(document, parse),
             }
             visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
-            tables |= {
-                f"{name}-{reading}": _table_of(document, name, table, reading) for name, table in visible.items()
-            }
+            tables |= {f"{name}-{parse}": _table_of(document, name, table, parse) for name, table in visible.items()}
     return tables
 
 
 def own_of(
-    own: Callable[[ReadingResults], Mapping[str, Shown]], results: ReadingResults, failed: list[str] | None
+    own: Callable[[ParseResults], Mapping[str, Shown]], results: ParseResults, failed: list[str] | None
 ) -> Mapping[str, Shown]:
     """The tables or pictures of a suite's own, none where it could not say them; then `failed` gets its sentence."""
     try:
@@ -168,16 +166,16 @@ def own_of(
         return {}
 
 
-def _table_of(document: Document, name: str, table: ShownTable, reading: str) -> Callable[[], Table]:
+def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> Callable[[], Table]:
     make = _with_entered(document, name, table.make)
     papers = {
         of for suite in suites_of(document) for section in suite.sections if section.paper for of in section.tables
     }
-    if papers & {name, f"{name}-{reading}"}:
+    if papers & {name, f"{name}-{parse}"}:
         make = partial(_beside_a_paper, make)
     absent = absent_from(document, *table.groups)
     if not table.keeps_unread:
-        absent += [model for stage in table.groups for model in _without_figures(document, stage, reading)]
+        absent += [model for stage in table.groups for model in _without_figures(document, stage, parse)]
     return partial(_with_absent, make, absent) if absent else make
 
 
@@ -194,14 +192,14 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
     return replace(make(), absent=absent)
 
 
-def _without_figures(document: Document, stage: str, reading: str) -> list[Absent]:
-    """Return the models without a row in a table of one reading."""
+def _without_figures(document: Document, stage: str, parse: str) -> list[Absent]:
+    """Return the models without a row in a table of one parse."""
     entrants = document["stages"].get(stage) or []
-    return unread([entrant for entrant in entrants if not entrant["readings"][reading]], reading)
+    return unread([entrant for entrant in entrants if not entrant["readings"][parse]], parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
-    """Yield what every metric group has, both readings in one table."""
+    """Yield what every metric group has, both parses in one table."""
     judged: list[EntrantResults] = []
     for stage, entrants in by_group(document).items():
         if entrants:
@@ -216,22 +214,22 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
 
 
-def _of_controls(document: Document, reading: str) -> dict[str, ShownTable]:
+def _of_controls(document: Document, parse: str) -> dict[str, ShownTable]:
     controls = document.get("controls")
-    return dict(control_tables(controls, reading)) if controls else {}
+    return dict(control_tables(controls, parse)) if controls else {}
 
 
-def _of_methods(document: Document, reading: str) -> dict[str, ShownTable]:
+def _of_methods(document: Document, parse: str) -> dict[str, ShownTable]:
     by_method = document.get("by_method")
-    return dict(method_tables(by_method, reading)) if by_method else {}
+    return dict(method_tables(by_method, parse)) if by_method else {}
 
 
-def _of_facets(results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the tables by facet, and of single repetitions, in one reading."""
-    reading = results.reading
+def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables by facet, and of single repetitions, in one parse."""
+    parse = results.parse
     for stage, entrants in results.analysed.items():
         for name in group_named(stage).facets:
-            if kept := [entrant for entrant in entrants if "facets" in analyses_of(entrant, reading)]:
-                yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, reading))
-        if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, reading)]:
-            yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, reading))
+            if kept := [entrant for entrant in entrants if "facets" in analyses_of(entrant, parse)]:
+                yield f"facet-{name}-{stage}", ShownTable(partial(facet_table, kept, stage, name, parse))
+        if repeated := [entrant for entrant in entrants if "repetitions" in analyses_of(entrant, parse)]:
+            yield f"repetitions-{stage}", ShownTable(partial(repetition_table, repeated, stage, parse))

@@ -21,7 +21,7 @@ from benchmark.models import EnteredKind, EnteredRow
 from benchmark.suites.contract import Suite
 from benchmark.suites.published import Published
 from benchmark.suites.registry import suite_named, suites
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 Plain = Mapping[str, Any]
 """{"name", "kind", "source", "figures": {key: per cent as a text}} of an entered row."""
@@ -139,7 +139,7 @@ def enterable_suites() -> dict[str, Suite]:
 # --- in tables
 # ----------------------------------------------------------------------------------------------------------------
 def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], suite: Suite) -> Table:
-    """Return the table `make` makes, named `name` without its reading, with those rows below that have a figure in
+    """Return the table `make` makes, named `name` without its parse, with those rows below that have a figure in
     it."""
     table = make()
     placed = [(figure, column) for figure in suite.enterable if (column := figure.places.get(name))]
@@ -160,13 +160,13 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
 
 
 def _keys(name: str, column: str, suite: Suite) -> list[str]:
-    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a reading, as what is
+    """Return the keys of the columns that hold a figure: of a ranking and of its categories one a parse, as what is
     published is of neither."""
     groups = {group.key for group in suite.groups}
     if name in groups:
-        return [f"{reading}_{column}" for reading in READINGS]
+        return [f"{parse}_{column}" for parse in PARSES]
     if name.removeprefix("categories-") in groups:
-        return [f"{reading} {column}" for reading in READINGS]
+        return [f"{parse} {column}" for parse in PARSES]
     return [column]
 
 

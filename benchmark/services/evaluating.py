@@ -1,4 +1,4 @@
-"""The handler of a run's jobs: makes the request of each item, keeps both readings of the answer, and opens the steps
+"""The handler of a run's jobs: makes the request of each item, keeps both parses of the answer, and opens the steps
 that needed it."""
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _readable(run_items: QuerySet[RunItem]) -> QuerySet[RunItem]:
 
 
 def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = None) -> int:
-    """Apply the present parsers to every answer of a run; no call is made. Returns how many readings changed.
+    """Apply the present parsers to every answer of a run; no call is made. Returns how many parses changed.
 
     Raises RunRefused for more than `most` answers, and where the suite could not read some: these stay as they were,
     the others are parsed.
@@ -240,13 +240,13 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
     if failed:
         stay = "1 answer stays" if len(failed) == 1 else f"{len(failed):,} answers stay"
-        raise RunRefused(f"{changed:,} readings changed, and {stay} as before: {failed[0]}")
+        raise RunRefused(f"{changed:,} parses changed, and {stay} as before: {failed[0]}")
     return changed
 
 
 @transaction.atomic
 def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
-    """Parse a batch of answers again. Returns how many readings changed; `failed` gets a sentence for each answer that
+    """Parse a batch of answers again. Returns how many parses changed; `failed` gets a sentence for each answer that
     the suite cannot read."""
     changed = _store_parsed(list(_readable(RunItem.objects.filter(pk__in=ids))), failed)
     if changed:
@@ -255,7 +255,7 @@ def _read_batch(run: Run, ids: list[int], failed: list[str]) -> int:
 
 
 def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None) -> int:
-    """Parse these answers again and store what changed, in the caller's transaction. Returns how many readings changed.
+    """Parse these answers again and store what changed, in the caller's transaction. Returns how many parses changed.
     An answer that the suite cannot read stays as it was, and `failed` gets its sentence."""
     texts = answers_of(run_items)
     rows, items = [], []

@@ -1,4 +1,4 @@
-"""Item detail: the question, the answer, and both readings of it beside gold."""
+"""Item detail: the question, the answer, and both parses of it beside gold."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def items_beside(item: RunItem) -> list[RunItem]:
     return items
 
 
-def readings_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
+def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
-    readings. `place.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
+    parses. `place.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
     suite = suite_named(item.entrant.run.suite)
     try:
@@ -179,8 +179,8 @@ def _plain(view: ItemView) -> dict[str, Any]:
     parts = {
         "Content": view.question.sample.content,
         "Gold": view.question.sample.gold,
-        "Official reading": view.official,
-        "Repaired reading": view.repaired,
+        "Official parse": view.official,
+        "Repaired parse": view.repaired,
     }
     return {
         "parts": [

@@ -29,19 +29,17 @@ SPLIT = (
 
 
 PROMPTS = (
-    "Variance: of single scores in the repaired reading, by the same model with a fixed effect of each prompt and a "
+    "Variance: of single scores in the repaired parse, by the same model with a fixed effect of each prompt and a "
     "random one within each sample, over finished runs that differ in their prompts alone; of samples with a score "
     "in every repetition with all of them."
 )
 
 
-def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, reading: str) -> Table:
-    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the reading are left out by the
+def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, parse: str) -> Table:
+    """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
     caller."""
     group = group_named(stage)
-    facets_by_model = {
-        entrant["model"]: entrant["figures"]["analyses"][reading]["facets"][facet] for entrant in entrants
-    }
+    facets_by_model = {entrant["model"]: entrant["figures"]["analyses"][parse]["facets"][facet] for entrant in entrants}
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=group.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
@@ -51,7 +49,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, read
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)
-    title = f"{group.score_title} by {group.facets[facet].lower()}, {reading} reading (%)"
+    title = f"{group.score_title} by {group.facets[facet].lower()}, {parse} parse (%)"
     lead = unlike_missing({stage: entrants})
     return Table(
         title=title,
@@ -62,7 +60,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, read
     )
 
 
-def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: str) -> Table:
+def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str) -> Table:
     """Tabulate what single repetitions came to, beside the score over all of them."""
     group = group_named(stage)
     share: Mapping[str, Any] = {"kind": "share"}
@@ -77,10 +75,8 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, reading: st
         Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
         Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
     ]
-    rows = [
-        {"model": entrant["model"], **entrant["figures"]["analyses"][reading]["repetitions"]} for entrant in entrants
-    ]
-    title = f"{group.score_title} of single repetitions, {reading} reading (%)"
+    rows = [{"model": entrant["model"], **entrant["figures"]["analyses"][parse]["repetitions"]} for entrant in entrants]
+    title = f"{group.score_title} of single repetitions, {parse} parse (%)"
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 

@@ -20,7 +20,7 @@ SHOWN = 400
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """Two answers to one question, by the ids of their items, whose scores in the repaired reading differ."""
+    """Two answers to one question, by the ids of their items, whose scores in the repaired parse differ."""
 
     first: int
     second: int

@@ -1,7 +1,7 @@
 """Asking a judge once more for the rows that its judgements leave out.
 
 A judgement has one follow-up at most. It is an item of its run like any other, with a call in the ledger and a page of
-its own; its answer fills the gaps of the repaired reading (services/evaluating.py), never the official one.
+its own; its answer fills the gaps of the repaired parse (services/evaluating.py), never the official one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Items of a run as data: the answer with both readings of it, and on demand the prompt and what its sample holds."""
+"""Items of a run as data: the answer with both parses of it, and on demand the prompt and what its sample holds."""
 
 from __future__ import annotations
 

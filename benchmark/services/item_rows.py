@@ -1,6 +1,6 @@
 """The items of a model that a metric over rows rests on: those whose answers hold rows that the suite's filters mean.
 
-Answers are readings in JSON, which no two databases search alike, so that one model's are read and counted.
+Answers are parses in JSON, which no two databases search alike, so that one model's are read and counted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from benchmark.models import DatasetSample, Run, RunItem, SharedItem
 from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.suites.contract import Sample
-from benchmark.suites.item_filters import KeptReading, Rows
+from benchmark.suites.item_filters import KeptParse, Rows
 from benchmark.suites.registry import suite_named
 
 OFFICIAL, REPAIRED = "official", "repaired"
@@ -55,29 +55,29 @@ def rows_of_items(
     filters, unread = _filters(rows, chosen), _asks_for_unread(rows, chosen)
     listed = bool(rows.share and rows.share(filters))
     counts = {}
-    for pk, reading in _readings(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
-        count = rows.unread(reading) if rows.unread and unread else 0
-        meant, total = (count, count) if unread else rows.count(reading, filters)
+    for pk, parse in _parses(run, rows, chosen, RunItem.objects.all() if among is None else among, closed):
+        count = rows.unread(parse) if rows.unread and unread else 0
+        meant, total = (count, count) if unread else rows.count(parse, filters)
         if meant or (total and listed):
             counts[pk] = (meant, total)
     return counts
 
 
-def _readings(
+def _parses(
     run: Run, rows: Rows, chosen: Mapping[str, Any], among: QuerySet[Any], closed: Set[int]
-) -> list[tuple[int, KeptReading]]:
-    reading = chosen.get("reading") or REPAIRED
+) -> list[tuple[int, KeptParse]]:
+    parse = chosen.get("reading") or REPAIRED
     steps = rows.steps_of(_filters(rows, chosen)) & ({chosen["stage"]} if chosen.get("stage") else {*rows.steps})
     items = among.filter(entrant__run=run, entrant=chosen["model"], stage__in=steps).without(closed)
-    items = items.exclude(**{reading: None})
+    items = items.exclude(**{parse: None})
     if chosen.get("category"):
         items = items.filter(sample__category=chosen["category"])
-    if reading == REPAIRED:
+    if parse == REPAIRED:
         items = items.filter(unusable="")
-    kept = list(items.values_list("pk", "sample_id", "stage", reading))
+    kept = list(items.values_list("pk", "sample_id", "stage", parse))
     samples, resources = _samples(run, {sample for _, sample, _, _ in kept}), DatasetResources(run.dataset)
     return [
-        (pk, KeptReading(samples[sample], step, reading == OFFICIAL, answer, resources))
+        (pk, KeptParse(samples[sample], step, parse == OFFICIAL, answer, resources))
         for pk, sample, step, answer in kept
     ]
 

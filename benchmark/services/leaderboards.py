@@ -1,4 +1,4 @@
-"""Entrants of runs in order, with both readings, intervals and the groups that cannot be told apart.
+"""Entrants of runs in order, with both parses, intervals and the groups that cannot be told apart.
 
 The order is that of `inference.leaderboard`: by the worst case, on the same stories for all.
 
@@ -25,7 +25,7 @@ from benchmark.suites.registry import group_named, nouns_of_group, suite_named, 
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import (
-    READINGS,
+    PARSES,
     cases_by_story,
     categories_of,
     clusters_of,
@@ -143,12 +143,12 @@ def _parting(entrant: EntrantResults) -> dict[str, str]:
 def ranked_entrants(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
-    """Return the entrants with `readings`, their figures on the selection, `ranking` by reading, `group`, its letters,
-    by reading, and `no_letters`, why there are none, by reading. By rank of the repaired reading, then who has none,
+    """Return the entrants with `parses`, their figures on the selection, `ranking` by parse, `group`, its letters,
+    by parse, and `no_letters`, why there are none, by parse. By rank of the repaired parse, then who has none,
     then people: annotators, then experts, whose decisions are gold.
 
     A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]}
-    of those below it, and None of who is not ranked at all. Without an official reading `readings` has a `reason`,
+    of those below it, and None of who is not ranked at all. Without an official parse `parses` has a `reason`,
     which says why.
     """
     if not entrants:
@@ -157,7 +157,7 @@ def ranked_entrants(
     ranked = []
     for entrant in entrants:
         figures = part.get(entrant["key"]) or _own_figures(entrant)
-        ranking = {name: rankings[name].get(entrant["key"]) for name in READINGS}
+        ranking = {name: rankings[name].get(entrant["key"]) for name in PARSES}
         group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
         ranked.append(entrant | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
     return sorted(ranked, key=lambda entrant: _place(entrant, stage))
@@ -178,7 +178,7 @@ def _own_figures(entrant: EntrantResults) -> dict[str, Any]:
     figures = entrant["figures"]
     own = {"own": figures["own"]} if "own" in figures else {}
     return (
-        {name: figures[name] for name in READINGS}
+        {name: figures[name] for name in PARSES}
         | own
         | ({} if figures["official"] else {"reason": figures.get("reason", "")})
     )
@@ -197,7 +197,7 @@ def _score(entrant: EntrantResults, stage: str) -> float:
 def differences(
     entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
-    """Return by reading {pairs, method, tests}: every two models over the selection's stories and in each category, as
+    """Return by parse {pairs, method, tests}: every two models over the selection's stories and in each category, as
     `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on
     the same tests."""
     return _kept("differences", entrants, stage, selection, seed)
@@ -226,21 +226,21 @@ def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: 
 
 
 def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
-    """Return {"ranking": (rankings by reading and key, figures of the selection by key where they are not the report's
-    own, why there are no letters by reading), "differences": by reading}."""
+    """Return {"ranking": (rankings by parse and key, figures of the selection by key where they are not the report's
+    own, why there are no letters by parse), "differences": by parse}."""
     score_ids = {entrant["scores"] for entrant in (*models, *partial)}
     columns = {
         pk: figures[stage] for pk, figures in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "figures")
     }
     ranked, apart, no_letters = {}, {}, {}
-    for reading in READINGS:
-        comparison = _ranked(models, columns, stage, reading, selection, seed)
+    for parse in PARSES:
+        comparison = _ranked(models, columns, stage, parse, selection, seed)
         against = _against(comparison["pairs"])
-        ranked[reading] = {
+        ranked[parse] = {
             model["model"]: model | {"against": against.get(model["model"], {})} for model in comparison["models"]
         }
-        apart[reading] = {name: comparison[name] for name in ("pairs", "method", "tests")}
-        no_letters[reading] = comparison["no_letters"]
+        apart[parse] = {name: comparison[name] for name in ("pairs", "method", "tests")}
+        no_letters[parse] = comparison["no_letters"]
     part = {entrant["key"]: _part(entrant, columns[entrant["scores"]], stage, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
@@ -256,16 +256,16 @@ def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any
 def _part(
     entrant: EntrantResults, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
 ) -> dict[str, Any]:
-    """Return both readings of an entrant's figures on the selection; of a person also against gold with the person's
+    """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
-    figures = _readings(columns, stage, selection, seed)
+    figures = _parses(columns, stage, selection, seed)
     if not figures["official"]:
         why = lacking(columns["official"], selection.stories)
         figures["reason"] = why if columns["official"] else entrant["figures"].get("reason", why)
-    return figures | ({"own": _readings(columns["own"], stage, selection, seed)} if "own" in columns else {})
+    return figures | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
-def _readings(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
+def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official = selection.stories, columns["official"]
     figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules), "official": None}
@@ -275,15 +275,15 @@ def _readings(columns: Mapping[str, Any], stage: str, selection: Selection, seed
     return figures
 
 
-def _ranked(models, columns, stage: str, reading: str, selection: Selection | None, seed: int) -> dict[str, Any]:
+def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     cases: dict[str, dict[int, Case | None]] = {}
     categories: dict[int, str] = {}
     clusters: dict[int, str] = {}
     everything: set[int] = set()
     for model in models:
-        column, stories = columns[model["scores"]][reading], selection.stories if selection else set(model["numbers"])
+        column, stories = columns[model["scores"]][parse], selection.stories if selection else set(model["numbers"])
         everything |= stories
-        if column and not (reading == "official" and lacking(column, stories)):
+        if column and not (parse == "official" and lacking(column, stories)):
             cases[model["key"]] = cases_by_story(column, group_named(stage).score)
             categories |= categories_of(column)
             clusters |= clusters_of(column)

@@ -35,7 +35,7 @@ from benchmark.services.paired_sides import (
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from core.made_by import made_by
 from core.statistics import method
 from workers.models import JobState
@@ -128,11 +128,11 @@ def _finder(keys: Mapping[tuple[int, int], int], figures: Mapping[int, Any]) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """One metric group in one reading: the methods, the first of which is plain, whose answers count, their scores by
+    """One metric group in one parse: the methods, the first of which is plain, whose answers count, their scores by
     run and endpoint, and over which samples; the report corrects over so many `tests`."""
 
     stage: str
-    reading: str
+    parse: str
     methods: Mapping[str, str]
     chosen: Chosen
     scores: Callable[[int, int], Any]
@@ -150,9 +150,7 @@ class _Table:
         """Return the scores of a model by a method, None where there are none."""
         asked = self.asked(method, endpoint)
         return (
-            None
-            if isinstance(asked, str)
-            else columns_of(self.scores(asked.run.pk, endpoint), self.stage, self.reading)
+            None if isinstance(asked, str) else columns_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
         )
 
 
@@ -166,15 +164,15 @@ def _compared(
         models = [entrant for entrant in stages.get(stage, ()) if entrant["entrant"] in endpoints]
         if group_named(stage).scored != answering_step(run):
             continue  # other steps are asked alike by all methods
-        for reading in READINGS:
-            table = _Table(stage, reading, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
+        for parse in PARSES:
+            table = _Table(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
             compared = [row for entrant in models for row in _of_model(table, entrant, endpoints[entrant["entrant"]])]
             if any(row["score"] for row in compared):
-                rows.setdefault(stage, {})[reading] = adjusted(compared)
+                rows.setdefault(stage, {})[parse] = adjusted(compared)
     plain = next(iter(methods))
     how = {
-        stage: {reading: _how(of, methods[plain], units_of_group(stage)) for reading, of in by_reading.items()}
-        for stage, by_reading in rows.items()
+        stage: {parse: _how(of, methods[plain], units_of_group(stage)) for parse, of in by_parse.items()}
+        for stage, by_parse in rows.items()
     }
     return {"methods": dict(methods), "plain": plain, "rows": rows, "how": how}
 
@@ -217,13 +215,13 @@ def _figures(table: _Table, method: str, endpoint: int) -> Row:
 def _why(table: _Table, row: Row, endpoint: int) -> str:
     """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
     if row["score"] is None:
-        return f"No {table.reading} figures."
+        return f"No {table.parse} figures."
     if row["value"] is not None or row["method"] == table.plain:
         return ""
     title = table.methods[table.plain]
     if isinstance(table.asked(table.plain, endpoint), str):
         return f"Not asked {title}."
-    return f"Nothing was asked both ways, or has {table.reading} figures."
+    return f"Nothing was asked both ways, or has {table.parse} figures."
 
 
 def _how(rows: Sequence[Row], plain: str, unit: str) -> str:

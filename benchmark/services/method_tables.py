@@ -23,15 +23,15 @@ def method_sections(keys: Sequence[str]) -> list[Section]:
     return [Section("By method", pictures, tables)]
 
 
-def method_tables(by_method: ByMethod, reading: str) -> Iterator[tuple[str, ShownTable]]:
-    """Yield the tables of one reading by name, without the reading."""
+def method_tables(by_method: ByMethod, parse: str) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the tables of one parse by name, without the parse."""
     for stage in ordered_keys(by_method["rows"]):
-        if rows := by_method["rows"][stage].get(reading):
-            yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, reading))
-            yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, reading))
+        if rows := by_method["rows"][stage].get(parse):
+            yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, parse))
+            yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, parse))
 
 
-def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: str) -> Table:
+def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str) -> Table:
     """Tabulate the score of each model by each method, a column a method."""
     columns = [
         Column(
@@ -47,7 +47,7 @@ def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: s
     notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
     notes += _lacking("Without a score", [row for row in rows if row["score"] is None])
     return Table(
-        title=f"{group_named(stage).score_title} by method, {reading} reading",
+        title=f"{group_named(stage).score_title} by method, {parse} parse",
         columns=[Column(key="model", header="Model"), *columns],
         rows=[_scores(of, stage) for of in _by_model(rows)],
         lead=_lead(rows, by_method, stage),
@@ -109,7 +109,7 @@ def _source(row: Row, stage: str, behind: Mapping[str, Row]) -> Source:
     )
 
 
-def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, reading: str) -> Table:
+def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str) -> Table:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method["methods"][by_method["plain"]]
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
@@ -129,12 +129,12 @@ def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, readi
     ]
     compared = [row for row in rows if row["method"] != by_method["plain"]]
     notes = [
-        by_method["how"][stage][reading],
+        by_method["how"][stage][parse],
         f"Score and {plain} are over the samples of the difference, missing answers at their worst.",
         *_lacking("Without a difference", [row for row in compared if row["value"] is None]),
     ]
     return Table(
-        title=f"{group_named(stage).score_title}: methods less {plain}, {reading} reading",
+        title=f"{group_named(stage).score_title}: methods less {plain}, {parse} parse",
         columns=columns,
         rows=[_difference(row, rows, by_method["plain"], stage) for row in compared],
         section="model",
@@ -157,13 +157,13 @@ def _difference(row: Row, rows: Sequence[Row], plain: str, stage: str) -> Source
     return SourcedRow(cells, replace(source, unranked=True))
 
 
-def method_pictures(by_method: ByMethod, reading: str) -> Iterator[tuple[str, ShownPicture]]:
-    """Yield the pictures of one reading by name, without the reading."""
+def method_pictures(by_method: ByMethod, parse: str) -> Iterator[tuple[str, ShownPicture]]:
+    """Yield the pictures of one parse by name, without the parse."""
     for stage in ordered_keys(by_method["rows"]):
-        rows, score = by_method["rows"][stage].get(reading), group_named(stage).score_title
+        rows, score = by_method["rows"][stage].get(parse), group_named(stage).score_title
         if not rows:
             continue
-        told = {"score": score, "reading": reading, "over": units_of_group(stage)}
+        told = {"score": score, "parse": parse, "over": units_of_group(stage)}
         scores = {"positional": [rows], **told}
         yield f"method-scores-{stage}", ShownPicture(f"{score} by method", _plot_scores, partial(dict, scores))
         plain = by_method["plain"]

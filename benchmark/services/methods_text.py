@@ -138,7 +138,7 @@ def _later(change: Mapping[str, Any], many: str) -> str:
     """Return what a run's `spec.later` says of one thing that was done to it (services/runs.py)."""
     parts = [f"models {', '.join(change['models'])}"] if change.get("models") else []
     parts += [f"{change['stories']:,} {many}"] if change.get("stories") else []
-    parts += [f"{change['changed']:,} readings changed"] if change["did"] == READ_AGAIN else []
+    parts += [f"{change['changed']:,} parses changed"] if change["did"] == READ_AGAIN else []
     parts += (
         [f"{change['judgements']:,} judgements, prompt SHA-256 {change['prompt']}"] if change.get("judgements") else []
     )
@@ -307,6 +307,6 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked "
         f"by the mean over all {many} with missing answers at their worst, and compared in pairs on the same scores "
         f"by a two-sided sign-flip test of the mean difference by {cluster}, with Holm's correction over all pairs of "
-        f"a stage and reading, over all {many} and in each category; models without a common letter are shown to "
+        f"a stage and parse, over all {many} and in each category; models without a common letter are shown to "
         "differ at the 5 % level, and a common letter does not mean that they are equal."
     ) + (f" {told}." if few else "")

@@ -23,9 +23,9 @@ def scores_of_runs(runs: Sequence[Run]) -> Scores:
     return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "figures"))
 
 
-def columns_of(figures: Mapping[str, Any] | None, stage: str, reading: str) -> Mapping[str, Any] | None:
-    """Return the scores of one metric group and reading, None where there are none."""
-    return ((figures or {}).get(stage) or {}).get(reading)
+def columns_of(figures: Mapping[str, Any] | None, stage: str, parse: str) -> Mapping[str, Any] | None:
+    """Return the scores of one metric group and parse, None where there are none."""
+    return ((figures or {}).get(stage) or {}).get(parse)
 
 
 def common_cases(sides: Sequence[Mapping[str, Any]], stage: str, among: Set[int] | None = None) -> Cases:

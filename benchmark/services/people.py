@@ -37,7 +37,7 @@ def person_of(run: Run, key: str) -> Person | None:
 
 def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
     """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired
-    reading counts it."""
+    parse counts it."""
     scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
     columns = scores.figures[suite_named(run.suite).people]["repaired"]
     rows = zip(columns["stories"], columns["categories"], strict=True)

@@ -10,7 +10,7 @@ from benchmark.domain.tables import Column
 from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 PEOPLE_NOTE = (
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
@@ -23,14 +23,14 @@ SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the re
 
 
 def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
-    """Overall accuracy of people against gold that contains their own votes, by reading; none without people."""
-    own_readings = [entrant["readings"]["own"] for entrant in entrants if entrant["readings"].get("own")]
+    """Overall accuracy of people against gold that contains their own votes, by parse; none without people."""
+    own_parses = [entrant["readings"]["own"] for entrant in entrants if entrant["readings"].get("own")]
     return [
         Column(
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
         )
-        for name in READINGS
-        if any(reading[name] for reading in own_readings)
+        for name in PARSES
+        if any(parse[name] for parse in own_parses)
     ]
 
 

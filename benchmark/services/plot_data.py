@@ -1,4 +1,4 @@
-"""Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one reading end in
+"""Data of the plots of a document, by name; a plot is drawn when it is asked for. Names of plots of one parse end in
 it."""
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from benchmark.suites.registry import group_named, nouns_of_group, units_of_grou
 from benchmark.suites.showing.entrants import analyses_of, models_of
 from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
-from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, ShownPicture
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
+from benchmark.suites.story_scores import PARSES
 
 WIDTHS = ("page", "column")
 """What a picture is drawn for: the text of a paper, or a column of it."""
@@ -71,36 +71,36 @@ def _not_shown(absent: Sequence[Absent]) -> str:
 def figures_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
     """Return the plots by name that the reader of the document may see. `failed` is as `tables_of` has it."""
     pictures = dict(_leaderboards(document))
-    for reading in READINGS:
+    for parse in PARSES:
         for suite in suites_of(document):
-            results = results_of(document, suite, reading)
+            results = results_of(document, suite, parse)
             suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
-            suite_pictures |= dict(control_pictures(document["controls"], reading)) if "controls" in document else {}
-            suite_pictures |= dict(method_pictures(document["by_method"], reading)) if "by_method" in document else {}
+            suite_pictures |= dict(control_pictures(document["controls"], parse)) if "controls" in document else {}
+            suite_pictures |= dict(method_pictures(document["by_method"], parse)) if "by_method" in document else {}
             by_name = {
                 **dict(_matrices(document, results)),
-                **{name: _picture_of(document, picture, reading) for name, picture in suite_pictures.items()},
+                **{name: _picture_of(document, picture, parse) for name, picture in suite_pictures.items()},
             }
-            pictures |= {f"{name}-{reading}": picture for name, picture in by_name.items()}
+            pictures |= {f"{name}-{parse}": picture for name, picture in by_name.items()}
     return {name: picture for name, picture in pictures.items() if picture.whole or not document.get("withheld")}
 
 
-def _of(title: str, reading: str) -> str:
-    return f"{title}, {reading} reading"
+def _of(title: str, parse: str) -> str:
+    return f"{title}, {parse} parse"
 
 
-def _picture_of(document: Document, picture: ShownPicture, reading: str) -> Picture:
-    """Return a suite's plot with the models that have no figures of the reading."""
+def _picture_of(document: Document, picture: ShownPicture, parse: str) -> Picture:
+    """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
-    absent += [model for stage in picture.groups for model in unread(document["stages"].get(stage) or [], reading)]
-    return Picture(_of(picture.title, reading), picture.plot, picture.arguments, tuple(absent), picture.whole)
+    absent += [model for stage in picture.groups for model in unread(document["stages"].get(stage) or [], parse)]
+    return Picture(_of(picture.title, parse), picture.plot, picture.arguments, tuple(absent), picture.whole)
 
 
 def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     """Yield the ranking of each metric group."""
     for stage, entrants in by_group(document).items():
         if entrants:
-            title, absent = f"{group_named(stage).score_title}, both readings", tuple(absent_from(document, stage))
+            title, absent = f"{group_named(stage).score_title}, both parses", tuple(absent_from(document, stage))
             make_arguments = partial(_leaderboard_arguments, entrants, stage)
             yield (
                 f"leaderboard-{stage}",
@@ -124,16 +124,16 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
         missing = missing_of(entrant, stage)
         ranking = (entrant.get("ranking") or {}).get("repaired") or {}
         row = {"model": entrant["model"], "group": entrant["group"]["repaired"], "ranks": ranking.get("ranks")}
-        row |= {name: score_of(entrant, name, stage) for name in READINGS}
+        row |= {name: score_of(entrant, name, stage) for name in PARSES}
         row["left_out"] = left_out(missing)
         rows.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
     return rows
 
 
-def score_of(entrant: EntrantResults, reading: str, stage: str) -> dict[str, Any] | None:
+def score_of(entrant: EntrantResults, parse: str, stage: str) -> dict[str, Any] | None:
     """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many
-    samples it is, and how many the reading leaves out."""
-    overall = (entrant["readings"][reading] or {}).get("overall")
+    samples it is, and how many the parse leaves out."""
+    overall = (entrant["readings"][parse] or {}).get("overall")
     if not overall:
         return None
     counts = {"n": int(overall.get("n", overall["stories"])), "unusable": overall.get("unusable", 0)}
@@ -144,41 +144,41 @@ MATRIX_FROM = 3
 """Two models need no picture of their pairs."""
 
 
-def _matrices(document: Document, results: ReadingResults) -> Iterator[tuple[str, Picture]]:
+def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, Picture]]:
     """The differences between all pairs."""
     for stage, entrants in results.entrants.items():
-        if len(in_rank_order(entrants, results.reading)) >= MATRIX_FROM:
+        if len(in_rank_order(entrants, results.parse)) >= MATRIX_FROM:
             title = f"{group_named(stage).score_title}: differences between all pairs"
             make_arguments, absent = (
-                partial(_pairs, entrants, stage, results.reading),
-                _unpaired(document, stage, results.reading),
+                partial(_pairs, entrants, stage, results.parse),
+                _unpaired(document, stage, results.parse),
             )
             yield (
                 f"pairs-{stage}",
-                Picture(_of(title, results.reading), lambda: plots().pair_matrix, make_arguments, tuple(absent)),
+                Picture(_of(title, results.parse), lambda: plots().pair_matrix, make_arguments, tuple(absent)),
             )
 
 
-def _unpaired(document: Document, stage: str, reading: str) -> list[Absent]:
-    """Return the models that are absent, and those without a rank in the reading; people are not compared."""
+def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
+    """Return the models that are absent, and those without a rank in the parse; people are not compared."""
     models = models_of(document["stages"].get(stage) or [])
-    ranked = {model["key"] for model in in_rank_order(models, reading)}
+    ranked = {model["key"] for model in in_rank_order(models, parse)}
     unpaired = absent_from(document, stage)
     for model in models:
         if model["key"] not in ranked:
-            ranking = (model.get("ranking") or {}).get(reading) or {}
+            ranking = (model.get("ranking") or {}).get(parse) or {}
             why = ranking.get("reason") or model["readings"].get("reason") or "not ranked"
             unpaired.append({"model": model["model"], "why": why.removesuffix(".")})
     return unpaired
 
 
-def _pairs(entrants: Sequence[EntrantResults], stage: str, reading: str) -> dict[str, Any]:
-    ranked = in_rank_order(entrants, reading)
-    cells = [[_pair(first["ranking"][reading]["against"], second["key"]) for second in ranked] for first in ranked]
+def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> dict[str, Any]:
+    ranked = in_rank_order(entrants, parse)
+    cells = [[_pair(first["ranking"][parse]["against"], second["key"]) for second in ranked] for first in ranked]
     return {
         "positional": [[entrant["model"] for entrant in ranked], cells],
         "score": group_named(stage).score_title,
-        "reading": reading,
+        "parse": parse,
     }
 
 
@@ -192,29 +192,29 @@ def _pair(against: Mapping[str, Sequence[Any]], key: str) -> dict[str, Any] | No
 MOST_PANELS = 30
 
 
-def _parts(suite: Suite, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
+def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the score by category, unless the suite has its own plot of that, and by facet, up to as many panels as can
     be told apart."""
-    reading = results.reading
+    parse = results.parse
     for stage, read in results.read.items():
         group = group_named(stage)
-        analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, reading)]
+        analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, parse)]
         parts = {}
         if suite.draws_categories(group):
             parts[f"categories-{stage}"] = (
                 suite.category_noun,
-                [_category_values(entrant, stage, reading) for entrant in read],
+                [_category_values(entrant, stage, parse) for entrant in read],
             )
         for name, title in group.facets.items():
             rows = [
-                {"model": entrant["model"], "values": _named(analyses_of(entrant, reading)["facets"][name], group)}
+                {"model": entrant["model"], "values": _named(analyses_of(entrant, parse)["facets"][name], group)}
                 for entrant in analysed
             ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
         for name, (part, rows) in parts.items():
             if 1 < len({value for row in rows for value in row["values"]}) <= MOST_PANELS:
                 arguments = {
-                    "positional": [rows], "reading": reading, "score": group.score_title, "part": part,
+                    "positional": [rows], "parse": parse, "score": group.score_title, "part": part,
                     "short": suite.categories,
                     "over": units_of_group(stage),
                 }  # fmt: skip
@@ -231,9 +231,9 @@ def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Any]:
     return {group.facet_values.get(value, value): figure for value, figure in values.items()}
 
 
-def _category_values(entrant: EntrantResults, stage: str, reading: str) -> dict[str, Any]:
+def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
     """Return {"model", "values": {category: figure}} of one entrant."""
-    rows = entrant["readings"][reading]["by_category"]
+    rows = entrant["readings"][parse]["by_category"]
     return {
         "model": entrant["model"],
         "values": {row["story_category"]: figure_of(row, group_named(stage).score) for row in rows},

@@ -32,7 +32,7 @@ def report_of(run: Run) -> dict[str, Any]:
     The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]};
     `official` and `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of
     `official` have an `interval` too. `reason` says why `official` is None; `answered` counts the answers that official
-    scoring takes. `analyses` is {reading: those of the suite}, None where the reading has no figures. Of a person the
+    scoring takes. `analyses` is {reading: those of the suite}, None where the parse has no figures. Of a person the
     group that the suite names for people has `labelled` and `own` too, as `suites.people` says. `failed` is the
     sentence of a suite that could not score what this one said: then no group has figures.
     """

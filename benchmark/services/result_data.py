@@ -1,4 +1,4 @@
-"""Rankings of a report or a leaderboard as data: by metric group, in both readings, with intervals, bounds and who is
+"""Rankings of a report or a leaderboard as data: by metric group, in both parses, with intervals, bounds and who is
 absent."""
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ from benchmark.domain.tables.estimates import interval_of, share_column, worst_o
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
 from benchmark.suites.contract import GUESSED, LEFT_OUT, WRONG, MetricGroup
 from benchmark.suites.registry import group_named, group_suite, nouns_of_group, suite_named, units_of_group
-from benchmark.suites.showing.entrants import by_category, measured, readings_in, row_of, short_names_of, unjudged
+from benchmark.suites.showing.entrants import by_category, measured, parses_in, row_of, short_names_of, unjudged
 from benchmark.suites.showing.judges import COLUMN, NOTE, notes_of, tests_of
 from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
-GROUPS = {"official": "Official reading (%)", "repaired": "Repaired reading (%)"}
+GROUPS = {"official": "Official parse (%)", "repaired": "Repaired parse (%)"}
 RANKING, MISSING = "Ranking", "Missing answers (%)"
 RANK_NOTE = (
     "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its "
@@ -28,7 +28,7 @@ GROUP_NOTE = (
     "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's "
     "correction over all pairs and categories. People are neither ranked nor tested."
 )
-READING_NOTE = (
+PARSE_NOTE = (
     "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. "
     "Brackets: 95 % intervals over {units}."
 )
@@ -47,7 +47,7 @@ UNJUDGED_NOTE = (
 
 
 def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
-    """Every figure of a metric group: the ranking, what is missing, then both readings."""
+    """Every figure of a metric group: the ranking, what is missing, then both parses."""
     group = group_named(stage)
     rows, below = _ranked([(entrant, _stage_row(entrant, stage)) for entrant in entrants])
     table = Table(
@@ -65,10 +65,10 @@ def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
 def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
     group = group_named(stage)
     columns = [Column(key="model", header="Model"), *_ranking_columns("repaired", RANKING), *_missing_columns(group)]
-    for reading in reversed(readings_in(entrants)):  # the repaired one, which the ranking goes by, first
-        if reading == "official":
-            columns += [*_ranking_columns(reading, GROUPS[reading]), *_count_columns(entrants, group)]
-        columns += [_figure_column(reading, name, group) for name in group.headers]
+    for parse in reversed(parses_in(entrants)):  # the repaired one, which the ranking goes by, first
+        if parse == "official":
+            columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
+        columns += [_figure_column(parse, name, group) for name in group.headers]
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])
@@ -103,16 +103,16 @@ def _official(entrant: EntrantResults) -> Mapping[str, Any]:
     return overall
 
 
-def _figure_column(reading: str, name: str, group: MetricGroup) -> Column:
-    key, label = f"{reading}_{name}", group.labels.get(name, "")
-    named = {"header": group.headers[name], "label": label, "group": GROUPS[reading]}
+def _figure_column(parse: str, name: str, group: MetricGroup) -> Column:
+    key, label = f"{parse}_{name}", group.labels.get(name, "")
+    named = {"header": group.headers[name], "label": label, "group": GROUPS[parse]}
     named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
     return share_column(key, unit="", interval=f"{key}_interval", worst=f"{key}_worst", **named)
 
 
-def _ranking_columns(reading: str, group: str) -> list[Column]:
-    rank = Column(key=f"{reading}_rank", header="Rank", kind="count", group=group, interval=f"{reading}_ranks")
-    return [rank, Column(key=f"{reading}_group", header="Group", group=group)]
+def _ranking_columns(parse: str, group: str) -> list[Column]:
+    rank = Column(key=f"{parse}_rank", header="Rank", kind="count", group=group, interval=f"{parse}_ranks")
+    return [rank, Column(key=f"{parse}_group", header="Group", group=group)]
 
 
 def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
@@ -124,8 +124,8 @@ def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[Sou
 
 def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     row: dict[str, Any] = {}
-    for reading in READINGS:
-        row |= _of_reading(entrant, stage, reading)
+    for parse in PARSES:
+        row |= _of_parse(entrant, stage, parse)
     missing = missing_of(entrant, stage)
     ranking = (entrant.get("ranking") or {}).get("repaired") or {}
     row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
@@ -136,36 +136,36 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     return row_of(entrant, stage, row, _where(stage))
 
 
-def _of_reading(entrant: EntrantResults, stage: str, reading: str) -> dict[str, Any]:
+def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    overall = (entrant["readings"][reading] or {}).get("overall", {})
+    overall = (entrant["readings"][parse] or {}).get("overall", {})
     for name in group_named(stage).headers:
-        key = f"{reading}_{name}"
+        key = f"{parse}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
-        row[f"{key}_worst"] = _at_worst(overall, name, reading)
+        row[f"{key}_worst"] = _at_worst(overall, name, parse)
         row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(stage).unit and overall else None
-    ranking = (entrant.get("ranking") or {}).get(reading) or {}
-    row |= {f"{reading}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
-    return row | {f"{reading}_group": entrant["group"][reading]}
+    ranking = (entrant.get("ranking") or {}).get(parse) or {}
+    row |= {f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
+    return row | {f"{parse}_group": entrant["group"][parse]}
 
 
-def _at_worst(figures: Mapping[str, Any], name: str, reading: str) -> Any:
+def _at_worst(figures: Mapping[str, Any], name: str, parse: str) -> Any:
     """What marks compare; official figures that were kept before they had bounds stand for themselves."""
-    return figures.get(name) if reading == "official" and "bounds" not in figures else worst_of(figures, name)
+    return figures.get(name) if parse == "official" and "bounds" not in figures else worst_of(figures, name)
 
 
 def _where(stage: str) -> dict[str, Items]:
     """The items behind each figure."""
     names = group_named(stage).headers
-    where = {f"{reading}_{name}": Items(measured(stage, name, reading)) for reading in READINGS for name in names}
+    where = {f"{parse}_{name}": Items(measured(stage, name, parse)) for parse in PARSES for name in names}
     where |= {key: Items({"problem": "missing"}) for key in ("unusable", "low", "high")}
     return where | {"unjudged": Items({"problem": "gaps"})}
 
 
 def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     group = group_named(stage)
-    reading = READING_NOTE.format(officially=OFFICIALLY[group.unread], units=units_of_group(stage))
-    notes = [RANK_NOTE, GROUP_NOTE, reading]
+    parse = PARSE_NOTE.format(officially=OFFICIALLY[group.unread], units=units_of_group(stage))
+    notes = [RANK_NOTE, GROUP_NOTE, parse]
     notes += group.notes
     if group.judged:
         notes += [UNJUDGED_NOTE] if any(unjudged(entrant) for entrant in entrants) else []
@@ -194,13 +194,11 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     """The score of a metric group by category, official beside repaired."""
     short = short_names_of(stage)
     categories = in_order(
-        (name for entrant in entrants for reading in READINGS for name in by_category(entrant, reading)), short
+        (name for entrant in entrants for parse in PARSES for name in by_category(entrant, parse)), short
     )
     columns = [Column(key="model", header="Model")]
     for category in categories:
-        columns += [
-            _category_column(reading, category, short.get(category, category)) for reading in readings_in(entrants)
-        ]
+        columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
     ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
     nouns = f"n: {nouns_of_group(stage)[1]}."
     table = Table(
@@ -218,23 +216,23 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
 HEADS = {"official": "Official", "repaired": "Repaired"}
 
 
-def _category_column(reading: str, category: str, group: str) -> Column:
-    key = f"{reading} {category}"
+def _category_column(parse: str, category: str, group: str) -> Column:
+    key = f"{parse} {category}"
     beside = {"interval": f"{key} interval", "n": f"{key} n", "worst": f"{key} worst"}
-    return share_column(key, HEADS[reading], unit="", group=group, **beside)
+    return share_column(key, HEADS[parse], unit="", group=group, **beside)
 
 
 def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     score = group_named(stage).score
     row: dict[str, Any] = {}
     where: dict[str, Items] = {}
-    for reading in READINGS:
-        for category, figures in by_category(entrant, reading).items():
-            key = f"{reading} {category}"
+    for parse in PARSES:
+        for category, figures in by_category(entrant, parse).items():
+            key = f"{parse} {category}"
             row |= {key: figures[score], **interval_of(f"{key} interval", figures, score)}
             row |= {
                 f"{key} n": int(figures.get("n", figures["stories"])),
-                f"{key} worst": _at_worst(figures, score, reading),
+                f"{key} worst": _at_worst(figures, score, parse),
             }
-            where[key] = Items({"category": category} | measured(stage, score, reading))
+            where[key] = Items({"category": category} | measured(stage, score, parse))
     return row_of(entrant, stage, row, where)

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, Run, RunItem, SharedItem, SharedReport
-from benchmark.models.run import Reading
+from benchmark.models.run import ParsedAnswer
 from benchmark.services.across import rankings_across
 from benchmark.services.across_reports import across_report, items_behind
 from benchmark.services.archiving import standing
@@ -105,7 +105,7 @@ def _compared(comparison: Comparison) -> str:
     part = f" of {comparison['selection']}" if comparison["selection"] else ""
     return (
         f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for "
-        f"which both have a score, in the {comparison['reading']} reading. Differences are first minus second. "
+        f"which both have a score, in the {comparison['reading']} parse. Differences are first minus second. "
         f"{how[:1].upper()}{how[1:]}."
         + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
     )
@@ -119,7 +119,7 @@ def _keep(by: User | None, project: Project, run: Run | None, title: str, docume
     return report
 
 
-_COLUMNS = [column.attname for column in Reading._meta.get_fields()]
+_COLUMNS = [column.attname for column in ParsedAnswer._meta.get_fields()]
 _AT_ONCE = 500
 
 

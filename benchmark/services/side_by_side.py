@@ -1,4 +1,4 @@
-"""Answers of two models to one sample: the prompt once, both answers, and what both readings have of each line, with
+"""Answers of two models to one sample: the prompt once, both answers, and what both parses have of each line, with
 what differs."""
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
 def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
     """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first;
     `cells` are {"official", "repaired", "right", "officially_right", "note", "apart"} of each side, as its line has
-    them, `apart` where the official reading has something else or another verdict. Lines differ where a reading or its
+    them, `apart` where the official parse has something else or another verdict. Lines differ where a parse or its
     verdict does."""
     by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
     places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)

@@ -24,7 +24,7 @@ from benchmark.domain.tables.categories import in_order
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.structure_joins import Joined, Joining, Pair
 from benchmark.services.structure_sides import Measure, Sides
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.showing.entrants import short_names_of
 from core.made_by import made_by
@@ -45,7 +45,7 @@ class Choice:
     measure: Measure
     answers: MetricGroup
     models: tuple[str, ...]
-    reading: Reading = "repaired"
+    parse: Parse = "repaired"
     cut: float | None = None
     counted: str = QUESTIONS
     structure_run: str = ""
@@ -98,7 +98,7 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     pairs, absent = _pairs(sides, choice, choice.measure)
     other_pairs = {of.key: _pairs(sides, choice, of)[0] for of in sides.measures}
     listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]
-    joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.reading)
+    joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
     absent += [{"model": of.pair.model, "why": of.why or "no story in common"} for of in joined if not of.observations]
     joined = [of for of in joined if of.observations]
@@ -137,7 +137,7 @@ def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Ch
     compared = [
         made_by(),
         sorted({(pair.model, pair.structure["scores"], pair.answers["scores"]) for pair in pairs}),
-        [choice.measure.key, choice.answers.key, choice.reading, cut, choice.counted, choice.models],
+        [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
     ]
     key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
     kept: T | None = cache.get(key)

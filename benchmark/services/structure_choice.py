@@ -88,7 +88,7 @@ def choice_of(sides: Sides, params: Mapping[str, str], models: Collection[str]) 
         measure=measure,
         answers=answers,
         models=chosen,
-        reading="official" if params.get("reading") == "official" else "repaired",
+        parse="official" if params.get("reading") == "official" else "repaired",
         cut=cut,
         counted=STORIES if params.get("counted") == STORIES else QUESTIONS,
         structure_run=structure_run if structure_run in sides.runs(measure.group.key) else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from benchmark.domain.association import Observation
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.structure_sides import Measure
-from benchmark.suites.asked import Columns, Reading
+from benchmark.suites.asked import Columns, Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import EntrantResults
@@ -59,15 +59,15 @@ class Joined:
 
 
 class Joining:
-    """Joins the pairs of models in one reading; scores and texts are read once for all of them."""
+    """Joins the pairs of models in one parse; scores and texts are read once for all of them."""
 
-    def __init__(self, entrants: Sequence[EntrantResults], reading: Reading) -> None:
+    def __init__(self, entrants: Sequence[EntrantResults], parse: Parse) -> None:
         scores = StoryScores.objects.filter(pk__in={entrant["scores"] for entrant in entrants})
         self.figures = dict(scores.values_list("pk", "figures"))
         runs = Run.objects.filter(uid__in={entrant["run"] for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
         self.texts = {key: _texts(*key) for key in set(self.runs.values())}
-        self.reading = reading
+        self.parse = parse
         self._links: dict[tuple[int, int], Links] = {}
 
     @property
@@ -79,9 +79,9 @@ class Joining:
         """Return the observations of a pair in one measure of structure, and in the score of answers."""
         columns = {}
         for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
-            columns[group.key] = (self.figures[side["scores"]][group.key] or {}).get(self.reading)
+            columns[group.key] = (self.figures[side["scores"]][group.key] or {}).get(self.parse)
             if not columns[group.key]:
-                return Joined(pair, why=f"no {self.reading} figures of {group.noun}")
+                return Joined(pair, why=f"no {self.parse} figures of {group.noun}")
         structures, questions = columns[measure.group.key], columns[answers.key]
         built, answered = cases_by_story(structures, measure.share), cases_by_story(questions, answers.score)
         categories = categories_of(structures)

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.association import RIGHT, Observation, is_right
 from benchmark.models import DatasetSample, RunItem
-from benchmark.services.evidence import readings_shown
+from benchmark.services.evidence import parses_shown
 from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.suites.contract import MetricGroup
@@ -76,7 +76,7 @@ def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
         return Side(title, entrant["run"], None, {})
     item = answered[0]
     suite = suite_named(item.entrant.run.suite)
-    return Side(title, entrant["run"], item, readings_shown(item), suite.step(item.stage), suite)
+    return Side(title, entrant["run"], item, parses_shown(item), suite.step(item.stage), suite)
 
 
 def place_of(association: Association, model: str, question: int) -> tuple[Joined, Apart] | None:

@@ -41,7 +41,7 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
     """Return {"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[,
     "reason"]}.
 
-    The scores are those of the repaired reading at the group's step, of all runs and repetitions; `of_prompts` is None
+    The scores are those of the repaired parse at the group's step, of all runs and repetitions; `of_prompts` is None
     where all runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
     """
     if len({run.dataset_id for run in runs}) > 1 or len({run.suite for run in runs}) > 1:

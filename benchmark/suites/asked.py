@@ -99,11 +99,11 @@ class BadQuestion(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What an answer was read as, in both readings.
+    """What an answer was read as, in both parses.
 
     `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read
     such an answer. `score` and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none.
-    `unusable` says why the repaired reading has no estimate, empty where it has one; `unjudged` counts the rows that a
+    `unusable` says why the repaired parse has no estimate, empty where it has one; `unjudged` counts the rows that a
     judgement leaves out. `empty` says that the answer was read and holds nothing, which the end of its call may
     explain.
     """
@@ -120,7 +120,7 @@ class Parsed:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer;
-    `unusable` says why the repaired reading has no estimate, `without` why there is no answer, each empty where it does
+    `unusable` says why the repaired parse has no estimate, `without` why there is no answer, each empty where it does
     not hold."""
 
     step: str
@@ -130,9 +130,9 @@ class Outcome:
     without: str = ""
     repetition: int = 0
 
-    def read(self, reading: Reading) -> Mapping[str, Any] | None:
-        """Return what that reading made of the answer, None without an answer."""
-        return self.official if reading == "official" else self.repaired
+    def read(self, parse: Parse) -> Mapping[str, Any] | None:
+        """Return what that parse made of the answer, None without an answer."""
+        return self.official if parse == "official" else self.repaired
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,16 +152,16 @@ class Entered:
     unchanged: Entered | None = None
 
 
-Reading = Literal["official", "repaired"]
+Parse = Literal["official", "repaired"]
 Value = float | list[float] | None
-"""A kept figure of one sample: a fraction; of the repaired reading [worst, best] where the sample is unusable, [worst,
+"""A kept figure of one sample: a fraction; of the repaired parse [worst, best] where the sample is unusable, [worst,
 estimate, best] where the judge left rows out; None where nothing is defined."""
 
 
 class Columns(TypedDict):
-    """Figures sample by sample, of one metric group and reading: columns over the samples.
+    """Figures sample by sample, of one metric group and parse: columns over the samples.
 
-    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired reading
+    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired parse
     `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left out; of several
     repetitions `partly` says why some are unusable.
     """
@@ -176,7 +176,7 @@ class Columns(TypedDict):
 
 
 class BySample(TypedDict):
-    """Figures sample by sample of both readings, None where a reading has none."""
+    """Figures sample by sample of both parses, None where a parse has none."""
 
     official: Columns | None
     repaired: Columns | None
@@ -184,22 +184,22 @@ class BySample(TypedDict):
 
 class Official(TypedDict):
     """Official figures over all samples, and over those of each category in a row each, with the intervals of the
-    repaired reading."""
+    repaired parse."""
 
     overall: dict[str, Any]
     by_category: list[dict[str, Any]]
 
 
-class Readings(TypedDict):
-    """Figures in both readings: `official` is None where a sample lacks an answer that can be read."""
+class Parses(TypedDict):
+    """Figures in both parses: `official` is None where a sample lacks an answer that can be read."""
 
     official: Official | None
     repaired: Report
 
 
-class Figures(Readings):
+class Figures(Parses):
     """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and
-    without an official reading there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
+    without an official parse there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
     chance over so many samples, where that is defined."""
 
     answered: int
@@ -216,7 +216,7 @@ Measured = tuple[Figures, BySample]
 @dataclass(frozen=True, slots=True)
 class Beside:
     """An item of the same set as the one that a page shows, by the same model at the same step, that one among them:
-    `item` is its number, by which the page links to it, `answer` the raw answer, None without one; readings are as
+    `item` is its number, by which the page links to it, `answer` the raw answer, None without one; parses are as
     `ItemView` has them."""
 
     item: int
@@ -230,7 +230,7 @@ class Beside:
 @dataclass(frozen=True, slots=True)
 class ItemView:
     """One item as a page shows it: its question, whose `answers` are those that its own is read with, the raw answer,
-    None without one, both readings as they were kept, and why the repaired one has no estimate, empty where it has one.
+    None without one, both parses as they were kept, and why the repaired one has no estimate, empty where it has one.
     The question's resources have no prompts. `beside` are the items of its set (`Sample.group`) in the order of the
     dataset, none for a sample without one."""
 

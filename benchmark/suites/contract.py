@@ -34,7 +34,7 @@ from benchmark.suites.published import Published, of_groups
 from benchmark.suites.released import Exchanged, Files, Parser
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
-from benchmark.suites.shown import Explorer, ReadingResults, Section, ShownPicture, ShownTable, nothing
+from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from workers.domain.pricing import Extent
 from workers.providers.baseline.provider import Baseline
@@ -73,7 +73,7 @@ Unread = Literal["wrong", "left out", "guessed"]
 WRONG: Unread = "wrong"
 LEFT_OUT: Unread = "left out"
 GUESSED: Unread = "guessed"
-"""What the official reading of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it
+"""What the official parse of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it
 reads an answer in any text, one by chance."""
 STRUCTURE, ANSWERS = "structure", "answers"
 """What a metric group may tell of a story."""
@@ -139,7 +139,7 @@ class MetricGroup:
     what pages and files call values that are codes. `measured_in` has, of shares that count some cells of an answer,
     the filters of the items page that show these. `labels` has, of `headers` that files keep, what pages say instead.
     `judged` says whether a judge stands between answer and figure; `notes` explain metrics under a table. `unread` is
-    what its official reading makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`. `by_category` is False
+    what its official parse makes of what it cannot read: `WRONG`, `LEFT_OUT` or `GUESSED`. `by_category` is False
     where the categories of samples say nothing of what is counted, as of sets of samples of all categories: there are
     then no figures by category. `unit` is what figures count once, one and many, where that is not a sample but a set
     of them; `counts`, a function of a module, says which samples of a set count. `chance` is how likely an answer to a
@@ -209,15 +209,15 @@ class Suite:
     without it each is made for an estimate. `judge` says what makes its judge what it is, and how that is tested and
     asked once more; None for a suite without one. `controls` says what controls may change of its samples.
 
-    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and readings as
+    How it is shown: `item(view)` is what `item_template` shows of one item, by default content, gold and parses as
     they are, and `item_below` a template of what stands below answer and prompt; `lines(view)` are those by which
     answers of two models to one sample are held against each other, with the verdicts of the score, by default what
-    gold and both readings have under each key, without a verdict; `items_note` says below a table of items what their
+    gold and both parses have under each key, without a verdict; `items_note` says below a table of items what their
     scores are. `rows` are the rows of its answers that figures count, with the filters that find their items, None
     where an item is found as a whole alone; `methods(reported)` are (heading, text) of a methods section, `dependent`
     is what of one cluster is not independent. `judge_sees(settings)` is what the judge is given: (of its settings in
     brief, all of it). `categories` are short names of categories of its samples, in the order in which tables have
-    them, `category_noun` what one is called. `tables(results)` and `pictures(results)` are those of one reading beyond
+    them, `category_noun` what one is called. `tables(results)` and `pictures(results)` are those of one parse beyond
     what every suite gets, by name, `sections` where they stand on a page, with the tables of every suite that are to
     stand among them, `explorer` the part in which a reader chooses. `published` are figures that papers print of it,
     with the tables that have them: rows of such figures are entered by users.
@@ -272,8 +272,8 @@ class Suite:
     methods: Callable[[Reported], Sections] | None = None
     dependent: str = ""
     judge_sees: Callable[[Mapping[str, Any]], tuple[str, str]] | None = None
-    tables: Callable[[ReadingResults], Mapping[str, ShownTable]] = nothing
-    pictures: Callable[[ReadingResults], Mapping[str, ShownPicture]] = nothing
+    tables: Callable[[ParseResults], Mapping[str, ShownTable]] = nothing
+    pictures: Callable[[ParseResults], Mapping[str, ShownPicture]] = nothing
     sections: tuple[Section, ...] = ()
     explorer: Explorer | None = None
     published: tuple[Published, ...] = ()

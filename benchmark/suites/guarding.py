@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from benchmark.suites.asked import BadQuestion, Entered, ItemView, Question, Sample
 from benchmark.suites.contract import Suite
-from benchmark.suites.item_filters import KeptReading
+from benchmark.suites.item_filters import KeptParse
 from benchmark.suites.people import Person
 from benchmark.suites.released import Files
 from benchmark.suites.shown import ShownPicture, ShownTable
@@ -29,7 +29,7 @@ _TRIES = {
     "parse": "read the answer to {place}",
     "expected": "say what answers {place}",
     "item": "show {place}",
-    "lines": "set out the readings of {place}",
+    "lines": "set out the parses of {place}",
     "rows.count": "count the rows of {place}",
     "rows.unread": "count the rows of {place}",
     "rows.share": "head the counts of its items",
@@ -153,7 +153,7 @@ class _Named(dict[str, str]):
         return _place(self.suite, self.of) if key == "place" else _who(self.of)
 
 
-def _place(suite: Suite, of: Question | ItemView | KeptReading | Sample) -> str:
+def _place(suite: Suite, of: Question | ItemView | KeptParse | Sample) -> str:
     asked = of.question if isinstance(of, ItemView) else of
     sample = asked if isinstance(asked, Sample) else asked.sample
     named = f"{suite.noun[0]} {sample.number or sample.key}"

@@ -39,8 +39,8 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptReading:
-    """What an item's answer was read as in one of both readings: `held` is what `Parsed` has of it, `official` says of
+class KeptParse:
+    """What an item's answer was read as in one of both parses: `held` is what `Parsed` has of it, `official` says of
     which."""
 
     sample: Sample
@@ -54,18 +54,18 @@ class KeptReading:
 class Rows:
     """The rows that figures count. The items of `steps` hold them.
 
-    `count(reading, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of
+    `count(parse, chosen)` is (rows meant, rows they are among) of one item, where `chosen` are the values of
     `filters` by name, those that are set alone. `share(chosen)` is the heading of that pair where it is the share that
     a figure averages, so that items with rows of which none is meant are listed as well; empty where only items with a
-    row that is meant are. `unread(reading)` is how many rows were asked for where official parsing gets nothing out of
-    the answer, else 0; without it nobody is offered the official reading.
+    row that is meant are. `unread(parse)` is how many rows were asked for where official parsing gets nothing out of
+    the answer, else 0; without it nobody is offered the official parse.
     """
 
     steps: tuple[str, ...]
     filters: tuple[Filter, ...]
-    count: Callable[[KeptReading, Mapping[str, str]], tuple[int, int]]
+    count: Callable[[KeptParse, Mapping[str, str]], tuple[int, int]]
     share: Callable[[Mapping[str, str]], str] | None = None
-    unread: Callable[[KeptReading], int] | None = None
+    unread: Callable[[KeptParse], int] | None = None
 
     def steps_of(self, chosen: Mapping[str, str]) -> frozenset[str]:
         """The steps whose items can hold the rows of all chosen filters."""

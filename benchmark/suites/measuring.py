@@ -12,13 +12,13 @@ from typing import Any
 
 from benchmark.domain.averaging import Averages, StoryAverages, averages
 from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, report
-from benchmark.suites.asked import BySample, Columns, Figures, Reading
+from benchmark.suites.asked import BySample, Columns, Figures, Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import (
     LEFT_OUT,
-    READINGS,
+    PARSES,
     mean_columns,
     official_columns,
     official_figures,
@@ -34,7 +34,7 @@ from core.statistics.variance import variance_split
 @dataclass(frozen=True, slots=True)
 class SampleResult:
     """What one sample came to: its official shares, None with a `reason` where there are none and a share None where
-    official scoring leaves the sample out, and its score in the repaired reading."""
+    official scoring leaves the sample out, and its score in the repaired parse."""
 
     official: Mapping[str, float | None] | None
     repaired: StoryScore
@@ -64,7 +64,7 @@ def with_columns(
     clusters: Mapping[int, str] | None = None,
     left_out: Collection[int] = (),
 ) -> Measured:
-    """Return (figures, figures by sample) of both readings, whose rows of single samples are under `stories`;
+    """Return (figures, figures by sample) of both parses, whose rows of single samples are under `stories`;
     `clusters` names the cluster of each by its number, where some share one, and `left_out` are the numbers of samples
     that official scoring leaves out."""
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
@@ -82,9 +82,9 @@ def with_columns(
     }
     if official:
         by_sample["official"] = official_columns(official["stories"], categories, group, left_out)
-    for scores_by_reading in (by_sample["official"], by_sample["repaired"]):
-        if scores_by_reading and clusters:
-            scores_by_reading["clusters"] = [clusters[number] for number in scores_by_reading["stories"]]
+    for scores_by_parse in (by_sample["official"], by_sample["repaired"]):
+        if scores_by_parse and clusters:
+            scores_by_parse["clusters"] = [clusters[number] for number in scores_by_parse["stories"]]
     if official and (columns := by_sample["official"]):
         rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
         averages: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
@@ -96,7 +96,7 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     """Return what a group came to whose every question was asked several times: the mean over repetitions of each
     sample, with the analyses of the first repetition and what single ones came to. `each` is what the repetitions came
     to."""
-    official, repaired = (mean_columns([repetition[1][reading] for repetition in each]) for reading in READINGS)
+    official, repaired = (mean_columns([repetition[1][parse] for repetition in each]) for parse in PARSES)
     first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return each[0]
@@ -107,10 +107,9 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     elif "reason" not in figures:
         figures["reason"] = next((repetition[0]["reason"] for repetition in each if repetition[0].get("reason")), "")
     figures["analyses"] = {
-        reading: first["analyses"][reading]
-        and first["analyses"][reading]
-        | {"repetitions": _spread([repetition[1][reading] for repetition in each], group)}
-        for reading in READINGS
+        parse: first["analyses"][parse]
+        and first["analyses"][parse] | {"repetitions": _spread([repetition[1][parse] for repetition in each], group)}
+        for parse in PARSES
     }
     figures["analyses"] |= {} if figures["official"] else {"official": None}
     return figures, {"official": official, "repaired": repaired}
@@ -145,7 +144,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
 
 def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
     """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
-    reading has none."""
+    parse has none."""
     figures = {group: measurement and measurement[0] for group, measurement in measured.items()}
     official: dict[str, Any] = {group: held and held["official"] for group, held in figures.items()}
     reasons = {group: held["reason"] for group, held in figures.items() if held and "reason" in held}
@@ -235,33 +234,33 @@ def _category(group: MetricGroup, sample: Sample) -> str:
     return sample.category if group.by_category else ""
 
 
-def with_analyses(measured: Measured | None, key: str, of: Callable[[Reading], Any]) -> Measured | None:
-    """Return what a group came to with what `of` makes of each reading that has figures among its analyses, under
+def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], Any]) -> Measured | None:
+    """Return what a group came to with what `of` makes of each parse that has figures among its analyses, under
     `key`."""
     analyses: dict[str, Any] = measured[0]["analyses"] if measured else {}
-    for reading in READINGS:
-        if analyses.get(reading) is not None:
-            analyses[reading] |= {key: of(reading)}
+    for parse in PARSES:
+        if analyses.get(parse) is not None:
+            analyses[parse] |= {key: of(parse)}
     return measured
 
 
 def _analyses(
     group: MetricGroup, entered: Entered, measured: Held, has_official: bool, score: Scoring
 ) -> dict[str, Any]:
-    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a reading without figures."""
+    """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures."""
     analyses: dict[str, Any] = {}
     seed = int(entered.settings.get("seed", 1))
-    readings: tuple[Reading, ...] = ("repaired", "official") if has_official else ("repaired",)
-    for reading in readings:
-        scores = [(sample, _scored(sample, result, reading)) for sample, result in measured]
-        analyses[reading] = {"facets": {name: _facet(scores, name, group, seed) for name in group.facets}}
-        if spread := _repeated(group, entered, measured, score, reading):
-            analyses[reading] |= {"repetitions": spread}
+    parses: tuple[Parse, ...] = ("repaired", "official") if has_official else ("repaired",)
+    for parse in parses:
+        scores = [(sample, _scored(sample, result, parse)) for sample, result in measured]
+        analyses[parse] = {"facets": {name: _facet(scores, name, group, seed) for name in group.facets}}
+        if spread := _repeated(group, entered, measured, score, parse):
+            analyses[parse] |= {"repetitions": spread}
     return {"official": None} | analyses
 
 
-def _scored(sample: Sample, result: SampleResult, reading: Reading) -> StoryScore:
-    if reading == "repaired":
+def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
+    if parse == "repaired":
         return replace(result.repaired, cluster=sample.cluster)
     shares = dict(result.official or {})
     out = [name for name in shares if result.left_out(name)]
@@ -292,18 +291,18 @@ def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> di
 
 
 def _repeated(
-    group: MetricGroup, entered: Entered, measured: Held, score: Scoring, reading: Reading
+    group: MetricGroup, entered: Entered, measured: Held, score: Scoring, parse: Parse
 ) -> dict[str, float | int | None]:
     """Return what single repetitions came to; nothing where everything was asked once."""
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return {}
-    values = [[_single(group, entered, sample, score, turn, reading) for sample, _ in measured] for turn in turns]
+    values = [[_single(group, entered, sample, score, turn, parse) for sample, _ in measured] for turn in turns]
     return spread_of(values)
 
 
 def _single(
-    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, reading: Reading
+    group: MetricGroup, entered: Entered, sample: Sample, score: Scoring, turn: int, parse: Parse
 ) -> float | None:
     """The score of one repetition of a sample, None where it has none."""
     outcomes = [
@@ -314,7 +313,7 @@ def _single(
     if not outcomes:
         return None
     result = score(sample, outcomes)
-    scores = result.official if reading == "official" else result.repaired.estimate
+    scores = result.official if parse == "official" else result.repaired.estimate
     return None if scores is None else scores[group.score]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.domain.leave_one_out import By
-from benchmark.suites.asked import BySample, Measured, Readings, Resources, Sample
+from benchmark.suites.asked import BySample, Measured, Parses, Resources, Sample
 
 Labels = Sequence[Sequence[str]]
 """[[label of each dimension, "" without one] of each proposition]"""
@@ -52,5 +52,5 @@ class PersonMeasured:
     """
 
     measured: Mapping[str, Measured | None]
-    own: tuple[Readings, BySample]
+    own: tuple[Parses, BySample]
     labelled: Mapping[str, int]

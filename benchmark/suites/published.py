@@ -11,7 +11,7 @@ class Published:
     """A figure that a user may enter, in per cent.
 
     `key` names it within its suite, `title` is what forms call it under `heading`. `places` are the tables that have
-    it, by their names without the reading (of a metric group its key), each with the key of its column there (of a
+    it, by their names without the parse (of a metric group its key), each with the key of its column there (of a
     metric group the metric). `header` is set where what is published does not compare with a column of this site, as it
     rests on another embedder: its tables then get a column of that name, below the heading `group`.
     """

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Outcome, Reading, Sample
+from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
 
 ACCURACY = "accuracy"
-Verdict = Callable[[Sample, Outcome, Reading], bool | None]
-"""Whether the answer is right; None where the reading leaves it out of the denominator."""
+Verdict = Callable[[Sample, Outcome, Parse], bool | None]
+"""Whether the answer is right; None where the parse leaves it out of the denominator."""
 
 
 def accuracy_group(
@@ -53,9 +53,9 @@ def accuracy_group(
     )
 
 
-def said_right(sample: Sample, outcome: Outcome, reading: Reading) -> bool:
-    """Whether a reading itself says that the answer is right, as `Verdict` has it; one without a reading is wrong."""
-    return bool((outcome.read(reading) or {}).get("right"))
+def said_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
+    """Whether a reading itself says that the answer is right, as `Verdict` has it; one without a parse is wrong."""
+    return bool((outcome.read(parse) or {}).get("right"))
 
 
 def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:

@@ -98,7 +98,7 @@ def measured_sets(
 
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
-    return with_analyses(measured_samples(counted, group, scored, by_chance), INCOMPLETE, lambda reading: incomplete)
+    return with_analyses(measured_samples(counted, group, scored, by_chance), INCOMPLETE, lambda parse: incomplete)
 
 
 def _with_unchanged(entered: Entered) -> Entered:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Outcome, Reading, Sample
+from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.measuring import SampleResult
 
 Shares = Mapping[str, float | None]
-SharesOf = Callable[[Outcome, Reading], Shares | None]
-"""The shares of an answer by name, None of one that is not defined; None where the official reading leaves the answer
+SharesOf = Callable[[Outcome, Parse], Shares | None]
+"""The shares of an answer by name, None of one that is not defined; None where the official parse leaves the answer
 out."""
 
 
@@ -19,7 +19,7 @@ def scored_shares(
     names: Sequence[str], shares_of: SharesOf = Outcome.read
 ) -> Callable[[Sample, Sequence[Outcome]], SampleResult]:
     """Return the scoring of samples by several shares, as `measured_samples` takes it; without `shares_of` they stand
-    in the readings themselves.
+    in the parses themselves.
 
     Officially an answer that is left out has no shares, and without an answer to one of its repetitions a sample has
     none. Repaired, bounds take what is missing or cannot be read as 0 and as 1; the estimate is of the answers that

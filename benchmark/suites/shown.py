@@ -19,7 +19,7 @@ class EntrantResults(TypedDict):
 
     `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the
     id of its `StoryScores`; `others` is how many earlier entrants it stands for, `within` what all models of its
-    ranking have in common. A ranking adds `readings`, the figures of its selection, and by reading `ranking`, `group`,
+    ranking have in common. A ranking adds `parses`, the figures of its selection, and by parse `ranking`, `group`,
     its letters, and `no_letters`, why there are none.
     """
 
@@ -54,12 +54,12 @@ EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingResults:
-    """What tables and pictures of one reading are made of, for each metric group of the suite: all `entrants`, those
-    that are `read`, with figures of the reading, and those that are `analysed`, with analyses of it too, which no
+class ParseResults:
+    """What tables and pictures of one parse are made of, for each metric group of the suite: all `entrants`, those
+    that are `read`, with figures of the parse, and those that are `analysed`, with analyses of it too, which no
     leaderboard has."""
 
-    reading: str
+    parse: str
     entrants: EntrantsByGroup
     read: EntrantsByGroup
     analysed: EntrantsByGroup
@@ -70,7 +70,7 @@ class ShownTable:
     """A table, which `make` makes when it is asked for.
 
     `groups` are the metric groups whose models have a row each; it names those that have none, with the reason.
-    `keeps_unread` says that models without figures of the reading have a row too. `whole` says that it is over all
+    `keeps_unread` says that models without figures of the parse have a row too. `whole` says that it is over all
     samples and counts no gold, so that whoever still has work to do on some of them may see it.
     """
 
@@ -99,7 +99,7 @@ class ShownPicture:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a page: pictures, then the tables behind them, by their names without the reading. One of the
+    """A part of a page: pictures, then the tables behind them, by their names without the parse. One of the
     benchmark's `paper` holds tables that it prints: these stand before everything else, in the order of the suite, with
     the tables open."""
 
@@ -121,7 +121,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What an `Explorer` shows of one choice, by names without the reading. `matrix` names both a table and a picture
+    """What an `Explorer` shows of one choice, by names without the parse. `matrix` names both a table and a picture
     of it: a row for each label under `gold`, a count for each label said, its share of the row under `<label> share`,
     and `total`. `picture` and `table` stand below it."""
 
@@ -138,10 +138,10 @@ class Explorer:
 
     key: str
     title: str
-    choices: Callable[[ReadingResults], Sequence[Choice]]
+    choices: Callable[[ParseResults], Sequence[Choice]]
     shows: Callable[[Mapping[str, str]], Explored]
 
 
-def nothing(results: ReadingResults) -> dict[str, Any]:
+def nothing(results: ParseResults) -> dict[str, Any]:
     """Return what a suite shows beyond what every suite gets, unless it says so."""
     return {}

@@ -1,5 +1,5 @@
 """What answers of two models to one sample are held against each other by: lines that both have, with gold and the two
-readings."""
+parses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ MOST_LINES = 400
 @dataclass(frozen=True, slots=True)
 class ReadLine:
     """One thing that an answer is read for: `about` says what, `part` which part of it where there are several. Lines
-    of two answers that have the same `about` and `part` stand beside each other; None where a reading has nothing of
+    of two answers that have the same `about` and `part` stand beside each other; None where a parse has nothing of
     it, or gold has not.
 
-    `right` and `officially_right` are what the score says of the repaired and of the official reading, None where it
+    `right` and `officially_right` are what the score says of the repaired and of the official parse, None where it
     does not say it of this line: no mark is made of words that are equal. `note` stands small below the repaired
-    reading, and is not compared.
+    parse, and is not compared.
     """
 
     about: str
@@ -37,7 +37,7 @@ class ReadLine:
 
 def lines_of(view: ItemView) -> list[ReadLine]:
     """Return the lines of an item of any suite, none of them marked: what gold has under each key, then what the
-    readings have."""
+    parses have."""
     gold, official, repaired = (
         dict(_flat(fields)) for fields in (view.question.sample.gold, view.official or {}, view.repaired or {})
     )

@@ -1,6 +1,6 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and reading they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story
+Of one stage and parse they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story
 that official scoring leaves out.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 from benchmark.domain.averaging import Averages, averages
 from benchmark.domain.estimating import COMPLETE, Report, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.suites.asked import Columns, Official, Reading, Value
+from benchmark.suites.asked import Columns, Official, Parse, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 
-READINGS: tuple[Reading, ...] = ("official", "repaired")
+PARSES: tuple[Parse, ...] = ("official", "repaired")
 
 
 LEFT_OUT = "official scoring leaves it out"
@@ -110,12 +110,12 @@ def clusters_of(columns: Columns) -> dict[int, str]:
 
 
 def lacking(columns: Columns | None, stories: Set[int]) -> str:
-    """Return why official scoring has no figures of the selection, from what was kept of its reading; empty where it
+    """Return why official scoring has no figures of the selection, from what was kept of its parse; empty where it
     has."""
     missing = stories - set(columns["stories"] if columns else ())
     if not missing:
         return "" if stories else "No story is selected."
-    return f"Story {min(missing)} has no official reading; official scoring needs one of every story."
+    return f"Story {min(missing)} has no official parse; official scoring needs one of every story."
 
 
 def official_figures(columns: Columns, stories: Set[int], stage: str) -> Averages | None:
@@ -133,7 +133,7 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> Average
 def with_intervals(
     figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
 ) -> Official:
-    """Official figures with `interval` in each row, from the bootstrap that the repaired reading has, `n`, how many
+    """Official figures with `interval` in each row, from the bootstrap that the repaired parse has, `n`, how many
     they are of, how many are `unusable`, as official scoring leaves them out, and `bounds` with these at 0 and at 1."""
     complete: Columns = {"unusable": {}, "unjudged": {}, **columns}
     repaired = repaired_figures(complete, stories, stage, seed=seed, resamples=resamples)

@@ -62,15 +62,15 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the addresses of the same two at every stage and in every reading."""
+    """List the addresses of the same two at every stage and in every parse."""
     return [
         {
-            "title": f"{group_named(stage).title}, {reading}",
-            "query": urlencode(chosen["asked"] | {"stage": stage, "reading": reading}),
-            "here": (stage, reading) == (chosen["stage"], chosen["reading"]),
+            "title": f"{group_named(stage).title}, {parse}",
+            "query": urlencode(chosen["asked"] | {"stage": stage, "reading": parse}),
+            "here": (stage, parse) == (chosen["stage"], chosen["parse"]),
         }
         for stage in chosen["entrants"]
-        for reading in chosen["readings"]
+        for parse in chosen["parses"]
     ]
 
 
@@ -81,7 +81,7 @@ def _board_query(chosen: Mapping[str, Any]) -> str:
     came_from = {"split": chosen["comparison"]["split"], **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
-    query |= {"stage": stage, "reading": chosen["reading"], **ranking}
+    query |= {"stage": stage, "reading": chosen["parse"], **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
@@ -99,7 +99,7 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         if entrant is None or not entrant["entrant"]:
             return ""
         where = {"category": row["category"], "split": chosen["comparison"]["split"]}
-        where |= measured(chosen["stage"], row["key"], chosen["reading"])
+        where |= measured(chosen["stage"], row["key"], chosen["parse"])
         return items_url(slug, entrant["run"], **{"model": entrant["entrant"], "stage": stage} | where)
 
     return href

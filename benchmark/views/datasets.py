@@ -91,7 +91,7 @@ def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
 
 @require_GET
 def present(request: HttpRequest, slug: str) -> HttpResponse:
-    """Say whether the present gold is a version already: a fragment, as reading all gold takes its time."""
+    """Say whether the present gold is a version already: a fragment, as parse all gold takes its time."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     digest = service.present_digest(access.project)
     versions = list(access.project.datasets.filter(suite="").only("version", "digest", "project"))
@@ -205,7 +205,7 @@ def _count(number: int, singular: str, many: str = "") -> str:
 
 @require_GET
 def stale_runs(request: HttpRequest, slug: str) -> HttpResponse:
-    """Runs whose version the present gold is not: a fragment, as reading all gold takes its time."""
+    """Runs whose version the present gold is not: a fragment, as parse all gold takes its time."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     present = service.present_version(access.project)
     runs = Run.objects.listed().filter(project=access.project).exclude(dataset=present).select_related("dataset")

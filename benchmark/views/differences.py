@@ -22,7 +22,7 @@ from benchmark.services.documents import board_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import figures_of
 from benchmark.suites.registry import group_named, suite_named
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from benchmark.views.sections import files_of
 from benchmark.views.tables import Href, ordered, table_context
 
@@ -36,42 +36,42 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
     stages = {stage: entrants[0] for stage, entrants in chosen["board"]["stages"].items() if entrants[0]}
-    readings = [reading for reading in reversed(READINGS) if reading == "repaired" or chosen["form"] != Form.STRUCTURED]
+    parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen["form"] != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
-    reading = request.GET.get("reading") if request.GET.get("reading") in readings else readings[0]
+    parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
         **chosen,
         "stages": [(stage, group_named(stage).title) for stage in stages],
         "withheld": chosen["board"]["withheld"],
-        "readings": readings,
+        "parses": parses,
         "stage": stage,
-        "reading": reading,
+        "parse": parse,
         "noun": suite_named(chosen["suite"]).noun,
-        **(_pairs(request, access, chosen, stage, reading) if stage else {}),
+        **(_pairs(request, access, chosen, stage, parse) if stage else {}),
     }
     return render(request, "benchmark/results/differences.html", access.context | context)
 
 
 def _pairs(
-    request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, reading: str
+    request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, parse: str
 ) -> dict[str, Any]:
     """Return the filters, one page of the table and the files of all of it."""
     entrants = chosen["board"]["stages"][stage][0]
-    rows, method = _open_pairs(chosen, stage, reading)
+    rows, method = _open_pairs(chosen, stage, parse)
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
     kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
-    table = pair_table(kept, stage, reading, method, entrants)
+    table = pair_table(kept, stage, parse, method, entrants)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
-    filters = {"stage": stage, "reading": reading, "over": over, "model": text}
+    filters = {"stage": stage, "reading": parse, "over": over, "model": text}
     query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
     shown_table = table_context(
         "differences",
-        _naming_absent(pair_table(list(page), stage, reading, method, entrants), chosen, stage),
-        href=_compare(access, stage, reading, chosen),
+        _naming_absent(pair_table(list(page), stage, parse, method, entrants), chosen, stage),
+        href=_compare(access, stage, parse, chosen),
     )
     return {
         "categories": categories,
@@ -82,24 +82,22 @@ def _pairs(
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "board_query": chosen["query"],
-        "figure": _matrix(access.project.slug, chosen, stage, reading, shown_table["lead"]),
-        "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={reading}")),
+        "figure": _matrix(access.project.slug, chosen, stage, parse, shown_table["lead"]),
+        "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={parse}")),
     }
 
 
-def _open_pairs(chosen: Mapping[str, Any], stage: str, reading: str) -> tuple[list[dict[str, Any]], str]:
+def _open_pairs(chosen: Mapping[str, Any], stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
     board = chosen["board"]
-    rows, method = pairs_of(board["stages"][stage][0], stage, board["chosen"], reading)
+    rows, method = pairs_of(board["stages"][stage][0], stage, board["chosen"], parse)
     return ([row for row in rows if not row["category"]] if board["withheld"] else rows), method
 
 
-def _matrix(
-    slug: str, chosen: Mapping[str, Any], stage: str, reading: str, lead: Sequence[str]
-) -> dict[str, Any] | None:
+def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: Sequence[str]) -> dict[str, Any] | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
-    name, board = f"pairs-{stage}-{reading}", chosen["board"]
+    name, board = f"pairs-{stage}-{parse}", chosen["board"]
     stages = {stage: entrants[0] for stage, entrants in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
     picture = figures_of(document).get(name)
@@ -122,7 +120,7 @@ def _fits(row: Mapping[str, Any], text: str) -> bool:
     return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
 
 
-def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[str, Any]) -> Href:
+def _compare(access: ProjectAccess, stage: str, parse: str, chosen: Mapping[str, Any]) -> Href:
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
@@ -131,7 +129,7 @@ def _compare(access: ProjectAccess, stage: str, reading: str, chosen: Mapping[st
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
             return ""
-        params = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": reading, **ranking}
+        params = {"a": row["first_key"], "b": row["second_key"], "stage": stage, "reading": parse, **ranking}
         return f"{page}?{urlencode(params | ({'split': split} if split else {}))}"
 
     return href
@@ -142,18 +140,18 @@ def _address(slug: str, query: str):
 
 
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    """All pairs of the stage `table` in the reading that the address asks for, over all stories and in each
+    """All pairs of the stage `table` in the parse that the address asks for, over all stories and in each
     category."""
     access = results_access(request.user, slug)
     chosen = chosen_board(request.GET, access)
     stages = chosen["board"]["stages"] if chosen else {}
     if table not in stages or data not in TABLE_TYPES:
         raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
-    reading = request.GET.get("reading") if request.GET.get("reading") in READINGS else "repaired"
+    parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
     entrants = chosen["board"]["stages"][table][0]
-    rows, method = _open_pairs(chosen, table, reading)
-    full_table = _naming_absent(pair_table(rows, table, reading, method, entrants), chosen, table)
-    content = table_file(full_table, data, f"differences-{table}-{reading}")
+    rows, method = _open_pairs(chosen, table, parse)
+    full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
+    content = table_file(full_table, data, f"differences-{table}-{parse}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{reading}.{data}"'
+    response["Content-Disposition"] = f'attachment; filename="{slug}-differences-{table}-{parse}.{data}"'
     return response

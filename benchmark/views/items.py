@@ -131,7 +131,7 @@ def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozen
         "call": call,
         "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run, closed)),
         "answer": evidence.shortened(call.answer) if call and call.answer else None,
-        "shown": evidence.readings_shown(place, closed),
+        "shown": evidence.parses_shown(place, closed),
         "control": CONTROLS.get(place.entrant.run.control),
         "changes": evidence.changes_shown(place),
         "stage": suite.step(place.stage),

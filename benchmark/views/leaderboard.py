@@ -1,4 +1,4 @@
-"""The leaderboard of a dataset version: pictures first, both readings side by side, who cannot be told apart."""
+"""The leaderboard of a dataset version: pictures first, both parses side by side, who cannot be told apart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
-from benchmark.addresses import CONDITIONS, KINDS, chosen_board, entered_of, filters_of, kept, of_reading
+from benchmark.addresses import CONDITIONS, KINDS, chosen_board, entered_of, filters_of, kept, of_parse
 from benchmark.domain.tables import Column, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
@@ -104,11 +104,11 @@ def _stage(
 ) -> dict[str, Any]:
     sort, slug, board = request.GET.get("sort", ""), access.project.slug, chosen["board"]
     split, filters = board["chosen"].key, filters_of(request.GET)
-    reading, entered = filters["reading"], entered_of(chosen, filters)
+    parse, entered = filters["reading"], entered_of(chosen, filters)
     make = partial(stage_table, entrants, stage)
-    table = of_reading(with_entered(make, stage, entered, suite_named(chosen["suite"])), reading)
+    table = of_parse(with_entered(make, stage, entered, suite_named(chosen["suite"])), parse)
     if sort.removeprefix("-") not in {column.key for column in table.columns}:
-        sort = f"{reading or 'repaired'}_rank"
+        sort = f"{parse or 'repaired'}_rank"
     return {
         "key": stage,
         "title": table.title,
@@ -171,7 +171,7 @@ def _kept(request: HttpRequest) -> str:
 def board_chart(
     slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
 ) -> dict[str, Any]:
-    """Draw both readings of the score with intervals, what is missing and letters, in the order of the ranking; a name
+    """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
     rows = [
         {

@@ -142,6 +142,6 @@ def read_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     except RunRefused as error:
         messages.error(request, str(error))
     else:
-        outcome = f"{changed:,} readings changed." if changed else "every answer reads as it did."
+        outcome = f"{changed:,} parses changed." if changed else "every answer reads as it did."
         messages.success(request, f"The answers were read again: {outcome}")
     return redirect("benchmark:run", slug, uid)

@@ -92,7 +92,7 @@ def _run_row(run: Run, progress: Progress, coming: int, why: str) -> dict:
 
 @require_GET
 def gold(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show which version the present gold is, and mark the versions that it is not: a fragment, as reading all gold
+    """Show which version the present gold is, and mark the versions that it is not: a fragment, as parse all gold
     takes its time.
 
     `version` in the address is the one whose figures the page shows, `mark` a version that it has a place for a mark

@@ -23,7 +23,7 @@ Address = Callable[[str, str, str], str]
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "reading", "readings",
+    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "parse", "parses",
     "failed"}: those of the benchmark's paper apart from the others in the report of a run, as a leaderboard begins with
     its rankings; `failed` are sentences on what a suite could not show."""
     failed: list[str] = []
@@ -33,12 +33,12 @@ def sections_of(
         for stage in ordered_keys(document["stages"])
         if stage in tables
     }
-    readings = readings_in(document)
-    reading = chosen_reading(chosen, readings)
+    parses = parses_in(document)
+    parse = chosen_parse(chosen, parses)
     paper, parts = [], []
     for section in sections_in(document):
-        shown_figures = [one for name in section.pictures if (one := _named(name, reading, figures))]
-        shown_tables = [one for name in section.tables if (one := _named(name, reading, tables))]
+        shown_figures = [one for name in section.pictures if (one := _named(name, parse, figures))]
+        shown_tables = [one for name in section.tables if (one := _named(name, parse, tables))]
         unmade: list[str] = []
         part = {
             "title": section.title,
@@ -55,7 +55,7 @@ def sections_of(
         }
         if part["figures"] or shown_tables:
             (paper if section.paper and document["kind"] == "run" else parts).append(part)
-    return {"heads": heads, "paper": paper, "parts": parts, "reading": reading, "readings": readings, "failed": failed}
+    return {"heads": heads, "paper": paper, "parts": parts, "parse": parse, "parses": parses, "failed": failed}
 
 
 def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
@@ -95,20 +95,20 @@ def _of_groups(suite: Suite) -> Iterator[Section]:
             yield Section(f"{group.score_title} by {title.lower()}", (name,), (name,))
 
 
-def _named(name: str, reading: str, parts: Mapping[str, Any]) -> str:
-    """Return the name with the reading or by itself, whichever there is; empty where neither is."""
-    return next((candidate for candidate in (f"{name}-{reading}", name) if candidate in parts), "")
+def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
+    """Return the name with the parse or by itself, whichever there is; empty where neither is."""
+    return next((candidate for candidate in (f"{name}-{parse}", name) if candidate in parts), "")
 
 
-def readings_in(document: Document) -> list[str]:
-    """List the repaired reading, and the official one where anybody has it."""
+def parses_in(document: Document) -> list[str]:
+    """List the repaired parse, and the official one where anybody has it."""
     entrants = [entrant for stage_entrants in document["stages"].values() for entrant in stage_entrants]
     return [name for name in ("repaired", "official") if any(entrant["readings"][name] for entrant in entrants)]
 
 
-def chosen_reading(chosen: Mapping[str, str], readings: Sequence[str]) -> str:
-    reading = chosen.get("reading", "")
-    return reading if reading in readings else next(iter(readings), "repaired")
+def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:
+    parse = chosen.get("reading", "")
+    return parse if parse in parses else next(iter(parses), "repaired")
 
 
 def explorer_of(
@@ -129,20 +129,20 @@ def explorer_of(
 def _explorer(
     document: Document, suite: Suite, explorer: Explorer, address: Address, chosen: Mapping[str, str], href: Href
 ) -> dict[str, Any] | None:
-    choices_by_reading = {name: explorer.choices(results_of(document, suite, name)) for name in readings_in(document)}
-    readings = [name for name, choices in choices_by_reading.items() if choices]
-    if not readings:
+    choices_by_parse = {name: explorer.choices(results_of(document, suite, name)) for name in parses_in(document)}
+    parses = [name for name, choices in choices_by_parse.items() if choices]
+    if not parses:
         return None
-    reading = chosen_reading(chosen, readings)
-    values = {choice.field: _chosen_value(choice, chosen) for choice in choices_by_reading[reading]}
+    parse = chosen_parse(chosen, parses)
+    values = {choice.field: _chosen_value(choice, chosen) for choice in choices_by_parse[parse]}
     shows = explorer.shows(values)
     return {
         "key": explorer.key,
         "title": explorer.title,
-        "choices": [_choice(choice, values[choice.field]) for choice in choices_by_reading[reading]],
-        "reading": reading,
-        "readings": readings,
-    } | _explored(document, shows, reading, address, href)
+        "choices": [_choice(choice, values[choice.field]) for choice in choices_by_parse[parse]],
+        "parse": parse,
+        "parses": parses,
+    } | _explored(document, shows, parse, address, href)
 
 
 def _chosen_value(choice: Choice, chosen: Mapping[str, str]) -> str:
@@ -155,9 +155,9 @@ def _choice(choice: Choice, value: str) -> dict[str, Any]:
     return {"field": choice.field, "label": choice.label, "options": choice.options, "value": value}
 
 
-def _explored(document: Document, shows: Explored, reading: str, address: Address, href: Href) -> dict[str, Any]:
+def _explored(document: Document, shows: Explored, parse: str, address: Address, href: Href) -> dict[str, Any]:
     tables, figures = tables_of(document), figures_of(document)
-    matrix, picture, table = (f"{name}-{reading}" for name in (shows.matrix, shows.picture, shows.table))
+    matrix, picture, table = (f"{name}-{parse}" for name in (shows.matrix, shows.picture, shows.table))
     return {
         "matrix": _matrix(tables[matrix](), href)
         | {

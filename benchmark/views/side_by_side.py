@@ -20,7 +20,7 @@ ASKED = ("a", "b", "stage", "reading", "split")
 
 @require_GET
 def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Show the prompt once, both answers, and both readings of each beside gold; `step` in the address is another step
+    """Show the prompt once, both answers, and both parses of each beside gold; `step` in the address is another step
     than the one that is scored."""
     access = results_access(request.user, slug)
     asked = {name: value for name in ASKED if (value := request.GET.get(name, ""))}

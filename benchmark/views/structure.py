@@ -32,7 +32,7 @@ from benchmark.services.structure_tables import (
     verdict_of,
 )
 from benchmark.suites.contract import ANSWERS
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from benchmark.views.figures import figure_response
 from benchmark.views.sections import files_of
 from benchmark.views.tables import table_context
@@ -87,7 +87,7 @@ def _offered(sides: Sides, choice: Choice) -> dict[str, Any]:
         "structure_runs": sides.runs(choice.measure.group.key),
         "answer_runs": sides.runs(choice.answers.key),
         "models": [(model, model in choice.models) for model in models],
-        "readings": list(reversed(READINGS)),
+        "parses": list(reversed(PARSES)),
         "counted": COUNTED,
     }
 

@@ -56,7 +56,7 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
     client.force_login(world.alice)
     tables = f"{world.base}/results/tables/stage1"
     line = next(one for one in lines_of(client.get(f"{tables}.csv").content) if one["Model"] == "apart")
-    assert line["Absent because"].startswith(LEXICAL) and not line["Repaired reading (%): F1"]
+    assert line["Absent because"].startswith(LEXICAL) and not line["Repaired parse (%): F1"]
     held = json.loads(client.get(f"{tables}.json").content)
     assert [one["model"] for one in held["absent"]] == ["apart"] and "apart" not in [
         one["model"] for one in held["rows"]

@@ -54,7 +54,7 @@ from benchmark.services.shared_reports import freeze_across, freeze_board, freez
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
@@ -190,16 +190,16 @@ def queries(name: str, world: ResultsWorld) -> list[str]:
     """Addresses are asked bare, and as pages link to them."""
     first, second = (world.entrant(one) for one in ("majority", "random"))
     if name.startswith("api:comparison"):
-        return [f"a={first}&b={second}&group={s}&reading={r}" for s, r in product(("stage1", "stage2"), READINGS)]
+        return [f"a={first}&b={second}&group={s}&reading={r}" for s, r in product(("stage1", "stage2"), PARSES)]
     if name == "api:run_items":
         return ["page_size=500&full=true"]
     if name.startswith("api:leaderboard"):
         return ["", "runs=all&show=person", f"split=run:{world.alone.uid}"]
     if "compar" in name:
         people = f"a={first}&b={world.run.uid}.p1"
-        readings = product(("stage1", "stage2"), ("official", "repaired"))
+        parses = product(("stage1", "stage2"), ("official", "repaired"))
         category = world.dataset.samples.get(number=8).category
-        return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in readings)]
+        return [people, *(f"a={first}&b={second}&stage={s}&reading={r}&category={category}" for s, r in parses)]
     if name.startswith(("benchmark:leaderboard", "benchmark:differences")):
         return ["", "runs=all&over=every", "reading=official&over=every&show=person", f"split=run:{world.alone.uid}"]
     if name in ("benchmark:run_results", "benchmark:run_report", "benchmark:shared_report"):
@@ -337,7 +337,7 @@ WALKED = {
     "ComparisonFilter",
     "ItemFilter",
     "LeaderboardFilter",
-    "ReadingFilter",
+    "ParseFilter",
     "RunItemFilter",
     "QueueFilter",
     "StoryFilter",

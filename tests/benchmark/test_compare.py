@@ -19,26 +19,26 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def compared(world, first="majority", second="random", stage="stage2", reading="repaired"):
+def compared(world, first="majority", second="random", stage="stage2", parse="repaired"):
     _, entries = pair_of(world.dataset.project, world.entrant(first), world.entrant(second))
-    return compare(entries[stage], stage, reading)
+    return compare(entries[stage], stage, parse)
 
 
-def by_hand(world, reading="repaired"):
+def by_hand(world, parse="repaired"):
     """{story: (majority, random)} from score_outputs' figures of the stories."""
     found = scores_of(world.run)
     sides = [
-        {str(row["story_id"]): float(row["overall_accuracy"]) for row in found[name][reading]["stage2"]["stories"]}
+        {str(row["story_id"]): float(row["overall_accuracy"]) for row in found[name][parse]["stage2"]["stories"]}
         for name in ("majority", "random")
     ]
     return {int(story): (sides[0][story], sides[1][story]) for story in sides[0]}
 
 
-@pytest.mark.parametrize("reading", ["official", "repaired"])
-def test_the_difference_is_the_mean_of_the_stories_differences(world, reading):
-    stories = by_hand(world, reading)
+@pytest.mark.parametrize("parse", ["official", "repaired"])
+def test_the_difference_is_the_mean_of_the_stories_differences(world, parse):
+    stories = by_hand(world, parse)
     gaps = [one - other for one, other in stories.values()]
-    row = compared(world, reading=reading)["rows"][0]
+    row = compared(world, parse=parse)["rows"][0]
     assert row["what"] == "Overall" and row["n"] == STORIES
     assert row["value"] == pytest.approx(sum(gaps) / len(gaps))
     assert row["value"] == pytest.approx(row["first"] - row["second"])
@@ -188,7 +188,7 @@ def test_a_comparison_is_shared_as_it_is(world, client):
     before = client.get(response["Location"]).content.decode()
     RunItem.objects.all().delete()
     assert client.get(response["Location"]).status_code == 200
-    assert "majority minus random" in before and "official reading" in before
+    assert "majority minus random" in before and "official parse" in before
     now = f"{world.base}/results/compare/?{urlencode({'a': asked['a'], 'b': asked['b'], 'stage': 'stage2', 'reading': 'official'})}"  # noqa: E501
     assert (
         html.escape(now) in before and "The comparison as it is now" in before and "run’s report as it is" not in before

@@ -22,9 +22,9 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def pairs(world, reading="repaired", stage="stage2"):
+def pairs(world, parse="repaired", stage="stage2"):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    return pairs_of(found["stages"][stage][0], stage, found["chosen"], reading)
+    return pairs_of(found["stages"][stage][0], stage, found["chosen"], parse)
 
 
 def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):
@@ -90,7 +90,7 @@ def test_all_rows_download_whatever_is_shown(world, client):
     for one in page.context["files"]:
         assert client.get(one["href"]).status_code == 200
     held = json.loads(client.get(page.context["files"][1]["href"]).content)
-    assert len(held["rows"]) == 24 and "official reading" in held["title"]
+    assert len(held["rows"]) == 24 and "official parse" in held["title"]
     tested = {"first", "second", "over", "value", "interval", "p", "p_adjusted", "shown", "n"}
     assert set(held["rows"][0]) - {"interval_reason"} == tested | {"answered_value", "answered_n"}
     assert client.get(f"{world.base}/results/differences/stage3.csv").status_code == 404
@@ -109,7 +109,7 @@ def test_one_model_has_nothing_to_be_compared_with(world, client):
     world.another("majority", form=Form.STRUCTURED, stages=("label",))
     page = client.get(f"{world.base}/results/differences/?form=structured")
     assert "Nothing to compare" in page.content.decode()
-    assert page.context["readings"] == ["repaired"]
+    assert page.context["parses"] == ["repaired"]
 
 
 def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
@@ -152,5 +152,5 @@ def test_a_selection_has_official_figures_only_with_all_of_its_stories():
     columns = columns_of((1, "A", 0.5), (3, "B", 1.0))
     assert official_figures(columns, {1, 3}, "stage1")["overall"]["f1"] == "0.750000"
     assert official_figures(columns, {1, 2, 3}, "stage1") is None
-    assert lacking(columns, {1, 2, 3}).startswith("Story 2 has no official reading")
+    assert lacking(columns, {1, 2, 3}).startswith("Story 2 has no official parse")
     assert lacking(columns, {3}) == "" and lacking(None, {3}) and lacking(columns, set()) == "No story is selected."

@@ -76,7 +76,7 @@ def test_every_table_in_every_format(world, client, base):
         "stage1",
         "stage2",
         *(
-            f"{name}-{reading}"
+            f"{name}-{parse}"
             for name in (
                 "dimensions",
                 "orders",
@@ -90,7 +90,7 @@ def test_every_table_in_every_format(world, client, base):
                 "labels-truth-status",
                 "confusion-1-context",
             )
-            for reading in ("official", "repaired")
+            for parse in ("official", "repaired")
         ),
     } <= set(names)
     kinds = {"csv": "text/csv", "json": "application/json", "tex": "application/x-tex"}
@@ -109,10 +109,10 @@ def test_a_table_s_numbers_are_those_of_score_outputs(world, client, base):
     rows = {row["Model"]: row for row in rows_of(client.get(f"{base}/tables/stage2.csv"))}
     expected = scores_of(world.run)["majority"]
     official = float(expected["official"]["stage2"]["overall"]["overall_accuracy"])
-    assert float(rows["majority"]["Official reading (%): Overall"]) == pytest.approx(100 * official, abs=1e-9)
+    assert float(rows["majority"]["Official parse (%): Overall"]) == pytest.approx(100 * official, abs=1e-9)
     repaired = expected["repaired"]["stage2"]["overall"]
-    assert float(rows["majority"]["Repaired reading (%): Overall"]) == pytest.approx(100 * repaired["overall_accuracy"])
-    assert float(rows["majority"]["Repaired reading (%): Overall low"]) == pytest.approx(
+    assert float(rows["majority"]["Repaired parse (%): Overall"]) == pytest.approx(100 * repaired["overall_accuracy"])
+    assert float(rows["majority"]["Repaired parse (%): Overall low"]) == pytest.approx(
         100 * repaired["interval"]["overall_accuracy"][0]
     )
 

@@ -139,13 +139,13 @@ def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, c
     RunItem.objects.filter(entrant__run=run, stage="sum").update(repaired={"said": 0})
     breaking("parse")
     told = (
-        rf"^22 readings changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, "
+        rf"^22 parses changed, and 4 answers stay as before: Tiny sums could not read the answer to Repeating, "
         rf"sum {ODD} \("
     )
     with pytest.raises(RunRefused, match=told):
         read_again(by=None, run=run, now=timezone.now())
     assert at(run, "sum").repaired == {"said": 0} and at(run, "sum", number=1).repaired == {"said": 3}
-    with pytest.raises(CommandError, match="0 readings changed, and 4 answers stay"):
+    with pytest.raises(CommandError, match="0 parses changed, and 4 answers stay"):
         call_command("benchmark_run", "reread", run.uid, stdout=StringIO())
 
 

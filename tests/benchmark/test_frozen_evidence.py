@@ -62,7 +62,7 @@ def test_a_cell_opens_as_many_items_as_the_live_one(world, report, get):
 
 
 def test_answers_that_are_read_again_leave_the_frozen_ones(world, report, get):
-    """Every reading, score and answer of now is another one, and one model has none any more."""
+    """Every parse, score and answer of now is another one, and one model has none any more."""
     entrant = world.run.entrants.get(name="majority")
     kept = SharedItem.objects.get(report=report, entrant=entrant, stage=LABEL, sample__number=1)
     page = f"{world.base}/results/reports/{report.uid}/items/{kept.pk}/"

@@ -1,4 +1,4 @@
-"""Answers that nobody wishes for: stored whole, scored by the rules in both readings, and no other item suffers."""
+"""Answers that nobody wishes for: stored whole, scored by the rules in both parses, and no other item suffers."""
 
 from __future__ import annotations
 

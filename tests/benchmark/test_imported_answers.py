@@ -86,11 +86,11 @@ def test_they_are_read_and_scored_as_the_answers_of_a_model(bring, cast):
     )  # fmt: skip
     asked = Run.objects.exclude(pk=run.pk).get()
 
-    def readings(of: Run) -> dict:
+    def parses(of: Run) -> dict:
         items = RunItem.objects.filter(entrant__run=of, stage="sum")
         return {item.sample.key: (item.official, item.repaired, item.score) for item in items.select_related("sample")}
 
-    mine, theirs = readings(run), readings(asked)
+    mine, theirs = parses(run), parses(asked)
     assert {key for key in mine if mine[key] != theirs[key]} == {"sum-0"} and set(mine) == set(theirs)
     assert (
         scores_of(run)["repaired"]["tiny"]["overall"]["right"]

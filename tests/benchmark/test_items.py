@@ -1,4 +1,4 @@
-"""From a run down to a raw answer: the table of places, and the page of one with both readings beside gold."""
+"""From a run down to a raw answer: the table of places, and the page of one with both parses beside gold."""
 
 from __future__ import annotations
 
@@ -215,14 +215,14 @@ def test_an_extraction_shows_each_reading_only_where_they_differ(alice, cast, go
     run, place = answering(cast, gold, same, "extract")
     (table,) = alice.get(at(run, f"{place.pk}/")).context["shown"]["tables"]
     assert [row["in_gold"] for row in table["rows"]] == [True, False]
-    assert table["name"] == "Both readings"
+    assert table["name"] == "Both parses"
 
 
 def test_prose_beside_a_table_is_a_row_to_the_official_parser_alone(alice, cast, gold):
     text = "I list actor | belief | order below.\n\nActor | Belief | Order\nworld | The key is in the drawer | 0"
     run, place = answering(cast, gold, text, "extract")
     official, mended = alice.get(at(run, f"{place.pk}/")).context["shown"]["tables"]
-    assert (official["name"], mended["name"]) == ("Official reading", "Repaired reading")
+    assert (official["name"], mended["name"]) == ("Official parse", "Repaired parse")
     assert official["count"] > mended["count"] == 1
 
 

@@ -467,7 +467,7 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     assert "every answer reads as it did." in written(alice.post(address, follow=True))
     read = steps.parse_stage2
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
-    assert "2 readings changed." in written(alice.post(address, follow=True))
+    assert "2 parses changed." in written(alice.post(address, follow=True))
     assert Call.objects.count() == calls
     monkeypatch.setattr(reruns, "MOST_READ_AT_ONCE", 5)
     told = written(alice.post(address, follow=True))

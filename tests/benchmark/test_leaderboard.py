@@ -31,16 +31,16 @@ def by_model(entries) -> dict:
 
 @pytest.mark.once
 def test_the_figures_are_those_of_score_outputs(world):
-    """To the last digit, in both readings, as `run_benchmark --wait` prints them."""
+    """To the last digit, in both parses, as `run_benchmark --wait` prints them."""
     expected = scores_of(world.run)
     found = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]
     for stage, names in (("stage1", {"omniscient", HOSTILE}), ("stage2", {"majority", "random", HOSTILE})):
         shown = by_model(found[stage][0])
         assert set(shown) == names
         for name in names:
-            for reading in ("official", "repaired"):
-                theirs = expected[name][reading][stage]
-                ours = shown[name]["readings"][reading]
+            for parse in ("official", "repaired"):
+                theirs = expected[name][parse][stage]
+                ours = shown[name]["readings"][parse]
                 beside = {"interval", "n", "unusable", "bounds"}
                 assert {key: value for key, value in ours["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
@@ -110,7 +110,7 @@ def test_structured_and_free_text_are_never_in_one_table(world, client):
         page = written(client.get(f"{world.base}/results/?form={form}"))
         assert f"/runs/{uid}/" in page and f"/runs/{other}/" not in page
     page = written(client.get(f"{world.base}/results/?form=structured"))
-    assert "Structured output has no official reading" in page and "Official reading (%)" not in page
+    assert "Structured output has no official parse" in page and "Official parse (%)" not in page
 
 
 def test_runs_on_other_gold_are_named_as_stale(world, client):

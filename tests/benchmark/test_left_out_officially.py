@@ -1,4 +1,4 @@
-"""What an official reading cannot read: counted as its suite says, with the number of answers that its figures are
+"""What an official parse cannot read: counted as its suite says, with the number of answers that its figures are
 of."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmark.suites.story_scores import cases_by_story, mean_columns, official
 UNREAD: dict[str, Any] = {"label": -1}
 
 
-def verdict(sample: Sample, outcome: Outcome, reading: str) -> bool | None:
+def verdict(sample: Sample, outcome: Outcome, parse: str) -> bool | None:
     return outcome.official["label"] == 1 if outcome.official["label"] != -1 else None
 
 

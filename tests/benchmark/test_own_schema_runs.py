@@ -149,9 +149,7 @@ def test_figures_are_of_its_dimensions_and_official_ones_say_why_there_are_none(
     # story 1
     expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
     assert {name: overall[name] for name in expected} == pytest.approx(expected)
-    sentence = (
-        "Gold labelled by eight:1 has no official reading: the released code knows OmniToM's own dimensions alone."
-    )
+    sentence = "Gold labelled by eight:1 has no official parse: the released code knows OmniToM's own dimensions alone."
     assert figures["official"][SECOND] is None and figures["official"]["reason"][SECOND] == sentence
     extracted = scores_of(run)["omniscient"]
     assert (
@@ -196,12 +194,12 @@ def test_its_pages_are_drawn(run, page):
         shown = page(path)
         assert "Traceback" not in shown and "Mental-Source" not in shown, path
     report = page(f"runs/{run.uid}/report/")
-    assert "Gold labelled by eight:1 has no official reading" in report and "Social norm" in report
+    assert "Gold labelled by eight:1 has no official parse" in report and "Social norm" in report
     assert "Each proposition has 8 labels of schema eight:1." in report
     assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
     board = page("results/")
     assert "OmniToM, labelled by eight:1" in board or "Accuracy of labelling" in board
-    assert "social_n" in board and "has no official reading" in board
+    assert "social_n" in board and "has no official parse" in board
 
 
 def test_items_are_found_by_its_labels(run, page):
@@ -213,13 +211,13 @@ def test_items_are_found_by_its_labels(run, page):
     item = RunItem.objects.get(entrant=reader, stage="label", sample__number=4)
     shown = page(f"runs/{run.uid}/items/{item.pk}/")
     assert "social_n" in shown and "Feeling 4" in shown and "Feeling 1" in shown
-    assert "has no official reading" in shown and "it stands below" not in shown
+    assert "has no official parse" in shown and "it stands below" not in shown
 
 
 def test_two_models_are_compared(run, page, cast, client):
     keys = {entrant.name: f"{run.uid}.{entrant.pk}" for entrant in run.entrants.all()}
     shown = page("results/compare/", a=keys["reader"], b=keys["random"], stage=SECOND)
-    assert "social_n" in shown and "has no official reading" in shown
+    assert "social_n" in shown and "has no official parse" in shown
 
 
 def test_files_are_of_its_dimensions(run, cast, client):

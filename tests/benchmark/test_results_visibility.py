@@ -59,7 +59,7 @@ def pages(world) -> list[str]:
     found = []
     for one in patterns:
         route = str(one.pattern)
-        if route.startswith(("runs/", "results/")) and one.name not in NO_READING:
+        if route.startswith(("runs/", "results/")) and one.name not in NO_PARSE:
             own = {"pk": copied.pk} if one.name in ("shared_item", "shared_answer") else SPECIAL.get(one.name, {})
             known = values | own
             address = reverse(
@@ -69,7 +69,7 @@ def pages(world) -> list[str]:
     return found
 
 
-NO_READING = {
+NO_PARSE = {
     "launch", "estimate", "prompt_preview", "extend_run", "add_controls", "estimate_controls", "judge_anew",
     "run_again", "run_action", "share_run", "share_comparison",
     "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across",

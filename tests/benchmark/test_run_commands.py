@@ -138,7 +138,7 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
     assert told("benchmark_run", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
     assert Call.objects.count() == calls
     assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unusable"] == 3
-    # what the run's page counts follows the readings
+    # what the run's page counts follows the parses
     assert Item.objects.filter(job=labelled.job, state=ItemState.UNUSABLE).count() == 3
     labelled.refresh_from_db()
     (noted,) = labelled.spec["later"]
@@ -358,7 +358,7 @@ def test_two_models_are_compared_and_written(dataset, models, labelled, tmp_path
     assert part["n"] == 2 and part["selection"].startswith("2 stories of ")
     out = StringIO()
     call_command(*ask, stdout=out)
-    assert out.getvalue().startswith("majority minus random, repaired reading, all stories that both have\n")
+    assert out.getvalue().startswith("majority minus random, repaired parse, all stories that both have\n")
     assert re.search(r"^ +points +95 % interval +shown to differ$", out.getvalue(), re.MULTILINE)
     for name, head in (("differences.csv", "Over,Figure"), ("two.svg", "<?xml")):
         path = tmp_path / name

@@ -40,8 +40,8 @@ def test_the_page_shows_the_figures_of_score_outputs(world, client, address):
         ("omniscient", "stage1", "f1"),
         ("omniscient", "stage1", "f1_category_mean"),
     ):
-        for reading in ("official", "repaired"):
-            assert percent(expected[model][reading][stage]["overall"][name]) in page
+        for parse in ("official", "repaired"):
+            assert percent(expected[model][parse][stage]["overall"][name]) in page
     low, high = expected["majority"]["repaired"]["stage2"]["overall"]["interval"]["acc_order"]
     assert f"[{100 * low:.1f}, {100 * high:.1f}]" in page
 
@@ -55,33 +55,33 @@ def test_every_table_holds_what_the_domain_counts(world):
         assert rows["categories-stage1"]["omniscient"][f"repaired {row['story_category']}"] == row["f1"]
     for row in expected["majority"]["official"]["stage2"]["by_category"]:
         assert rows["categories-stage2"]["majority"][f"official {row['story_category']}"] == row["overall_accuracy"]
-    for reading in ("official", "repaired"):
-        stories = expected["omniscient"][reading]["stage1"]["stories"]
+    for parse in ("official", "repaired"):
+        stories = expected["omniscient"][parse]["stage1"]["stories"]
         predicted, gold = (sum(int(row[name]) for row in stories) for name in ("pred_total", "gt_total"))
-        assert rows[f"match-counts-{reading}"]["omniscient"]["total"] == predicted
-        held = rows[f"volume-{reading}"]["omniscient"]
+        assert rows[f"match-counts-{parse}"]["omniscient"]["total"] == predicted
+        held = rows[f"volume-{parse}"]["omniscient"]
         assert (held["predicted"], held["gold"], held["stories"]) == (predicted, gold, STORIES)
-        assert held["f1"] == expected["omniscient"][reading]["stage1"]["overall"]["f1"]
+        assert held["f1"] == expected["omniscient"][parse]["stage1"]["overall"]["f1"]
         for name, kinds in (("orders", ("0", "1", "2+")), ("roles", ("world", "actors"))):
-            row = rows[f"{name}-{reading}"]["omniscient"]
+            row = rows[f"{name}-{parse}"]["omniscient"]
             assert sum(row[f"{kind} recall n"] for kind in kinds) == gold
             assert sum(row[f"{kind} precision n"] for kind in kinds) == predicted
-        stories = expected["majority"][reading]["stage2"]["stories"]
+        stories = expected["majority"][parse]["stage2"]["stories"]
         pairs = sum(int(row["pairs"]) for row in stories)
         for one in DIMENSIONS:
             name = one.replace("_", "-")
-            assert sum(row["total"] for row in tables[f"confusion-1-{name}-{reading}"].rows) == pairs
-            assert rows[f"labels-{name}-{reading}"]["majority"]["total"] == pairs
-            [gold] = tables[f"labels-{name}-{reading}"].totals
+            assert sum(row["total"] for row in tables[f"confusion-1-{name}-{parse}"].rows) == pairs
+            assert rows[f"labels-{name}-{parse}"]["majority"]["total"] == pairs
+            [gold] = tables[f"labels-{name}-{parse}"].totals
             assert gold["model"] == "Gold of all stories" and gold["total"] == pairs
         cells = [
             row["truth_status n"]
-            for row in tables[f"orders-dimensions-{reading}"].rows
+            for row in tables[f"orders-dimensions-{parse}"].rows
             if row["model"] == "majority" and row["truth_status"] is not None
         ]
         assert sum(cells) == pairs
-        by_category = {row["story_category"]: row for row in expected["majority"][reading]["stage2"]["by_category"]}
-        for row in tables[f"dimensions-{reading}"].rows:
+        by_category = {row["story_category"]: row for row in expected["majority"][parse]["stage2"]["by_category"]}
+        for row in tables[f"dimensions-{parse}"].rows:
             if row["model"] == "majority" and row["dimension"] == "Truth status":
                 for category, found in by_category.items():
                     assert row[f"in {category}"] == found["acc_truth-status"]
@@ -93,7 +93,7 @@ def test_every_table_holds_what_the_domain_counts(world):
 
 @pytest.mark.once
 def test_every_cell_of_the_analyses_has_an_interval_or_none_to_have(world):
-    """Whatever has a value and rests on rows of all nine stories has an interval around it, in both readings."""
+    """Whatever has a value and rests on rows of all nine stories has an interval around it, in both parses."""
     tables = {name: make() for name, make in tables_of(document_of(world.run)).items()}
     seen = 0
     for name, table in tables.items():
@@ -137,7 +137,7 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
     explorer = response.context["explorer"]
-    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired reading"
+    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired parse"
     assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
     for nonsense in (
         {"confusion_model": "99"},
@@ -151,12 +151,12 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
 @pytest.mark.once
 def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
-    for reading in ("repaired", "official"):
-        response = client.get(address, {"reading": reading, "dimension": "context"})
-        assert response.context["explorer"]["matrix"]["title"].endswith(f"{reading} reading")
+    for parse in ("repaired", "official"):
+        response = client.get(address, {"reading": parse, "dimension": "context"})
+        assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
         figures = [one["name"] for part in response.context["sections"]["parts"] for one in part["figures"]]
-        assert figures and all(name.endswith(f"-{reading}") for name in figures)
-    assert client.get(address, {"reading": "<b>"}).context["sections"]["reading"] == "repaired"
+        assert figures and all(name.endswith(f"-{parse}") for name in figures)
+    assert client.get(address, {"reading": "<b>"}).context["sections"]["parse"] == "repaired"
 
 
 def _links(table, wanted: str) -> list[tuple[dict, str]]:
@@ -194,23 +194,23 @@ def test_cells_open_the_items_that_they_rest_on(world, client, address):
     """MatchCount cells open items with as many such rows, order cells with as many rows as precision and recall rest
     on."""
     client.force_login(world.alice)
-    for reading in ("official", "repaired"):
-        tables = _tables(client.get(address, {"reading": reading}))
+    for parse in ("official", "repaired"):
+        tables = _tables(client.get(address, {"reading": parse}))
         for bucket in ("0", "1"):
-            for model, text, link in _links(tables[f"match-counts-{reading}"], bucket):
+            for model, text, link in _links(tables[f"match-counts-{parse}"], bucket):
                 if link and int(text.replace(",", "")):
                     assert _meant(client, link)[1] == int(text.replace(",", "")), (model, bucket)
-        held = tables_of(document_of(world.run))[f"orders-{reading}"]()
+        held = tables_of(document_of(world.run))[f"orders-{parse}"]()
         counted = {row["model"]: row["0 recall n"] + row["0 precision n"] for row in held.rows}
-        for model, _, link in _links(tables[f"orders-{reading}"], "0 f1"):
+        for model, _, link in _links(tables[f"orders-{parse}"], "0 f1"):
             if link:
                 assert "order=0" in link and _meant(client, link)[1] == counted[model]
 
 
 def test_confusion_cells_and_label_counts_open_their_items(world, client, address):
     client.force_login(world.alice)
-    for reading in ("official", "repaired"):
-        chosen = {"reading": reading, "confusion_model": "2", "dimension": "truth-status"}
+    for parse in ("official", "repaired"):
+        chosen = {"reading": parse, "confusion_model": "2", "dimension": "truth-status"}
         explorer = client.get(address, chosen).context["explorer"]
         cells = [cell for row in explorer["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
         assert len(cells) > 3
@@ -285,7 +285,7 @@ def test_structured_output_has_no_official_columns(world, client):
     run = world.another("majority", form=Form.STRUCTURED, stages=("label",))
     client.force_login(world.alice)
     page = client.get(f"{world.base}/runs/{run.uid}/results/").content.decode()
-    assert "Official reading (%)" not in page and "no official layout" in page
+    assert "Official parse (%)" not in page and "no official layout" in page
 
 
 def test_a_run_without_answers_says_so(world, client):

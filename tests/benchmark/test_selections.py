@@ -110,9 +110,7 @@ def test_files_have_the_rows_and_columns_that_the_filters_leave(world, page, cli
     (csv_file,) = [one for one in re.findall(r'href="([^"]+stage2\.csv[^"]*)"', found)]
     rows = list(csv.DictReader(io.StringIO(client.get(html.unescape(csv_file)).content.decode(), newline="")))
     assert [row["Model"] for row in rows] == ["majority"]
-    assert any("Official reading" in name for name in rows[0]) and not any(
-        "Repaired reading" in name for name in rows[0]
-    )
+    assert any("Official parse" in name for name in rows[0]) and not any("Repaired parse" in name for name in rows[0])
     pictures = [one for one in re.findall(r'href="([^"]+leaderboard-stage2\.svg[^"]*)"', found)]
     assert len(pictures) == 2  # as wide as the text, and as a column
     for picture in pictures:

@@ -1,4 +1,4 @@
-"""Two models' answers to one story: the prompt once, both answers, both readings beside gold, and what differs."""
+"""Two models' answers to one story: the prompt once, both answers, both parses beside gold, and what differs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def test_lines_of_two_answers_stand_beside_each_other():
         ("it rains", "truth"),
         ("only here", ""),
     ]
-    # order: 1 against 2; truth: the repaired readings agree and the official ones do not; what one side lacks
-    # altogether has no reading on either
+    # order: 1 against 2; truth: the repaired parses agree and the official ones do not; what one side lacks
+    # altogether has no parse on either
     assert [row["differs"] for row in rows] == [True, True, False]
     assert [[cell["right"] for cell in row["cells"]] for row in rows] == [[True, False], [False, False], [None, None]]
     assert [cell["apart"] for cell in rows[1]["cells"]] == [True, False]

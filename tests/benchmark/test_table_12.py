@@ -30,8 +30,8 @@ def judged_by(cast, gold, models, **options):
     return work_off(started(cast, gold, [models["omniscient"]], ("extract", "judge"), judge=judge))
 
 
-def row_of(run, reading: str = "repaired") -> dict:
-    return dict(tables_of(document_of(run))[f"unusable-{reading}"]().rows[0])
+def row_of(run, parse: str = "repaired") -> dict:
+    return dict(tables_of(document_of(run))[f"unusable-{parse}"]().rows[0])
 
 
 def missing(run) -> dict[str, int]:

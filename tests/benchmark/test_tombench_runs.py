@@ -79,10 +79,10 @@ def test_every_figure_follows_from_the_raw_answers(cast, copy):
     held = {row["name"]: row["tombench"] for row in report_of(run)["entrants"]}
     for model, figures in held.items():
         expected = official_accuracies(votes_of(run, model))
-        for reading in ("official", "repaired"):
-            overall = figures[reading]["overall"]
+        for parse in ("official", "repaired"):
+            overall = figures[parse]["overall"]
             assert float(overall["accuracy"]) == pytest.approx(expected.overall.value, abs=1e-6)
-            told = figures["analyses"][reading]["facets"]["ability"]
+            told = figures["analyses"][parse]["facets"]["ability"]
             assert {name: one["n"] for name, one in told.items()} == {
                 name.strip(): one.items for name, one in expected.abilities.items()
             }

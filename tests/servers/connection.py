@@ -103,7 +103,7 @@ class Connection(asyncio.Protocol):
         return True
 
     def _read_chunks(self) -> bool:
-        """The whole of a chunked body at its last chunk; uploads only, so the second reading does not matter."""
+        """The whole of a chunked body at its last chunk; uploads only, so the second parse does not matter."""
         if not self._buffer.endswith(b"0\r\n\r\n"):
             return False
         body, at = bytearray(), 0

@@ -19,7 +19,7 @@ class Content(serializers.JSONField):
 
 
 class RunItemOut(serializers.Serializer):
-    """One question of a run to one model, with its answer and both readings of it."""
+    """One question of a run to one model, with its answer and both parses of it."""
 
     item = serializers.IntegerField(help_text="Number of the item in the addresses of its page and of the API.")
     model = serializers.CharField()

@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from benchmark.api.shapes.values import Anything, Ends
 from benchmark.models import Form
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 
 class FigureOut(serializers.Serializer):
@@ -17,7 +17,7 @@ class FigureOut(serializers.Serializer):
     reason = serializers.CharField(required=False, help_text="Why there is no interval.")
     bounds = Ends(required=False, help_text="With what is missing at its worst and at its best.")
     n = serializers.IntegerField(required=False, help_text="How many samples it is of.")
-    unusable = serializers.IntegerField(required=False, help_text="How many samples the reading leaves out.")
+    unusable = serializers.IntegerField(required=False, help_text="How many samples the parse leaves out.")
 
 
 class RankedOut(serializers.Serializer):
@@ -29,9 +29,7 @@ class RankedOut(serializers.Serializer):
     run = serializers.CharField()
     run_title = serializers.CharField()
     settings = serializers.DictField(child=serializers.CharField(allow_null=True, allow_blank=True))
-    rank = serializers.IntegerField(
-        allow_null=True, help_text="By the repaired reading, missing answers at their worst."
-    )
+    rank = serializers.IntegerField(allow_null=True, help_text="By the repaired parse, missing answers at their worst.")
     ranks = serializers.ListField(
         child=serializers.IntegerField(), min_length=2, max_length=2, allow_null=True, help_text="95 % interval of it."
     )
@@ -127,7 +125,7 @@ class ComparisonOut(serializers.Serializer):
     first = serializers.CharField()
     second = serializers.CharField()
     group = serializers.CharField(source="stage")
-    reading = serializers.ChoiceField(READINGS)
+    reading = serializers.ChoiceField(PARSES)
     split = serializers.CharField(allow_blank=True)
     differ = serializers.CharField(allow_blank=True, help_text="In which settings the two differ.")
     lead = serializers.ListField(child=serializers.CharField(), help_text="What is to be read first.")

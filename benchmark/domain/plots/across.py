@@ -49,7 +49,7 @@ def models_across(
         at_chance = f", chance level {level:.1f}" if level is not None else ", no chance level"
         lines.append(told(suite["title"], models, figures, bounds) + at_chance)
     note = "; ".join(filter(None, [LEVEL if any(panel.level is not None for panel in panels) else "", note]))
-    unit = "Main figure of each suite (%), repaired reading"
+    unit = "Main figure of each suite (%), repaired parse"
     canvas = dot_plot(
         models, panels, [Series(key="figure", label="Figure")], unit=unit, over=over, note=note, look=look
     )
@@ -78,7 +78,7 @@ def model_across(
         [suite["title"] for suite in suites],
         [Panel("", rows, bounds)],
         series,
-        unit="Main figure of each suite (%), repaired reading",
+        unit="Main figure of each suite (%), repaired parse",
         over=over,
         note=note,
         look=look,

@@ -15,13 +15,13 @@ Row = Mapping[str, Any]
 
 @plot
 def control_differences(
-    rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[Row], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel
     a control; `rows` are of one model under one control: {model, title, value, interval[, reason], bounds}."""
     return difference_panels(
-        rows, title=f"{score}: published less controlled, {reading} reading",
-        unit=f"{score}, {reading} reading: points by which it is higher as published",
+        rows, title=f"{score}: published less controlled, {parse} parse",
+        unit=f"{score}, {parse} parse: points by which it is higher as published",
         over=over, note=note, look=look,
     )  # fmt: skip
 
@@ -55,9 +55,9 @@ def difference_panels(
 
 
 @plot
-def without_story(rows: Sequence[Row], *, score: str, reading: str, note: str = "", look: Look) -> Drawing:
+def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = "", look: Look) -> Drawing:
     """Plot each model's and baseline's score with its story and without; `rows` are {model, published, controlled}."""
-    title = f"{score} without the story, {reading} reading"
+    title = f"{score} without the story, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     series = (
@@ -70,7 +70,7 @@ def without_story(rows: Sequence[Row], *, score: str, reading: str, note: str = 
         [Panel("", figures)],
         series,
         unit=(
-            f"{score}, {reading} reading (%), missing answers at their worst; what is left without the story is "
+            f"{score}, {parse} parse (%), missing answers at their worst; what is left without the story is "
             f"what cues give, or memory"
         ),
         note=note,

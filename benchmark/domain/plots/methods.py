@@ -14,11 +14,11 @@ from benchmark.domain.plots.values import percent, told
 
 @plot
 def method_scores(
-    rows: Sequence[Row], *, score: str, reading: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[Row], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method; `rows`
     are of one model by one method: {model, title, score}."""
-    title = f"{score} by method, {reading} reading"
+    title = f"{score} by method, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     models = list(dict.fromkeys(row["model"] for row in rows))
@@ -30,7 +30,7 @@ def method_scores(
         lines.append(told(name, models, figures))
     canvas = dot_plot(
         models, panels, (Series(key="score", label="Score"),),
-        unit=f"{score}, {reading} reading (%), missing answers at their worst",
+        unit=f"{score}, {parse} parse (%), missing answers at their worst",
         over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip
     return Drawing(title, canvas, lines)
@@ -47,11 +47,11 @@ def _least(rows: Sequence[Row]) -> float:
 
 @plot
 def method_differences(
-    rows: Sequence[Row], *, score: str, reading: str, plain: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[Row], *, score: str, parse: str, plain: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(
-        rows, title=f"{score}: methods less {plain}, {reading} reading",
-        unit=f"{score}, {reading} reading: points by which it is higher than {plain}",
+        rows, title=f"{score}: methods less {plain}, {parse} parse",
+        unit=f"{score}, {parse} parse: points by which it is higher than {plain}",
         over=over, note=note, look=look, least=_least(rows),
     )  # fmt: skip

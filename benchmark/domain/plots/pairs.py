@@ -32,7 +32,7 @@ def pair_matrix(
     cells: Sequence[Sequence[Cell]],
     *,
     score: str,
-    reading: str,
+    parse: str,
     note: str = "",
     look: Look,
 ) -> Drawing:
@@ -41,7 +41,7 @@ def pair_matrix(
     `models` are best first, `cells` the rows of a square: differences right of the
     diagonal, None elsewhere and where the two were not compared.
     """
-    title = f"{score}: differences between all pairs, {reading} reading"
+    title = f"{score}: differences between all pairs, {parse} parse"
     if not models:
         return Drawing(title, NO_MODEL)
     lines = [
@@ -53,7 +53,7 @@ def pair_matrix(
         for at, cell in enumerate(row)
         if cell
     ]
-    return Drawing(title, _drawn(models, cells, f"{score}, {reading} reading", note, look), sentences(lines, most=400))
+    return Drawing(title, _drawn(models, cells, f"{score}, {parse} parse", note, look), sentences(lines, most=400))
 
 
 def _drawn(models: Sequence[str], cells: Sequence[Sequence[Cell]], of: str, note: str, look: Look) -> Canvas:

@@ -15,7 +15,7 @@ from benchmark.domain.plots.values import bounds_of, percent, told
 def scores_by_part(
     rows: Sequence[ModelRow],
     *,
-    reading: str,
+    parse: str,
     score: str,
     part: str,
     short: Mapping[str, str] | None = None,
@@ -29,7 +29,7 @@ def scores_by_part(
     Parts are in the order of the first row that has them; `short` are names for narrow panels, and intervals are `over`
     what is resampled. A figure's "bounds" are drawn as a band where they differ.
     """
-    title = f"{score} by {part}, {reading} reading"
+    title = f"{score} by {part}, {parse} parse"
     parts = list(dict.fromkeys(name for row in rows for name in row["values"]))
     if not parts:
         return Drawing(title, NO_MODEL)
@@ -40,6 +40,6 @@ def scores_by_part(
         Panel(printable((short or {}).get(name, name)), [{key: one} for one in scores[name]], bounds[name])
         for name in parts
     ]
-    unit = f"{score} (%), {reading} reading"
+    unit = f"{score} (%), {parse} parse"
     canvas = dot_plot(models, panels, [Series(key=key, label=score)], unit=unit, over=over, note=note, look=look)
     return Drawing(title, canvas, [told(name, models, scores[name], bounds[name]) for name in parts])

@@ -13,7 +13,7 @@ NO_MODEL = "No model has a score."
 
 
 class RankedRow(TypedDict):
-    """A model in a ranking: its figure in both readings, the `group` letters, the `ranks` that it may have, and the
+    """A model in a ranking: its figure in both parses, the `group` letters, the `ranks` that it may have, and the
     share that is `left_out`."""
 
     model: str
@@ -42,17 +42,17 @@ def leaderboard(
     note: str = "",
     look: Look,
 ) -> Drawing:
-    """Both readings of `score` with intervals, in the order of the ranking, and what is missing.
+    """Both parses of `score` with intervals, in the order of the ranking, and what is missing.
 
     `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
     """
-    title = f"{score}: official and repaired reading"
+    title = f"{score}: official and repaired parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     scores = [{"repaired": percent(row.get("repaired")), "official": percent(row.get("official"))} for row in rows]
     series = (
-        Series(key="repaired", label="Repaired reading"),
-        Series(key="official", label="Official reading", marker="D", colour="second", filled=False),
+        Series(key="repaired", label="Repaired parse"),
+        Series(key="official", label="Official parse", marker="D", colour="second", filled=False),
     )
     bounds = [percents(row.get("bounds")) for row in rows]
     canvas = dot_plot(

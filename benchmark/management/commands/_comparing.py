@@ -9,7 +9,7 @@ from benchmark.models import Form, Run
 from benchmark.services.comparisons import Comparison, compare, pair_of
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import suite_named, suites
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 OF_COMPARING = ("model", "other_model", "stage", "reading", "split")
 
@@ -32,7 +32,7 @@ def add_choices(parser) -> None:
     parser.add_argument(
         "--stage", choices=groups_by_name(), help="what is compared; the first that both have if not given"
     )
-    parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
+    parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
     parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
 
 
@@ -45,13 +45,13 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     stage = group_of(run, options["stage"]) if options["stage"] else next(iter(entrants))
     if stage not in entrants:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
-    reading = options["reading"] or "repaired"
-    if reading == "official" and runs[0].form == Form.STRUCTURED:
-        raise ValueError("Structured output has no official reading.")
+    parse = options["reading"] or "repaired"
+    if parse == "official" and runs[0].form == Form.STRUCTURED:
+        raise ValueError("Structured output has no official parse.")
     selection = selection_named(run.dataset, options["split"] or "", run.suite)
     if options["split"] and selection is None:
         raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
-    return runs, keys, compare(entrants[stage], stage, reading, selection)
+    return runs, keys, compare(entrants[stage], stage, parse, selection)
 
 
 def _key(run: Run, name: str | None, option: str) -> str:

@@ -28,17 +28,17 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         return
     if model:
         command.stdout.write(f"\n{model}")
-    for reading, stages in scores.items():
+    for parse, stages in scores.items():
         for stage, why in (stages.get("reason") or {}).items():
             if scores["repaired"][stage]:  # else nobody asked for the stage
-                command.note(f"{model}{', ' if model else ''}{reading}, {group_named(stage).title}: {why}")
+                command.note(f"{model}{', ' if model else ''}{parse}, {group_named(stage).title}: {why}")
         groups = {name: metrics for name, metrics in stages.items() if name != "reason" and metrics}
         wide = max((len(group_named(stage).title) for stage in groups), default=0)
         for stage, metrics in groups.items():
             for name, value in metrics["overall"].items():
                 if isinstance(value, str | int | float):
                     said = f"{group_named(stage).title:<{wide}}  {_called(stage, name):24}"
-                    command.stdout.write(f"{reading:10}{said}{_short(value):>12}")
+                    command.stdout.write(f"{parse:10}{said}{_short(value):>12}")
 
 
 def _called(stage: str, name: str) -> str:
@@ -49,9 +49,9 @@ def _called(stage: str, name: str) -> str:
 
 def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:
     """One line a metric of {reading: {"answers", "metrics"}}, whose metrics may be nested."""
-    for reading, scored in scores.items():
+    for parse, scored in scores.items():
         for name, value in _flat(scored["metrics"]):
-            command.stdout.write(f"{reading:10}{name:<60}{_short(value):>12}")
+            command.stdout.write(f"{parse:10}{name:<60}{_short(value):>12}")
 
 
 def _flat(metrics: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str | int | float]]:

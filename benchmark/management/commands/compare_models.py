@@ -48,7 +48,7 @@ class Command(JsonCommand):
 
     def say(self, result: dict) -> None:
         over = result["selection"] or f"all {nouns_of_group(result['stage'])[1]} that both have"
-        self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} reading, {over}")
+        self.stdout.write(f"{result['first']} minus {result['second']}, {result['reading']} parse, {over}")
         for note in result["notes"]:
             self.stdout.write(note)
         self.stdout.write(f"{'':28}{'points':>8}{'95 % interval':>18}  shown to differ")

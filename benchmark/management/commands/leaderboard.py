@@ -26,7 +26,7 @@ from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_board
 from benchmark.suites.registry import group_named, suite_for, suite_named, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 KINDS = ("model", "baseline", "person")
 
@@ -113,13 +113,13 @@ class Command(JsonCommand):
         for stage, rows in result["stages"].items():
             if rows:
                 wide = max(len(group_named(stage).score_title) + 4, *(len(row["model"]) for row in rows))
-                heads = "".join(f"{reading:>22}" for reading in READINGS)
+                heads = "".join(f"{parse:>22}" for parse in PARSES)
                 self.stdout.write(
                     f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16} "  # noqa: E501
                     f" group"
                 )
             for row in rows:
-                figures = "".join(f"{_figure_text(row[reading]):>22}" for reading in READINGS)
+                figures = "".join(f"{_figure_text(row[parse]):>22}" for parse in PARSES)
                 missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"
                 self.stdout.write(
                     f"{row['model']:{wide}}{row['rank'] or '–':>6}{figures}{missing}  {row['group'] or '–'}"
@@ -209,7 +209,7 @@ def _row(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
         **({"judge_test": entrant["judge_test"]} if entrant["judge_test"] else {}),
         **_ranking(entrant),
         **_missing(entrant, stage),
-        **{reading: _number(score_of(entrant, reading, stage)) for reading in READINGS},
+        **{parse: _number(score_of(entrant, parse, stage)) for parse in PARSES},
     }
 
 
@@ -236,17 +236,17 @@ def _number(figure: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _differences(board: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
-    def make(stage: str, reading: str):
+    def make(stage: str, parse: str):
         entrants = board["stages"][stage][0]
-        rows, method = pairs_of(entrants, stage, board["chosen"], reading)
+        rows, method = pairs_of(entrants, stage, board["chosen"], parse)
         absent = [absence.told for absence in board["absent"] if absence.stage == stage]
-        return replace(pair_table(rows, stage, reading, method, entrants), absent=absent)
+        return replace(pair_table(rows, stage, parse, method, entrants), absent=absent)
 
     return {
-        f"differences-{stage}-{reading}": partial(make, stage, reading)
+        f"differences-{stage}-{parse}": partial(make, stage, parse)
         for stage, (entrants, _) in board["stages"].items()
-        for reading in READINGS
-        if any(entrant["readings"][reading] for entrant in entrants)
+        for parse in PARSES
+        if any(entrant["readings"][parse] for entrant in entrants)
     }
 
 
@@ -274,7 +274,7 @@ NO_INTERVAL = "[–]"
 
 def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say why figures that are printed have no interval."""
-    figures = [row[reading] for row in rows for reading in READINGS if row[reading]]
+    figures = [row[parse] for row in rows for parse in PARSES if row[parse]]
     reasons = dict.fromkeys(figure["reason"] for figure in figures if figure.get("reason") and not figure["interval"])
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 

@@ -9,7 +9,7 @@ from core.management.json_command import JsonCommand
 
 
 class Command(JsonCommand):
-    help = "Scores answers that were made elsewhere, in the official and in the repaired reading."
+    help = "Scores answers that were made elsewhere, in the official and in the repaired parse."
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("suite", choices=sorted(name for name, suite in suites().items() if suite.score))

@@ -9,7 +9,7 @@ from benchmark.services.structure import QUESTIONS, STORIES, Association, associ
 from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 
 class Command(JsonCommand):
@@ -25,7 +25,7 @@ class Command(JsonCommand):
             "--cut", metavar="PERCENT", help="from which score on a structure is right; the median if not given"
         )
         parser.add_argument("--counted", choices=[QUESTIONS, STORIES], help="questions if not given, or whole stories")
-        parser.add_argument("--reading", choices=READINGS, help="repaired if not given")
+        parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
         parser.add_argument(
             "--structures", metavar="RUN", help="the run of belief tables; the newest of each model if not given"
         )

@@ -1,4 +1,4 @@
-"""The metrics of FANToM and its released code, of one reading, with intervals over conversations."""
+"""The metrics of FANToM and its released code, of one parse, with intervals over conversations."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"
 REASONS = {0: "false_no", 1: "false_yes", -1: "neither"}
 
 
-def of_scenario(reads: Iterable[Read], scenario: str, reading: str) -> list[Read]:
-    """Return the answers that count for a scenario: of the control in the repaired reading those of sets that are
+def of_scenario(reads: Iterable[Read], scenario: str, parse: str) -> list[Read]:
+    """Return the answers that count for a scenario: of the control in the repaired parse those of sets that are
     wholly accessible, officially what is accessible of any set, as the released code does."""
     part = [read for read in reads if read.sample.content["scenario"] == scenario]
-    if scenario == ACCESSIBLE and reading == "repaired":
+    if scenario == ACCESSIBLE and parse == "repaired":
         return [read for read in part if read.sample.content["wholly_accessible"]]
     return part
 
@@ -91,9 +91,7 @@ def _accuracy(reads: Sequence[Read], seed: int) -> dict[str, Any]:
 
 def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
     """Return the estimate of the mean token F1."""
-    return estimate_of(
-        [Unit(read.sample.cluster, read.reading["f1"] if read.reading else None) for read in reads], seed
-    )
+    return estimate_of([Unit(read.sample.cluster, read.parse["f1"] if read.parse else None) for read in reads], seed)
 
 
 def all_right(
@@ -108,7 +106,7 @@ def all_right(
 
 def _said(reads: Iterable[Read]) -> Iterable[Said]:
     for read in reads:
-        yield Said(read.sample.cluster, _gold(read), None if read.reading is None else read.reading["said"])
+        yield Said(read.sample.cluster, _gold(read), None if read.parse is None else read.parse["said"])
 
 
 def _gold(read: Read) -> int:
@@ -149,7 +147,7 @@ def _consistency(reads: Sequence[Read]) -> list[Unit]:
     for read in _of(reads, YES_NO):
         conversations[read.set_key] = read.sample.cluster
         name = read.sample.content["character"]
-        said = None if read.reading is None else int(read.reading["said"])
+        said = None if read.parse is None else int(read.parse["said"])
         listed = [None if there is None else int(there) for there in _listed(read, name, lists)]
         values.setdefault((read.set_key, name.lower()), []).extend([said, *listed])
     units = []
@@ -173,7 +171,7 @@ def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
     found = lists.get((read.set_key, read.sample.content["topic"]))
     if found is None:
         return []
-    return [None if found.reading is None else name in found.reading["named"]]
+    return [None if found.parse is None else name in found.parse["named"]]
 
 
 def orders_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
@@ -191,17 +189,17 @@ def _counts(order: str, wanted: str) -> bool:
     return wanted in (order, order.partition(":")[0])
 
 
-def reasons_of(reads: Sequence[Read], reading: str) -> dict[str, Any]:
+def reasons_of(reads: Sequence[Read], parse: str) -> dict[str, Any]:
     """How often lists and single answers are wrong for which reason; officially of lists on answerability alone, as in
     the released code."""
     lists = [
-        _list_reason(read.reading)
+        _list_reason(read.parse)
         for read in _of(reads, LIST)
-        if read.reading and not read.right and (reading == "repaired" or read.sample.content["topic"] == ANSWERABILITY)
+        if read.parse and not read.right and (parse == "repaired" or read.sample.content["topic"] == ANSWERABILITY)
     ]
-    single = [REASONS[read.reading["said"]] for read in _of(reads, YES_NO) if read.reading and not read.right]
+    single = [REASONS[read.parse["said"]] for read in _of(reads, YES_NO) if read.parse and not read.right]
     return {"lists": dict(Counter(lists)), "single": dict(Counter(single))}
 
 
-def _list_reason(reading: Any) -> str:
-    return BOTH if reading["excluded"] and reading["included"] else EXCLUDED if reading["excluded"] else INCLUDED
+def _list_reason(parse: Any) -> str:
+    return BOTH if parse["excluded"] and parse["included"] else EXCLUDED if parse["excluded"] else INCLUDED

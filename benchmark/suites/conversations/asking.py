@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.methods.contract import Method, Put
 from benchmark.suites.asked import Sample
-from benchmark.suites.conversations.readings import Reading
+from benchmark.suites.conversations.parses import Parse
 from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES, YES_NO
 
 _HOW: Mapping[str, str] = {
@@ -50,9 +50,9 @@ def answer_in(method: Method, answer: str) -> str:
     return answer if method.read is str.strip else method.read(answer)
 
 
-def score_of(reading: Reading) -> float:
+def score_of(parse: Parse) -> float:
     """Return 1 for right and 0 for wrong, of a fact its F1."""
-    return float(reading["right"] if "right" in reading else reading["f1"])
+    return float(parse["right"] if "right" in parse else parse["f1"])
 
 
 def right_answer(sample: Sample) -> str:

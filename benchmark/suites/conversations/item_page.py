@@ -20,7 +20,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
     sample = view.question.sample
     content = sample.content
     answered = view.answer is not None and view.question.step in steps
-    readings = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
+    parses = {"Official": view.official, "Repaired": None if view.unusable else view.repaired}
     return {
         "conversation": content["conversation"],
         "question": content["question"],
@@ -31,7 +31,7 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
         "order": ORDERS.get(content["order"], ""),
         "right": right_of(sample),
         "wrong": _wrong(sample),
-        "readings": [_reading(name, sample, reading) for name, reading in readings.items()] if answered else [],
+        "parses": [_parse(name, sample, parse) for name, parse in parses.items()] if answered else [],
         "unread": view.unusable if answered else "",
         "fact": f"{content['fact_question']} {content['fact_answer']}",
         "questions": _questions(view, scenarios) if view.question.step in steps else [],
@@ -46,8 +46,8 @@ def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[Mapping
 
 def _row(one: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any]:
     sample, answer = one.sample, one.answer
-    official = _reading("official", sample, one.official) if answer is not None else None
-    repaired = _reading("repaired", sample, None if one.unusable else one.repaired) if answer is not None else None
+    official = _parse("official", sample, one.official) if answer is not None else None
+    repaired = _parse("repaired", sample, None if one.unusable else one.repaired) if answer is not None else None
     return {
         "item": one.item,
         "here": here,
@@ -86,27 +86,27 @@ def _wrong(sample: Sample) -> str:
     return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
 
 
-def _reading(name: str, sample: Sample, reading: Mapping[str, Any] | None) -> dict[str, Any]:
-    if not reading:
+def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not parse:
         return {"name": name, "read": "nothing", "verdict": "–", "wrong": False}
-    if "right" not in reading:
-        return {"name": name, "read": "the answer", "verdict": f"token F1 {reading['f1']:.2f}", "wrong": False}
-    verdict = "right" if reading["right"] else "wrong"
+    if "right" not in parse:
+        return {"name": name, "read": "the answer", "verdict": f"token F1 {parse['f1']:.2f}", "wrong": False}
+    verdict = "right" if parse["right"] else "wrong"
     return {
         "name": name,
-        "read": said_of(sample.content["kind"], reading),
+        "read": said_of(sample.content["kind"], parse),
         "verdict": verdict,
-        "wrong": not reading["right"],
+        "wrong": not parse["right"],
     }
 
 
-def said_of(kind: str, reading: Mapping[str, Any]) -> str:
-    """Return what a reading with a verdict takes an answer for, in words."""
+def said_of(kind: str, parse: Mapping[str, Any]) -> str:
+    """Return what a parse with a verdict takes an answer for, in words."""
     if kind == DISTANCE:
-        right, wrong = reading["near"]
+        right, wrong = parse["near"]
         return f"cosine with the right text {right:.3f}, with the wrong one {wrong:.3f}"
     if kind == LIST:
-        return ", ".join(reading["named"]) or "nobody"
+        return ", ".join(parse["named"]) or "nobody"
     if kind == CHOICE:
-        return "whether it names the right option" if reading["said"] is None else f"({'ab'[reading['said']]})"
-    return _SAID[reading["said"]]
+        return "whether it names the right option" if parse["said"] is None else f"({'ab'[parse['said']]})"
+    return _SAID[parse["said"]]

@@ -12,7 +12,7 @@ from benchmark.suites.conversations.item_page import right_of, said_of
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT
 from benchmark.suites.side_by_side import ReadLine
 
-Reading = Mapping[str, Any] | None
+Parse = Mapping[str, Any] | None
 
 
 def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
@@ -36,9 +36,9 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
     ]
 
 
-def _right(reading: Reading) -> bool | None:
-    """Return the verdict of a reading; None of a fact, whose words count one by one."""
-    return None if not reading or "right" not in reading else bool(reading["right"])
+def _right(parse: Parse) -> bool | None:
+    """Return the verdict of a parse; None of a fact, whose words count one by one."""
+    return None if not parse or "right" not in parse else bool(parse["right"])
 
 
 def _gold(sample: Sample) -> str:
@@ -49,30 +49,30 @@ def _worded_options(sample: Sample) -> list[str]:
     return [f"({letter}) {text}" for letter, text in zip("ab", sample.content["options"], strict=False)]
 
 
-def _said(sample: Sample, reading: Reading) -> str | None:
-    """Return what a reading takes an answer for, in words."""
-    if not reading:
+def _said(sample: Sample, parse: Parse) -> str | None:
+    """Return what a parse takes an answer for, in words."""
+    if not parse:
         return None
     kind = sample.content["kind"]
     if kind == FACT:
-        return f"token F1 {reading['f1']:.2f}"
+        return f"token F1 {parse['f1']:.2f}"
     if kind == DISTANCE:
-        return f"nearer to the {'right' if reading['right'] else 'wrong'} text"
-    if kind == CHOICE and reading["said"] is not None:
-        return _worded_options(sample)[reading["said"]]
-    return said_of(kind, reading)
+        return f"nearer to the {'right' if parse['right'] else 'wrong'} text"
+    if kind == CHOICE and parse["said"] is not None:
+        return _worded_options(sample)[parse["said"]]
+    return said_of(kind, parse)
 
 
-def _officially(sample: Sample, reading: Reading, same: str | None) -> str | None:
-    """Return what the official reading takes an answer for; of a choice it says no more than whether it is the right
+def _officially(sample: Sample, parse: Parse, same: str | None) -> str | None:
+    """Return what the official parse takes an answer for; of a choice it says no more than whether it is the right
     one, so that one with the same verdict is the `same`."""
-    if reading and sample.content["kind"] == CHOICE:
-        return same or ("the right option" if reading["right"] else "not the right option")
-    return _said(sample, reading)
+    if parse and sample.content["kind"] == CHOICE:
+        return same or ("the right option" if parse["right"] else "not the right option")
+    return _said(sample, parse)
 
 
-def _near(reading: Reading) -> str:
-    if not reading or "near" not in reading:
+def _near(parse: Parse) -> str:
+    if not parse or "near" not in parse:
         return ""
-    right, wrong = reading["near"]
+    right, wrong = parse["near"]
     return f"cosine {right:.3f} with the right text, {wrong:.3f} with the wrong one"

@@ -94,7 +94,7 @@ def oddities(copy: Fantom) -> Iterator[Problem]:
         names = names_of(question_set)
         for part, whole in ((a, b) for a in names for b in names if a != b and a.lower() in b.lower()):
             message = (
-                f"Set {question_set.set_id}: the name {part} is part of {whole}; the official reading takes one "
+                f"Set {question_set.set_id}: the name {part} is part of {whole}; the official parse takes one "
                 f"for the other."
             )
             yield {**place, "message": message}

@@ -71,7 +71,7 @@ def reasons_table(
     found: Sequence[Mapping[str, Any]],
     group: str,
     scenarios: Mapping[str, str],
-    reading: str,
+    parse: str,
 ) -> Table:
     """Return the table of wrong answers by reason; `found` are the counts of each entrant, `scenarios` what these are
     called."""
@@ -96,4 +96,4 @@ def reasons_table(
         }
         for counts in found
     ]
-    return table_of(entrants, group, f"Wrong answers by reason, {reading} reading", columns, cells, _REASONS[reading])
+    return table_of(entrants, group, f"Wrong answers by reason, {parse} parse", columns, cells, _REASONS[parse])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, MetricGroup, Sample
 from benchmark.suites.measuring import counted_outcomes
 from benchmark.suites.unit_estimates import Unit, unit_estimate
@@ -19,7 +19,7 @@ class Read(NamedTuple):
 
     sample: Sample
     repetition: int
-    reading: Mapping[str, Any] | None
+    parse: Mapping[str, Any] | None
 
     @property
     def set_key(self) -> tuple[str, int]:
@@ -29,16 +29,16 @@ class Read(NamedTuple):
     @property
     def right(self) -> bool | None:
         """Whether it is right; None where that is not known."""
-        return None if self.reading is None else bool(self.reading["right"])
+        return None if self.parse is None else bool(self.parse["right"])
 
 
-def reads_of(entered: Entered, group: MetricGroup, reading: Reading) -> list[Read]:
+def reads_of(entered: Entered, group: MetricGroup, parse: Parse) -> list[Read]:
     """Return what every question that counts in a group was read as, repetition by repetition."""
     reads = []
     for sample in entered.samples:
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
-            known = not outcome.without and not (reading == "repaired" and outcome.unusable)
-            reads.append(Read(sample, outcome.repetition, outcome.read(reading) if known else None))
+            known = not outcome.without and not (parse == "repaired" and outcome.unusable)
+            reads.append(Read(sample, outcome.repetition, outcome.read(parse) if known else None))
     return reads
 
 

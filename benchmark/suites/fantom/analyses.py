@@ -1,4 +1,4 @@
-"""The metrics of the paper and its released code, of one reading, with intervals over conversations."""
+"""The metrics of the paper and its released code, of one parse, with intervals over conversations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmark.suites.conversations.rows import FACT
 from benchmark.suites.conversations.units import Read, Wholes, in_scenario
 
 
-def analyses_of(reads: Sequence[Read], wholes: Wholes, reading: str, embedder: str, seed: int) -> dict[str, Any]:
+def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> dict[str, Any]:
     """Return {"embedder", "fact": estimate, "scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order:
-    {kind: estimate}}}, "reasons": {scenario: {"lists": …, "single": counts}}} of the answers of a reading.
+    {kind: estimate}}}, "reasons": {scenario: {"lists": …, "single": counts}}} of the answers of a parse.
 
     Repaired figures of the control are of the sets that are wholly accessible; official ones take what is accessible of
     any set, as the released code does.
     """
-    parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
+    parts = {scenario: of_scenario(reads, scenario, parse) for scenario in SCENARIOS}
     return {
         "embedder": embedder,
         "fact": f1_of([read for read in reads if read.sample.content["kind"] == FACT], seed),
@@ -26,5 +26,5 @@ def analyses_of(reads: Sequence[Read], wholes: Wholes, reading: str, embedder: s
             scenario: metrics_of(part, in_scenario(wholes, scenario), seed) for scenario, part in parts.items()
         },
         "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
-        "reasons": {scenario: reasons_of(part, reading) for scenario, part in parts.items()},
+        "reasons": {scenario: reasons_of(part, parse) for scenario, part in parts.items()},
     }

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
@@ -90,7 +90,7 @@ CONTROL = _sets_group(
     "fantom-control",
     "Sets, control",
     "ALL, control",
-    "The set’s questions on what everybody heard: in the repaired reading of sets without any other question, in the "
+    "The set’s questions on what everybody heard: in the repaired parse of sets without any other question, in the "
     "official one of whatever is accessible in any set, as the released code has it.",
     in_control,
 )
@@ -117,7 +117,7 @@ FACTS = MetricGroup(
     scored=ANSWER,
     notes=(
         (
-            "Whether a model follows the conversation at all. The repaired reading leaves out punctuation and "
+            "Whether a model follows the conversation at all. The repaired parse leaves out punctuation and "
             "articles, as SQuAD does."
         ),
         _RESAMPLED,
@@ -140,7 +140,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         },
         CONTROL.key: measured_sets(entered, CONTROL, _control, of_all=True),
         QUESTIONS.key: with_analyses(
-            measured_samples(entered, QUESTIONS, _question), "fantom", lambda reading: _analyses(entered, reading)
+            measured_samples(entered, QUESTIONS, _question), "fantom", lambda parse: _analyses(entered, parse)
         ),
         FACTS.key: measured_samples(entered, FACTS, _fact),
     }
@@ -183,7 +183,7 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     )
 
 
-def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
-    reads, seed = reads_of(entered, QUESTIONS, reading), int(entered.settings.get("seed", 1))
+def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
+    reads, seed = reads_of(entered, QUESTIONS, parse), int(entered.settings.get("seed", 1))
     wholes = entered.resources.derived(WHOLES, wholes_of)
-    return analyses_of(reads, wholes, reading, str(entered.settings[EMBEDDER]), seed)
+    return analyses_of(reads, wholes, parse, str(entered.settings[EMBEDDER]), seed)

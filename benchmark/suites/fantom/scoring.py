@@ -19,7 +19,7 @@ from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
-from benchmark.suites.fantom.readings import readings_of
+from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.released_metrics import scenario_metrics
 from benchmark.suites.fantom.samples import SHORT, samples_of
 
@@ -28,9 +28,9 @@ RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversa
 
 
 def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[str, Any]:
-    """Return both readings of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
+    """Return both parses of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
     RUNS under `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only
-    questions with an answer are scored, and in the repaired reading only sets all of whose questions have one. Raises
+    questions with an answer are scored, and in the repaired parse only sets all of whose questions have one. Raises
     ValueError."""
     copy = read_fantom(file_of(data))
     sets = copy.sets
@@ -55,14 +55,14 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
     reads = []
     for sample in samples:
         if sample.key in texts:
-            reading = readings_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
-            reads.append(Read(sample, 0, reading))
+            parse = parses_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
+            reads.append(Read(sample, 0, parse))
     found = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {
         scenario: {name: figure["value"] for name, figure in figures.items()} | found["reasons"][scenario]
         for scenario, figures in found["scenarios"].items()
     }
-    answers = {read.sample.key: read.reading for read in reads}
+    answers = {read.sample.key: read.parse for read in reads}
     return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": found["fact"]["value"]}}}
 
 

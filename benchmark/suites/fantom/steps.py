@@ -14,9 +14,9 @@ from benchmark.suites.conversations.asking import answer_in, put_of, right_answe
 from benchmark.suites.conversations.baselines import TELL, task_of
 from benchmark.suites.conversations.controls import named_in
 from benchmark.suites.conversations.official import after_marker
-from benchmark.suites.conversations.readings import unread
+from benchmark.suites.conversations.parses import unread
 from benchmark.suites.fantom.embedding import embedder_named
-from benchmark.suites.fantom.readings import readings_of
+from benchmark.suites.fantom.parses import parses_of
 from workers.providers.contract import Request
 
 ANSWER = "answer"
@@ -44,7 +44,7 @@ def parse(question: Question, answer: str) -> Parsed:
     if question.step != ANSWER:
         return Parsed(None, {"text": answer}, None, None)
     text = after_marker(answer_in(method_named(METHODS, question.settings), answer))
-    official, repaired = readings_of(question.sample, text, embedder_named(question.settings[EMBEDDER]))
+    official, repaired = parses_of(question.sample, text, embedder_named(question.settings[EMBEDDER]))
     return Parsed(
         official=official,
         repaired=repaired or {},

@@ -65,9 +65,9 @@ def _methods(reported: Reported) -> Sections:
             "Scoring",
             "A set, all questions on one piece of information, is right where all its answers are (ALL); ALL* also "
             "takes the beliefs in free words, which are right where their embedding is nearer to the right text than "
-            f"to the wrong one (embedder: {embedder}). The official reading takes answers as the benchmark’s released "
+            f"to the wrong one (embedder: {embedder}). The official parse takes answers as the benchmark’s released "
             "code does, which looks for names and words inside others and takes one right option beside another; the "
-            "control then has what is accessible of any set. The repaired reading takes whole words, one option and "
+            "control then has what is accessible of any set. The repaired parse takes whole words, one option and "
             "an unambiguous yes or no alone; what it cannot read is missing, with bounds; the control then has the "
             "sets that are wholly accessible. Intervals resample conversations with all their questions.",
         ),

@@ -15,7 +15,7 @@ from benchmark.suites.conversations.tables import incomplete_told, reasons_table
 from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIEF, QUESTIONS
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
+from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 
 SECTIONS = (
     Section("False belief and control", ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
@@ -112,8 +112,8 @@ def _in_orders(scenario: str, order: str) -> Published:
 PUBLISHED = _published()
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
-    """Return the tables of a reading, none without figures."""
+def tables(results: ParseResults) -> dict[str, ShownTable]:
+    """Return the tables of a parse, none without figures."""
     entrants = _analysed(results)
     if not entrants:
         return {}
@@ -121,26 +121,24 @@ def tables(results: ReadingResults) -> dict[str, ShownTable]:
         INACCESSIBLE: partial(_scenario, INACCESSIBLE), ACCESSIBLE: partial(_scenario, ACCESSIBLE),
         "orders": _orders, "characters": _characters, "reasons": _reasons,
     }  # fmt: skip
-    return {
-        name: ShownTable(partial(make, entrants, results.reading), (QUESTIONS.key,)) for name, make in makers.items()
-    }
+    return {name: ShownTable(partial(make, entrants, results.parse), (QUESTIONS.key,)) for name, make in makers.items()}
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of ALL by scenario."""
     entrants = _analysed(results)
     if not entrants:
         return {}
-    arguments = partial(_drawn, entrants, results.reading)
+    arguments = partial(_drawn, entrants, results.parse)
     return {"scenarios": ShownPicture("ALL by scenario", _plot, arguments, (QUESTIONS.key,))}
 
 
-def _analysed(results: ReadingResults) -> list[EntrantResults]:
-    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _found(entrant, results.reading)]
+def _analysed(results: ParseResults) -> list[EntrantResults]:
+    return [entrant for entrant in results.analysed.get(QUESTIONS.key, ()) if _found(entrant, results.parse)]
 
 
-def _found(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
-    return analyses_of(entrant, reading).get("fantom") or {}
+def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
+    return analyses_of(entrant, parse).get("fantom") or {}
 
 
 def _plot() -> Plot:
@@ -149,12 +147,12 @@ def _plot() -> Plot:
     return scores_by_part
 
 
-def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
+def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
     rows = [
         {
             "model": entrant["model"],
             "values": {
-                title: _found(entrant, reading)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()
+                title: _found(entrant, parse)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()
             },
         }
         for entrant in entrants
@@ -162,7 +160,7 @@ def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
     short = {title: title for title in SCENARIOS.values()}
     return {
         "positional": [rows],
-        "reading": reading,
+        "parse": parse,
         "score": "ALL",
         "part": "scenario",
         "short": short,
@@ -170,8 +168,8 @@ def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
     }
 
 
-def _embedders(entrants: Sequence[EntrantResults], reading: str) -> list[str]:
-    return sorted({_found(entrant, reading)["embedder"] for entrant in entrants})
+def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
+    return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
 
 
 def _by_embedder(key: str, found: Mapping[str, Any], figure: Any) -> dict[str, Any]:
@@ -183,8 +181,8 @@ def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str
     return [estimated(f"{key} {name}", f"{header} ({name})", group=group, digits=1, best=best) for name in embedders]
 
 
-def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -> Table:
-    embedders = _embedders(entrants, reading)
+def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> Table:
+    embedders = _embedders(entrants, parse)
     columns = [
         *_free("all_star", "ALL*", embedders, "Sets"),
         estimated("all", "ALL", group="Sets", digits=1),
@@ -201,12 +199,10 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], reading: str) -
             for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))
         ]
     columns.append(estimated("fact", "Token F1", group="Fact", digits=1))
-    cells = [_scenario_cells(_found(entrant, reading), scenario) for entrant in entrants]
-    title = f"{SCENARIOS[scenario].capitalize()}, {reading} reading (%)"
-    counted = () if scenario == INACCESSIBLE else (_WHOLE if reading == "repaired" else _FRAGMENTS,)
-    lead = incomplete_told(
-        entrants, [_found(entrant, reading)["scenarios"][scenario] for entrant in entrants], _OF_SETS
-    )
+    cells = [_scenario_cells(_found(entrant, parse), scenario) for entrant in entrants]
+    title = f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)"
+    counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
+    lead = incomplete_told(entrants, [_found(entrant, parse)["scenarios"][scenario] for entrant in entrants], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
@@ -218,14 +214,14 @@ def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
     return cells
 
 
-def _orders(entrants: Sequence[EntrantResults], reading: str) -> Table:
+def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
     there = [
         (scenario, order)
         for scenario in SCENARIOS
         for order in ORDERS
-        if any(order in _found(entrant, reading)["orders"][scenario] for entrant in entrants)
+        if any(order in _found(entrant, parse)["orders"][scenario] for entrant in entrants)
     ]
-    embedders = _embedders(entrants, reading)
+    embedders = _embedders(entrants, parse)
     columns: list[Column] = []
     for scenario, order in there:
         key, group = f"{scenario} {order}", f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
@@ -235,19 +231,17 @@ def _orders(entrants: Sequence[EntrantResults], reading: str) -> Table:
         ]
     cells = []
     for entrant in entrants:
-        found = _found(entrant, reading)
+        found = _found(entrant, parse)
         values: dict[str, Any] = {}
         for scenario, order in there:
             figures = found["orders"][scenario].get(order, {})
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, figures.get(DISTANCE))
             values |= estimate(f"{scenario} {order} {CHOICE}", figures.get(CHOICE))
         cells.append(values)
-    return table_of(
-        entrants, QUESTIONS.key, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS, _DISTANCE
-    )
+    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS, _DISTANCE)
 
 
-def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
+def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
     columns = []
     for scenario, title in SCENARIOS.items():
         columns += [
@@ -260,25 +254,25 @@ def _characters(entrants: Sequence[EntrantResults], reading: str) -> Table:
             for scenario in SCENARIOS
             for name in ("characters", "consistency")
             for key, value in estimate(
-                f"{scenario} {name}", _found(entrant, reading)["scenarios"][scenario][name]
+                f"{scenario} {name}", _found(entrant, parse)["scenarios"][scenario][name]
             ).items()
         }
         for entrant in entrants
     ]
-    embedders = ", ".join(_embedders(entrants, reading))
+    embedders = ", ".join(_embedders(entrants, parse))
     note = f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders})."
-    title = f"Characters and consistency, {reading} reading (%)"
+    title = f"Characters and consistency, {parse} parse (%)"
     named = {"characters": "ALL of a character", "consistency": "Consistent"}
     lead = [
         f"{heading.capitalize()}: {sentence}"
         for scenario, heading in SCENARIOS.items()
         for sentence in incomplete_told(
-            entrants, [_found(entrant, reading)["scenarios"][scenario] for entrant in entrants], named
+            entrants, [_found(entrant, parse)["scenarios"][scenario] for entrant in entrants], named
         )
     ]
     return table_of(entrants, QUESTIONS.key, title, columns, cells, note, lead=lead)
 
 
-def _reasons(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    found = [_found(entrant, reading)["reasons"] for entrant in entrants]
-    return reasons_table(entrants, found, QUESTIONS.key, SCENARIOS, reading)
+def _reasons(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    found = [_found(entrant, parse)["reasons"] for entrant in entrants]
+    return reasons_table(entrants, found, QUESTIONS.key, SCENARIOS, parse)

@@ -1,4 +1,4 @@
-"""What the paper looks into besides its main table, with n and intervals over stories, in either reading.
+"""What the paper looks into besides its main table, with n and intervals over stories, in either parse.
 
 Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but
 for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from
@@ -149,7 +149,7 @@ class _Rows:
 
 
 def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Orders and roles of the predicted rows, blank where the reading of an answer does not have them."""
+    """Orders and roles of the predicted rows, blank where the parse of an answer does not have them."""
     blank = ("",) * len(result.pred_counts)
     return result.pred_orders or blank, result.pred_roles or blank
 

@@ -1,4 +1,4 @@
-"""What became of one model's questions: the readings of its answers, story by story, and why those that lack are
+"""What became of one model's questions: the parses of its answers, story by story, and why those that lack are
 lacking."""
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
 
 @dataclass(slots=True)
 class Results:
-    """The readings of one model.
+    """The parses of one model.
 
-    `official` are the readings of the answers that are there, `repaired` one of every story that was asked for.
+    `official` are the parses of the answers that are there, `repaired` one of every story that was asked for.
     `extractions` and `labellings` have what table 12 counts of each such story with gold: "" where the model's answer
     can be used, why not otherwise, None without an answer; `without` by stage why there was none, and why extractions
     have no judgement, with the number of stories. `lacking` says of a stage why official scoring has no figures of it,
@@ -52,7 +52,7 @@ class Results:
 
 
 def results_of(entered: Entered) -> Results:
-    """The readings of one model, in the order of the stories."""
+    """The parses of one model, in the order of the stories."""
     known = records_of(entered.resources)
     records = {sample.key: known[sample.key] for sample in entered.samples}
     return _Collecting(entered, records).collected()
@@ -72,7 +72,7 @@ def not_read(scheme: Scheme) -> str:
     if scheme.official:
         return ""
     return (
-        f"Gold labelled by {scheme.schema.reference} has no official reading: the released code knows OmniToM's "
+        f"Gold labelled by {scheme.schema.reference} has no official parse: the released code knows OmniToM's "
         f"own dimensions alone."
     )
 

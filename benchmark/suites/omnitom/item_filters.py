@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from benchmark.suites.item_filters import Choice, Filter, KeptReading, Rows
+from benchmark.suites.item_filters import Choice, Filter, KeptParse, Rows
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.cells import said_labels
 from benchmark.suites.omnitom.collecting import records_of
@@ -45,8 +45,8 @@ def _filters(scheme: Scheme) -> tuple[Filter, ...]:
     )
 
 
-def _count(reading: KeptReading, chosen: Mapping[str, str]) -> tuple[int, int]:
-    result = _result(reading)
+def _count(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:
+    result = _result(parse)
     kinds = {name: chosen.get(name, "") for name in KINDS}
     if isinstance(result, Stage1Result):
         return stage1_rows(result, matches=chosen.get("match_count", ""), **kinds)
@@ -58,19 +58,19 @@ def _share(chosen: Mapping[str, str]) -> str:
     return "Right" if "dimension" in chosen and not {"gold", "said"} & chosen.keys() else ""
 
 
-def _unread(reading: KeptReading) -> int:
-    result = _result(reading)
+def _unread(parse: KeptParse) -> int:
+    result = _result(parse)
     rows = len(result.gold_counts if isinstance(result, Stage1Result) else result.gold)
     return rows if unread(result) else 0
 
 
-def _result(reading: KeptReading) -> Stage1Result | Stage2Result:
-    record = records_of(reading.resources)[reading.sample.key]
-    read = stage1_of if reading.step == JUDGE else stage2_of
-    return read(record, reading.held, mended=not reading.official)
+def _result(parse: KeptParse) -> Stage1Result | Stage2Result:
+    record = records_of(parse.resources)[parse.sample.key]
+    read = stage1_of if parse.step == JUDGE else stage2_of
+    return read(record, parse.held, mended=not parse.official)
 
 
 def rows_by(scheme: Scheme) -> Rows:
-    """Return the rows of answers about gold of a scheme; official readings are of OmniToM's own alone."""
+    """Return the rows of answers about gold of a scheme; official parses are of OmniToM's own alone."""
     unread = _unread if scheme.official else None
     return Rows(steps=(JUDGE, LABEL), filters=_filters(scheme), count=_count, share=_share, unread=unread)

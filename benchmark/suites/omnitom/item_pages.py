@@ -1,4 +1,4 @@
-"""What the page of an item shows: the answer in both readings beside gold, row by row and cell by cell."""
+"""What the page of an item shows: the answer in both parses beside gold, row by row and cell by cell."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, LABEL, STR
 MOST_ROWS = 300
 Shown = dict[str, Any]
 """A row or a table as the template has it."""
-Reading = Mapping[str, Any]
+Parse = Mapping[str, Any]
 
 
 def item(view: ItemView) -> dict[str, Any]:
-    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official reading of any
+    """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official parse of any
     such answer."""
     record = record_of_sample(view.question.sample, view.question.resources.schema)
     return {"unread": not_read(record.scheme), **_of_step(view, record)}
@@ -51,9 +51,9 @@ def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, A
     mended = _rows_shown(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
     official = None if alone else _rows_shown(extraction_rows(answer), record)
     same = official == mended
-    tables = [{"name": "Predicted" if alone else "Both readings" if same else "Repaired reading", **_capped(mended)}]
+    tables = [{"name": "Predicted" if alone else "Both parses" if same else "Repaired parse", **_capped(mended)}]
     if not same and official is not None:
-        tables.insert(0, {"name": "Official reading", **_capped(official)})
+        tables.insert(0, {"name": "Official parse", **_capped(official)})
     return {"gold": gold, "tables": tables}
 
 
@@ -110,12 +110,12 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, An
 
 
 def _is_unmatched(row: Mapping[str, Any]) -> bool:
-    """Return whether nothing matches a row in either reading; a row without a count may match."""
+    """Return whether nothing matches a row in either parse; a row without a count may match."""
     counts = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
     return bool(counts) and row.get("repaired", 0) is not None and max(counts) <= 0
 
 
-def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> list[Shown]:
+def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[Shown]:
     ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
     rows = []
     for at, row in enumerate(record.rows):
@@ -132,9 +132,9 @@ def _gold_counts(record: Record, official: Reading | None, mended: Reading) -> l
 
 
 def _predicted_counts(
-    extraction: str, official: Reading | None, mended: Reading, structured: bool, scheme: Scheme
+    extraction: str, official: Parse | None, mended: Parse, structured: bool, scheme: Scheme
 ) -> list[Shown]:
-    """One table where both readings have the same rows, otherwise one of each."""
+    """One table where both parses have the same rows, otherwise one of each."""
     ours = parse_extraction(extraction, structured=structured, scheme=scheme)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
     if structured or not scheme.official:
@@ -144,8 +144,8 @@ def _predicted_counts(
     keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
     if keys[0] != keys[1]:
         return [
-            {"name": "Predicted, official reading", "rows": officially},
-            {"name": "Predicted, repaired reading", "rows": rows},
+            {"name": "Predicted, official parse", "rows": officially},
+            {"name": "Predicted, repaired parse", "rows": rows},
         ]
     merged = [row | {"official": other["official"]} for row, other in zip(rows, officially, strict=True)]
     for row in merged:
@@ -153,10 +153,10 @@ def _predicted_counts(
     return [{"name": "Predicted", "rows": merged}]
 
 
-def _counted(rows: Sequence[Any], counts: Sequence[int | None], reading: str) -> list[dict[str, Any]]:
+def _counted(rows: Sequence[Any], counts: Sequence[int | None], parse: str) -> list[dict[str, Any]]:
     padded = list(counts) + [None] * (len(rows) - len(counts))
     return [
-        {"actor": row.actor, "belief": row.belief, "order": row.order, reading: count}
+        {"actor": row.actor, "belief": row.belief, "order": row.order, parse: count}
         for row, count in zip(rows, padded, strict=False)
     ]
 

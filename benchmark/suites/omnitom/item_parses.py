@@ -1,4 +1,4 @@
-"""Both readings of one story's answers as plain data for a database row, and back."""
+"""Both parses of one story's answers as plain data for a database row, and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 def parse_stage1(
     record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
 ) -> Parsed:
-    """Parse a judgement; what it lacks the repaired reading takes from its follow-up, the official one never."""
+    """Parse a judgement; what it lacks the repaired parse takes from its follow-up, the official one never."""
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
     kept = _stage1(mended)
@@ -50,7 +50,7 @@ def parse_follow_up(
 
 
 def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:
-    """An extraction alone has no score: `unusable` says whether it can be read, the repaired reading how many rows of
+    """An extraction alone has no score: `unusable` says whether it can be read, the repaired parse how many rows of
     which kinds."""
     rows = parse_extraction(extraction, structured=structured, scheme=scheme)
     kinds = {"orders": [order_bucket(row.order) for row in rows], "roles": [role_of(row.actor) for row in rows]}
@@ -125,7 +125,7 @@ def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusab
 
 @lru_cache(4096)
 def _gold(rows: tuple[GoldRow, ...], mended: bool, scheme: Scheme) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
-    """Return (labels, roles) of the gold rows of a reading: the same for every model of a run."""
+    """Return (labels, roles) of the gold rows of a parse: the same for every model of a run."""
     kept = [row for row in rows if row.shown] if mended else rows
     labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in kept)
     return labels, tuple(role_of(row.actor) for row in kept)

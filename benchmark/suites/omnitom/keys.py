@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from benchmark.suites.asked import Entered, Measured
 from benchmark.suites.people import Person, PersonMeasured
 from benchmark.suites.reported import Reported, Sections
-from benchmark.suites.shown import Choice, EntrantsByGroup, ReadingResults, ShownPicture, ShownTable
+from benchmark.suites.shown import Choice, EntrantsByGroup, ParseResults, ShownPicture, ShownTable
 
 V = TypeVar("V")
 Shown = TypeVar("Shown", ShownTable, ShownPicture)
@@ -30,10 +30,10 @@ class Keys:
 
     def summed(self, summary: Callable[[Entered], dict[str, Any]]) -> Callable[[Entered], dict[str, Any]]:
         def summed(entered: Entered) -> dict[str, Any]:
-            readings = summary(entered)
+            parses = summary(entered)
             return {
-                name: {key: self._out(value) if key == "reason" else value for key, value in self._out(reading).items()}
-                for name, reading in readings.items()
+                name: {key: self._out(value) if key == "reason" else value for key, value in self._out(parse).items()}
+                for name, parse in parses.items()
             }
 
         return summed
@@ -54,9 +54,9 @@ class Keys:
         )
 
     def shown(
-        self, shown: Callable[[ReadingResults], Mapping[str, Shown]]
-    ) -> Callable[[ReadingResults], Mapping[str, Shown]]:
-        def renamed(results: ReadingResults) -> Mapping[str, Shown]:
+        self, shown: Callable[[ParseResults], Mapping[str, Shown]]
+    ) -> Callable[[ParseResults], Mapping[str, Shown]]:
+        def renamed(results: ParseResults) -> Mapping[str, Shown]:
             return {
                 name: replace(one, groups=tuple(self.renamed[key] for key in one.groups))
                 for name, one in shown(self._in(results)).items()
@@ -64,15 +64,13 @@ class Keys:
 
         return renamed
 
-    def chosen(
-        self, choices: Callable[[ReadingResults], Sequence[Choice]]
-    ) -> Callable[[ReadingResults], Sequence[Choice]]:
+    def chosen(self, choices: Callable[[ParseResults], Sequence[Choice]]) -> Callable[[ParseResults], Sequence[Choice]]:
         return lambda results: choices(self._in(results))
 
     def _out(self, by_group: Mapping[str, V]) -> dict[str, V]:
         return {self.renamed.get(key, key): value for key, value in by_group.items()}
 
-    def _in(self, results: ReadingResults) -> ReadingResults:
+    def _in(self, results: ParseResults) -> ParseResults:
         def own(entrants: EntrantsByGroup) -> EntrantsByGroup:
             return {name: entrants[key] for name, key in self.renamed.items()}
 

@@ -60,7 +60,7 @@ class Scheme:
 
     @cached_property
     def official(self) -> bool:
-        """Whether it is OmniToM's own: no other has official readings or figures."""
+        """Whether it is OmniToM's own: no other has official parses or figures."""
         return self.schema is SCHEMA
 
     @cached_property

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
-from benchmark.suites.asked import BySample, Readings
+from benchmark.suites.asked import BySample, Parses
 from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
@@ -90,7 +90,7 @@ def _seen(
     without: Sequence[Counter[str]],
     seed: int,
 ) -> dict[str, Any]:
-    """The analyses by reading; official ones only where every story has an answer, as its figures."""
+    """The analyses by parse; official ones only where every story has an answer, as its figures."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
     analysed: dict[str, Any] = {
@@ -119,8 +119,8 @@ def _both(
 
 def own_figures(
     official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
-) -> tuple[Readings, BySample]:
-    """Return (figures by reading, figures by story) of labels."""
+) -> tuple[Parses, BySample]:
+    """Return (figures by parse, figures by story) of labels."""
     metrics = stage2_metrics(official) if official else None
     group = repaired[0].scheme.group("stage2")
     figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, group)

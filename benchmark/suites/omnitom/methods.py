@@ -97,16 +97,16 @@ def _scoring(scheme: Scheme, reported: Reported) -> str:
     if none := not_read(scheme):
         parts.append(f"{none} All figures are of the repaired one.")
     elif structured:
-        parts.append("Structured output has no official reading; all figures are of the repaired one.")
+        parts.append("Structured output has no official parse; all figures are of the repaired one.")
     if structured:
         parts.append(reported.schema)
     elif not none:
         parts.append(
-            "Every answer was read twice. The official reading parses and scores as the benchmark's released code "
+            "Every answer was read twice. The official parse parses and scores as the benchmark's released code "
             "does and counts what it cannot parse as 0."
         )
     parts.append(
-        "The repaired reading treats an answer that holds nothing usable as missing: the story is left out of the "
+        "The repaired parse treats an answer that holds nothing usable as missing: the story is left out of the "
         "estimate, and bounds state the score if every such story were worth 0, or 1."
     )
     return " ".join(parts)

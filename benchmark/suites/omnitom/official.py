@@ -25,7 +25,7 @@ from judge.domain.text import key, normalise_space
 T = TypeVar("T")
 
 STAGES = ("extract", "label", "judge")
-STRUCTURED = "Structured output has no official reading: the released code cannot read it."
+STRUCTURED = "Structured output has no official parse: the released code cannot read it."
 
 Texts = Mapping[int, Mapping[str, str]]
 """The raw answer of each story by stage: {story_id: {"extract"?, "label"?, "judge"?}}."""

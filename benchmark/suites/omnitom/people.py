@@ -25,7 +25,7 @@ OPEN_STORY = "no cell is settled without this person"
 
 @dataclass(slots=True)
 class PersonResults:
-    """The readings of a person's labels: `results` are against gold without the person, `own_official` and
+    """The parses of a person's labels: `results` are against gold without the person, `own_official` and
     `own_repaired` against gold with the person's own votes and decisions."""
 
     results: Results
@@ -100,7 +100,7 @@ def _take_labels(results: PersonResults, labelled: Labelled, record: Record) -> 
 
 
 def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str, ...], ...]:
-    """`gold`, a reading of the `frozen` labels, with the labels that are settled without the person where they
+    """`gold`, a parse of the `frozen` labels, with the labels that are settled without the person where they
     differ."""
     return tuple(
         tuple(read if label == before else label for read, before, (label, _) in zip(*cells, strict=True))

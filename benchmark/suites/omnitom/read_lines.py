@@ -55,19 +55,17 @@ def _extracted(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
     read: dict[str, dict[str, str]] = {}
     for table in shown["tables"]:
         for row in table["rows"]:
-            for reading in (
-                ("official", "repaired") if table["name"] == "Both readings" else [_reading_of(table["name"])]
-            ):
-                read.setdefault(_about(row), {})[reading] = YES
+            for parse in ("official", "repaired") if table["name"] == "Both parses" else [_parse_of(table["name"])]:
+                read.setdefault(_about(row), {})[parse] = YES
     gold = list(dict.fromkeys(map(_about, shown["gold"])))
     answered = bool(shown["tables"])
     for about in dict.fromkeys([*gold, *read]):
-        readings = read.get(about, {})
-        official, repaired = (readings.get(reading, NO if answered else None) for reading in ("official", "repaired"))
+        parses = read.get(about, {})
+        official, repaired = (parses.get(parse, NO if answered else None) for parse in ("official", "repaired"))
         yield ReadLine(about=about, gold=YES if about in gold else NO, official=official, repaired=repaired)
 
 
-def _reading_of(name: str) -> str:
+def _parse_of(name: str) -> str:
     return "official" if name.startswith("Official") else "repaired"
 
 

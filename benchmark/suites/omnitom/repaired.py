@@ -1,4 +1,4 @@
-"""The repaired reading: the same answers, with failures as missing data instead of zeros.
+"""The repaired parse: the same answers, with failures as missing data instead of zeros.
 
 A story whose answer cannot be read is left out of the estimate and named; bounds beside the estimate say what it would
 be if every such story were worth 0, or 1. Intervals are those of a bootstrap over stories, as the

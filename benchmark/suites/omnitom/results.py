@@ -1,4 +1,4 @@
-"""What one story's answers came to, in either reading: the material of every metric and analysis."""
+"""What one story's answers came to, in either parse: the material of every metric and analysis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Stage1Result:
     """Match counts of the predicted rows and of the gold rows, in table order; None where nobody judged the row.
 
     `gold_orders` are the gold rows' orders. `unusable` says why the story has no estimate, empty where it has one; the
-    official reading never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
+    official parse never sets it and counts such a story 0. Order buckets of the predicted rows, and roles of both
     (see `kinds`), are empty where they are not known.
     """
 

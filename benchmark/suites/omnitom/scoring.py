@@ -1,4 +1,4 @@
-"""Answers made elsewhere, in both readings."""
+"""Answers made elsewhere, in both parses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.incoming.shapes import Shape
 def score_answers(
     data: Path, answers: Path, *, story_ids: str = "", max_stories: int = 0, seed: int = 1
 ) -> dict[str, Any]:
-    """Both readings of `{"STORY_ID": {"extract"?, "label"?, "judge"?}}` against a record file.
+    """Both parses of `{"STORY_ID": {"extract"?, "label"?, "judge"?}}` against a record file.
 
     The selection is the stories that have an entry, or those of `story_ids`; a stage has official figures only where
     the whole selection has its answers. Raises ValueError.

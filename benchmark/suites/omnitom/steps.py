@@ -52,7 +52,7 @@ def request(question: Question) -> Request | str:
 
 
 def parse(question: Question, answer: str) -> Parsed:
-    """Both readings of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
+    """Both parses of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
     record, structured = _record(question), question.settings["form"] == STRUCTURED
     extraction = question.answers.get(EXTRACT, "")
     if question.step == JUDGE:

@@ -96,7 +96,7 @@ def labelled_by(schema: Schema) -> Suite:
 
 
 def _of_schema(scheme: Scheme) -> Suite:
-    """Nothing of the released code is about these dimensions: there are no official readings, no folder, no files of
+    """Nothing of the released code is about these dimensions: there are no official parses, no folder, no files of
     answers to score."""
     schema = scheme.schema
     groups = tuple(replace(group, key=named_by(group.key, schema)) for group in (EXTRACTION, _labelling(scheme)))

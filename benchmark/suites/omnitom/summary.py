@@ -1,4 +1,4 @@
-"""Both readings of one model's outcomes in the form of score_outputs."""
+"""Both parses of one model's outcomes in the form of score_outputs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from benchmark.suites.omnitom.collecting import Results, results_of
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 
 def scores(entered: Entered) -> dict[str, Any]:
     """Return {official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in
-    the reading's `reason`. Of one that was asked several times, figures alone, without stories."""
+    the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
         measured = measure(entered)
         return {
             name: {stage: measurement and measurement[0][name] for stage, measurement in measured.items()}
-            for name in READINGS
+            for name in PARSES
         }
     return _scores(results_of(entered), int(entered.settings.get("seed", 1)))
 

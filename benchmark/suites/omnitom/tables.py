@@ -40,11 +40,11 @@ def _number(value: Any) -> Any:
     return None if value in (None, "") else value
 
 
-def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
 
     A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all
-    of one `reading`, which the title names. Intervals are those of the reports, where they have any.
+    of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
     reports = [run["stage1"] for run in runs if run.get("stage1")]
     categories = in_order((row["story_category"] for report in reports for row in report["by_category"]), CATEGORIES)
@@ -59,7 +59,7 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, reading: str, scheme: Sch
     ]
     rows = [_result(run, categories, scheme) for run in runs]
     return Table(
-        title=f"Main results, {reading} reading (%)",
+        title=f"Main results, {parse} parse (%)",
         columns=with_what_is_known(columns, rows),
         rows=rows,
         notes=(*_MEANS, *_reasons(runs), *short_names_told(categories, CATEGORIES)),
@@ -101,7 +101,7 @@ def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
 def by_dimension_and_category(
     accuracies: Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any] | float | None]]],
     *,
-    reading: str,
+    parse: str,
     scheme: Scheme = OMNITOM_SCHEME,
 ) -> Table:
     """The paper's table 10 from {model: {dimension: {category: accuracy}}}; cells are compared within a dimension.
@@ -123,7 +123,7 @@ def by_dimension_and_category(
     ]
     cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
-        title=f"Labelling accuracy by dimension and story category, {reading} reading (%)",
+        title=f"Labelling accuracy by dimension and story category, {parse} parse (%)",
         columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
         notes=(*short_names_told(categories, CATEGORIES), *_counted(rows)),
@@ -144,7 +144,7 @@ def _counts(rows: Iterable[Row]) -> list[int]:
 def match_count_distribution(
     counts: Mapping[str, Mapping[str, int]],
     *,
-    reading: str,
+    parse: str,
     shares: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
 ) -> Table:
     """The paper's table 11 from {model: rows by bucket and their `total`}: predicted rows by how many gold rows they
@@ -171,7 +171,7 @@ def match_count_distribution(
     keys = (*buckets, "total")
     total = {"model": "Total", **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
     return Table(
-        title=f"Predicted-side MatchCount distribution, {reading} reading",
+        title=f"Predicted-side MatchCount distribution, {parse} parse",
         columns=[*columns, Column(key="total", header="Total", kind="count")],
         rows=rows,
         totals=[total] if len(rows) > 1 else (),
@@ -186,7 +186,7 @@ _PARTS = {
 }
 
 
-def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, reading: str) -> Table:
+def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]], *, parse: str) -> Table:
     """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
@@ -199,7 +199,7 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
             *(Column(key=f"{stage}_{part}", header=_PARTS[part], kind="count", group=group) for part in parts),
         ]
     rows = [_unusable(*arguments) for arguments in shares.items()]
-    return Table(title=f"Unusable outputs, {reading} reading", columns=columns, rows=rows)
+    return Table(title=f"Unusable outputs, {parse} parse", columns=columns, rows=rows)
 
 
 def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
@@ -50,7 +50,7 @@ GROUP = accuracy_group(
 
 
 class Labelled(NamedTuple):
-    """A question of one reading: the label that is right and the one that was read, each None for none; `missing` where
+    """A question of one parse: the label that is right and the one that was read, each None for none; `missing` where
     it has no answer."""
 
     sample: Sample
@@ -67,23 +67,23 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
     seed = int(entered.settings.get("seed", 1))
     measured = measured_samples(entered, GROUP, scored_by(_right))
-    return {GROUP.key: with_analyses(measured, "opentom", lambda reading: _analyses(_labelled(entered, reading), seed))}
+    return {GROUP.key: with_analyses(measured, "opentom", lambda parse: _analyses(_labelled(entered, parse), seed))}
 
 
-def _right(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
-    if reading == "repaired":
+def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
+    if parse == "repaired":
         return bool((outcome.repaired or {}).get("label") == right_label(sample))
     label, gold = (outcome.official or {}).get("label", UNREAD), sample.gold["label"]
     return None if label == UNREAD or gold is None else bool(label == gold)
 
 
-def _labelled(entered: Entered, reading: Reading) -> list[Labelled]:
-    """The questions of a reading, with their answers; several repetitions of a question are as many."""
+def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
+    """The questions of a parse, with their answers; several repetitions of a question are as many."""
     rows = []
     for sample in entered.samples:
-        gold = sample.gold["label"] if reading == "official" else right_label(sample)
+        gold = sample.gold["label"] if parse == "official" else right_label(sample)
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), GROUP):
-            label = None if outcome.without else (outcome.read(reading) or {}).get("label")
+            label = None if outcome.without else (outcome.read(parse) or {}).get("label")
             rows.append(Labelled(sample, gold, label, bool(outcome.without)))
     return rows
 

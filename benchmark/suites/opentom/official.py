@@ -1,6 +1,6 @@
 """What the released code reads in an answer: labels of gold and of prediction.
 
-Words are looked for as parts of others: "He knows" says No, "eyes" says Yes. The repaired reading is in `repaired.py`.
+Words are looked for as parts of others: "He knows" says No, "eyes" says Yes. The repaired parse is in `repaired.py`.
 """
 
 from __future__ import annotations

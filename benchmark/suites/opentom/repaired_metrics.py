@@ -1,4 +1,4 @@
-"""The metrics of the repaired reading of answers that were made elsewhere: accuracy and macro F1 by genre, with
+"""The metrics of the repaired parse of answers that were made elsewhere: accuracy and macro F1 by genre, with
 intervals over narratives."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SEED = 1
 
 
 class RepairedAnswer(NamedTuple):
-    """An answer of the repaired reading: the genre and the kind of its question, and what it was read as."""
+    """An answer of the repaired parse: the genre and the kind of its question, and what it was read as."""
 
     genre: str
     kind: str

@@ -1,4 +1,4 @@
-"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+"""Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from benchmark.suites.opentom.steps import right_label
 
 
 def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str, Any]:
-    """Return both readings of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the
+    """Return both parses of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the
     released code samples.
 
     Each has {"answers": {id: …}, "metrics"}; only questions with an answer are scored. Repaired answers are labels,

@@ -68,8 +68,8 @@ def _labels(sample: Sample) -> Mapping[str, int]:
 
 
 def _read(view: ItemView) -> dict[str, int | None]:
-    readings = {"official": view.official, "repaired": view.repaired}
-    return {name: (parsed or {}).get("label") for name, parsed in readings.items()}
+    parses = {"official": view.official, "repaired": view.repaired}
+    return {name: (parsed or {}).get("label") for name, parsed in parses.items()}
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
@@ -99,9 +99,9 @@ def _methods(reported: Reported) -> Sections:
         (
             "Scoring",
             "Macro F1 is over the labels that occur in gold or answers, of the answers that could be read. The "
-            "official reading takes labels as the benchmark’s released code does, with the persons and places of a "
+            "official parse takes labels as the benchmark’s released code does, with the persons and places of a "
             "plot read by name; it looks for words inside others, and takes an answer that is as much one place as "
-            "the other for a third label. The repaired reading takes whole words alone, and an answer that leaves it "
+            "the other for a third label. The repaired parse takes whole words alone, and an answer that leaves it "
             "between several for none. Intervals resample narratives with all their questions.",
         ),
     ]

@@ -13,7 +13,7 @@ from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import told_of
-from benchmark.suites.shown import EntrantResults, Plot, ReadingResults, Section, ShownPicture, ShownTable
+from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
 
 SECTIONS = (
     Section("Macro F1 by genre", ("genres",), ("batches", "genres"), paper=True),
@@ -40,7 +40,7 @@ _POOLED = (
     "the two kinds, as the paper has its random and majority baselines. " + _WORST
 )
 _UNREAD = (
-    "Share of answers that the reading could not take for any label; F1 leaves them out. Brackets: 95 % "
+    "Share of answers that the parse could not take for any label; F1 leaves them out. Brackets: 95 % "
     "intervals over narratives; n: answers."
 )
 _UNFAITHFUL = (
@@ -72,32 +72,30 @@ def _published() -> tuple[Published, ...]:
 PUBLISHED = _published()
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
-    """Return the tables of a reading, none without figures."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.reading)]
+def tables(results: ParseResults) -> dict[str, ShownTable]:
+    """Return the tables of a parse, none without figures."""
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.parse)]
     if not entrants:
         return {}
     makers: dict[str, Callable[[Sequence[EntrantResults], str], Table]] = {
         "genres": _genres, "batches": _batches, "gap": _gap, "kinds": _kinds, "unread": _unread,
         "unfaithful": _unfaithful,
     }  # fmt: skip
-    sampled = {name for name in ("batches", "kinds") if _there(entrants, results.reading, name)}
+    sampled = {name for name in ("batches", "kinds") if _there(entrants, results.parse, name)}
     shown = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
-    return {name: ShownTable(partial(make, entrants, results.reading), (GROUP.key,)) for name, make in shown.items()}
+    return {name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in shown.items()}
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of macro F1 by genre."""
-    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.reading)]
+    entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.parse)]
     if not entrants:
         return {}
-    return {
-        "genres": ShownPicture("Macro F1 by genre", _plot, partial(_drawn, entrants, results.reading), (GROUP.key,))
-    }
+    return {"genres": ShownPicture("Macro F1 by genre", _plot, partial(_drawn, entrants, results.parse), (GROUP.key,))}
 
 
-def _found(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
-    return analyses_of(entrant, reading).get("opentom") or {}
+def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
+    return analyses_of(entrant, parse).get("opentom") or {}
 
 
 def _plot() -> Plot:
@@ -106,15 +104,15 @@ def _plot() -> Plot:
     return scores_by_part
 
 
-def _drawn(entrants: Sequence[EntrantResults], reading: str) -> dict[str, Any]:
-    rows = [{"model": entrant["model"], "values": dict(_found(entrant, reading)["f1"])} for entrant in entrants]
+def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
+    rows = [{"model": entrant["model"], "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
     named = {"score": "Macro F1", "part": "genre", "short": dict(GENRES), "over": "narratives"}
-    return {"positional": [rows], "reading": reading, **named}
+    return {"positional": [rows], "parse": parse, **named}
 
 
-def _there(entrants: Sequence[EntrantResults], reading: str, name: str) -> list[str]:
+def _there(entrants: Sequence[EntrantResults], parse: str, name: str) -> list[str]:
     """The genres of which some model has a figure."""
-    return [genre for genre in GENRES if any(genre in _found(entrant, reading)[name] for entrant in entrants)]
+    return [genre for genre in GENRES if any(genre in _found(entrant, parse)[name] for entrant in entrants)]
 
 
 def _table(
@@ -124,9 +122,9 @@ def _table(
 
 
 def _by_genre(
-    entrants: Sequence[EntrantResults], reading: str, name: str, title: str, note: str, *, best: str = "high"
+    entrants: Sequence[EntrantResults], parse: str, name: str, title: str, note: str, *, best: str = "high"
 ) -> Table:
-    there = _there(entrants, reading, name)
+    there = _there(entrants, parse, name)
     columns = [
         Column(key="model", header="Model"),
         *(estimated(genre, GENRES[genre], digits=1, best=best) for genre in there),
@@ -138,7 +136,7 @@ def _by_genre(
             {
                 key: value
                 for genre in there
-                for key, value in estimate(genre, _found(entrant, reading)[name].get(genre)).items()
+                for key, value in estimate(genre, _found(entrant, parse)[name].get(genre)).items()
             },
         )
         for entrant in entrants
@@ -146,17 +144,17 @@ def _by_genre(
     return _table(title, columns, rows, entrants, note)
 
 
-def _genres(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    return _by_genre(entrants, reading, "f1", f"Macro F1 by genre, {reading} reading (%)", _F1)
+def _genres(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    return _by_genre(entrants, parse, "f1", f"Macro F1 by genre, {parse} parse (%)", _F1)
 
 
-def _gap(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    title = f"Mover’s view less observer’s, {reading} reading (percentage points of macro F1)"
-    return _by_genre(entrants, reading, "gap", title, _GAP, best="")
+def _gap(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    title = f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)"
+    return _by_genre(entrants, parse, "gap", title, _GAP, best="")
 
 
-def _batches(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    there = _there(entrants, reading, "batches")
+def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    there = _there(entrants, parse, "batches")
     columns = [Column(key="model", header="Model")]
     for genre in there:
         columns += [
@@ -166,42 +164,42 @@ def _batches(entrants: Sequence[EntrantResults], reading: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, reading)["batches"]
+        found = _found(entrant, parse)["batches"]
         cells = {
             f"{genre} {name}": found.get(genre, {}).get(name)
             for genre in there
             for name in ("f1", "deviation", "corrupted", "worst")
         }
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Macro F1 over five samples of fifty narratives, {reading} reading (%)"
+    title = f"Macro F1 over five samples of fifty narratives, {parse} parse (%)"
     return _table(title, columns, rows, entrants, _BATCHES)
 
 
-def _kinds(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    genres = _there(entrants, reading, "kinds")
+def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    genres = _there(entrants, parse, "kinds")
     heads = {"pooled": "Pooled", "mean": "Mean", "fullness": "Fullness", "accessibility": "Accessibility"}
     columns = [Column(key="model", header="Model")]
     for genre in genres:
         columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, reading)
+        found = _found(entrant, parse)
         cells: dict[str, Any] = {}
         for genre in genres:
             estimates = {"pooled": found["f1"].get(genre), **found["kinds"].get(genre, {})}
             for name in heads:
                 cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Multi-hop by kind, {reading} reading (%)"
+    title = f"Multi-hop by kind, {parse} parse (%)"
     return _table(title, columns, rows, entrants, _POOLED)
 
 
-def _unread(entrants: Sequence[EntrantResults], reading: str) -> Table:
-    title = f"Unread answers, {reading} reading (%)"
-    return _by_genre(entrants, reading, "unread", title, _UNREAD, best="")
+def _unread(entrants: Sequence[EntrantResults], parse: str) -> Table:
+    title = f"Unread answers, {parse} parse (%)"
+    return _by_genre(entrants, parse, "unread", title, _UNREAD, best="")
 
 
-def _unfaithful(entrants: Sequence[EntrantResults], reading: str) -> Table:
+def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
     columns = [Column(key="model", header="Model")]
     for order in ("first", "second"):
         group = f"{order.capitalize()} order"
@@ -214,12 +212,12 @@ def _unfaithful(entrants: Sequence[EntrantResults], reading: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, reading)["unfaithful"]
+        found = _found(entrant, parse)["unfaithful"]
         cells: dict[str, Any] = {}
         for order, rates in found.items():
             cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
             for name in ("of_all", "of_valid"):
                 cells |= estimate(f"{order} {name}", rates[name])
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Unfaithful answers, {reading} reading (%)"
+    title = f"Unfaithful answers, {parse} parse (%)"
     return _table(title, columns, rows, entrants, _UNFAITHFUL)

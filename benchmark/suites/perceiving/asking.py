@@ -83,7 +83,7 @@ def parsed_perceptions(
     scenes: Sequence[Any] | None,
     kind: str,
 ) -> Parsed:
-    """Return what was read of perceivers: the shares of both readings, None where there is nothing to read, and the
+    """Return what was read of perceivers: the shares of both parses, None where there is nothing to read, and the
     scenes; `kind` is what one is called."""
     return Parsed(
         official=official,

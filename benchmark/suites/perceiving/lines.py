@@ -34,7 +34,7 @@ def perceiver_lines(
     lines: Iterable[tuple[str, Names, Mapping[str, Any]]], view: ItemView, counts: Callable[[str], bool] = bool
 ) -> list[ReadLine]:
     """Return what `read_lines` yields as lines to be held against another model's, those alone that `counts` says are
-    scored; only the repaired reading is kept line by line."""
+    scored; only the repaired parse is kept line by line."""
     read = bool(view.answer) and not view.unusable
     return [
         ReadLine(

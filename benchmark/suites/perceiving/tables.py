@@ -58,7 +58,7 @@ def complete(entrants: Entrants, tasks: Tasks) -> list[Figures]:
     return [figures for entrant, figures in entrants if entrant["kind"] == "model" and figures.keys() == tasks.keys()]
 
 
-def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, reading: str, *notes: str) -> Table:
+def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str) -> Table:
     """Return the table of tasks by scenario; `group` is the metric group whose places models have in it."""
     columns = [Column(key="model", header="Model")]
     for scenario in SCENARIOS:
@@ -68,7 +68,7 @@ def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, reading: str, 
         ]
     rows = [row_of(entrant, group, _cells(figures)) for entrant, figures in entrants]
     lead = told_of(columns, [entrant for entrant, _ in entrants], group)
-    title = f"Perception, belief from perception and questions by scenario, {reading} reading (%)"
+    title = f"Perception, belief from perception and questions by scenario, {parse} parse (%)"
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
 
 
@@ -82,7 +82,7 @@ def _cells(figures: Figures) -> dict[str, Any]:
     }
 
 
-def correlations_table(models: Sequence[Figures], tasks: Tasks, reading: str) -> Table:
+def correlations_table(models: Sequence[Figures], tasks: Tasks, parse: str) -> Table:
     """Return the table of the correlations of each two tasks, by scenario."""
     columns = [
         Column(key="scenario", header="Scenario"),
@@ -97,7 +97,7 @@ def correlations_table(models: Sequence[Figures], tasks: Tasks, reading: str) ->
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
-    title = f"Correlations of the three tasks over models, {reading} reading"
+    title = f"Correlations of the three tasks over models, {parse} parse"
     few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
     lead = [f"No correlation over {min(few)} models: {too_few_points('models')}."] if few else []
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
@@ -118,12 +118,12 @@ def plot() -> Plot:
     return scores_by_part
 
 
-def drawn(entrants: Entrants, tasks: Tasks, reading: str, over: str) -> dict[str, Any]:
+def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> dict[str, Any]:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
     rows = [{"model": entrant["model"], "values": _parts(figures, tasks)} for entrant, figures in entrants]
     named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
-    return {"positional": [rows], "reading": reading, **named}
+    return {"positional": [rows], "parse": parse, **named}
 
 
 _SHORT = {

@@ -1,4 +1,4 @@
-"""What questions and perceptions come to in both scenarios, of one reading, with intervals over conversations."""
+"""What questions and perceptions come to in both scenarios, of one parse, with intervals over conversations."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from benchmark.suites.unit_estimates import Unit
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 
 
-def questions_of(reads: Sequence[Read], wholes: Wholes, reading: str, seed: int) -> dict[str, Any]:
+def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -> dict[str, Any]:
     """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons":
-    {scenario: counts}} of the answers of a reading; `wholes` are the questions of all sets. A set counts for true
-    belief where all its questions do, in both readings; officially the other metrics take what is of any set."""
-    parts = {scenario: of_scenario(reads, scenario, reading) for scenario in SCENARIOS}
+    {scenario: counts}} of the answers of a parse; `wholes` are the questions of all sets. A set counts for true
+    belief where all its questions do, in both parses; officially the other metrics take what is of any set."""
+    parts = {scenario: of_scenario(reads, scenario, parse) for scenario in SCENARIOS}
     scenarios = {}
     for scenario, part in parts.items():
         metrics = metrics_of(part, in_scenario(wholes, scenario), seed)
-        if scenario == ACCESSIBLE and reading == "official":
+        if scenario == ACCESSIBLE and parse == "official":
             metrics["all"] = all_right(of_scenario(part, scenario, "repaired"), in_scenario(wholes, scenario), seed)
         scenarios[scenario] = {name: figure for name, figure in metrics.items() if name not in _OF_FREE_ANSWERS}
     return {
         "scenarios": scenarios,
         "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
-        "reasons": {scenario: reasons_of(part, reading) for scenario, part in parts.items()},
+        "reasons": {scenario: reasons_of(part, parse) for scenario, part in parts.items()},
     }
 
 
@@ -43,4 +43,4 @@ def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, An
 
 
 def _unit(read: Read, share: str) -> Unit:
-    return Unit(read.sample.cluster, None if read.reading is None else read.reading.get(share))
+    return Unit(read.sample.cluster, None if read.parse is None else read.parse.get(share))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.conversations.analyses import all_right, of_scenario
 from benchmark.suites.conversations.by_chance import by_chance
@@ -121,7 +121,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
         QUESTIONS.key: with_analyses(
             measured_samples(entered, QUESTIONS, scored_by(said_right)),
             ANALYSES,
-            lambda reading: _analyses(entered, reading),
+            lambda parse: _analyses(entered, parse),
         ),
         PERCEIVING.key: measured_samples(entered, PERCEIVING, _Perceiving(entered)),
         GIVEN_FALSE.key: measured_sets(entered, GIVEN_FALSE, _rights, of_all=True),
@@ -155,22 +155,22 @@ def _firsts(entered: Entered) -> dict[str, str]:
     return firsts
 
 
-def _analyses(entered: Entered, reading: Reading) -> dict[str, Any]:
+def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
     """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks
     that were not asked."""
     seed = int(entered.settings.get("seed", 1))
-    reads = reads_of(entered, QUESTIONS, reading)
+    reads = reads_of(entered, QUESTIONS, parse)
     wholes = entered.resources.derived(WHOLES, wholes_of)
     tasks: dict[str, Any] = {ANSWER: _sets(reads, wholes, seed)}
-    if given := reads_of(entered, GIVEN_FALSE, reading):
+    if given := reads_of(entered, GIVEN_FALSE, parse):
         tasks[BELIEF] = _sets(given, wholes, seed)
     firsts = set(_firsts(entered).values())
     if firsts:
-        told = [read for read in reads_of(entered, PERCEIVING, reading) if read.sample.key in firsts]
-        if reading == "official":  # what cannot be read is left out
-            told = [read for read in told if read.reading]
+        told = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
+        if parse == "official":  # what cannot be read is left out
+            told = [read for read in told if read.parse]
         tasks[PERCEPTIONS] = perceptions_of(told, perceived.RECALL, seed)
-    return questions_of(reads, wholes, reading, seed) | {"tasks": tasks}
+    return questions_of(reads, wholes, parse, seed) | {"tasks": tasks}
 
 
 def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:

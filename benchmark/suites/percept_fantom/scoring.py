@@ -1,4 +1,4 @@
-"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+"""Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
 from benchmark.suites.percept_fantom.analyses import questions_of
 from benchmark.suites.percept_fantom.annotation import Parts, read_annotation
+from benchmark.suites.percept_fantom.parses import parses_of, scored_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_fantom.reading import readings_of, scored_answer
 from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
 from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
 
@@ -31,7 +31,7 @@ def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[st
 
     By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0,
     they say who perceives what, and are held against the annotation, which lies beside the file of FANToM or in the
-    folder `perceivers`. Only what has an answer is scored, and in the repaired reading only sets all of whose questions
+    folder `perceivers`. Only what has an answer is scored, and in the repaired parse only sets all of whose questions
     have one. Raises ValueError.
     """
     file = file_of(data)
@@ -65,7 +65,7 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     rated = [scored_answer(row, texts[name]) for name, row in rows.items() if name in texts]
     asked = list(samples_of(sets, {}))
     samples = [sample for sample in asked if sample.key in texts]
-    reads = [Read(sample, 0, readings_of(sample, texts[sample.key])[1]) for sample in samples]
+    reads = [Read(sample, 0, parses_of(sample, texts[sample.key])[1]) for sample in samples]
     found = questions_of(reads, wholes_of(asked), "repaired", seed=1)
     return {
         "official": {
@@ -73,7 +73,7 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
             "metrics": {name: scenario_metrics(rated, scenario) for scenario, name in SCENARIOS.items()},
         },
         "repaired": {
-            "answers": {read.sample.key: read.reading for read in reads},
+            "answers": {read.sample.key: read.parse for read in reads},
             "metrics": {
                 SCENARIO_NAMES[scenario]: {name: figure["value"] for name, figure in figures.items()}
                 for scenario, figures in found["scenarios"].items()

@@ -27,8 +27,8 @@ from benchmark.suites.perceiving.asking import (
 from benchmark.suites.perceiving.baselines import PERCEIVE as TELL_PERCEIVERS
 from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
 from benchmark.suites.percept_fantom.listing import FOR_LISTS
+from benchmark.suites.percept_fantom.parses import parsed_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares
-from benchmark.suites.percept_fantom.reading import parsed_answer
 from benchmark.suites.percept_fantom.samples import utterances_of
 from workers.providers.contract import Request
 

@@ -81,9 +81,9 @@ def _methods(reported: Reported) -> Sections:
             "Scoring",
             "A set, all choices, lists and yes or no questions on one piece of information, is right where all its "
             "answers are (set:ALL); of true belief count sets all of whose questions are on what everybody heard. "
-            "The official reading takes answers as the benchmark’s released code does, which looks for names and "
+            "The official parse takes answers as the benchmark’s released code does, which looks for names and "
             "words inside others, takes one right option beside another, and of a list what stands between brackets. "
-            "The repaired reading takes whole words, one option and an unambiguous yes or no alone; what it cannot "
+            "The repaired parse takes whole words, one option and an unambiguous yes or no alone; what it cannot "
             "read is missing, with bounds. Perceivers of an utterance are right where they are exactly the annotated "
             "ones, the speaker aside. Official perception accuracy is over the utterances that a model wrote; models "
             "are ranked by the recall, which is over those of the conversation. Intervals resample conversations "

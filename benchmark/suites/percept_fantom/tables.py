@@ -18,7 +18,7 @@ from benchmark.suites.perceiving.asking import ANSWER
 from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF, QUESTIONS, TASKS, TRUE_BELIEF
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, ReadingResults, Section, ShownPicture, ShownTable
+from benchmark.suites.shown import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
 
 SECTIONS = (
     of_three.SCENARIOS_SECTION,
@@ -69,40 +69,40 @@ _OF_SETS = {
 Analysed = Sequence[tuple[EntrantResults, Mapping[str, Any]]]
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
-    """Return the tables of a reading, none without figures."""
-    analysed, reading = _analysed(results), results.reading
+def tables(results: ParseResults) -> dict[str, ShownTable]:
+    """Return the tables of a parse, none without figures."""
+    analysed, parse = _analysed(results), results.parse
     if not analysed:
         return {}
     entrants, shown = _three(analysed), (QUESTIONS.key,)
     found = {
-        "scenarios": partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, reading, _SCENARIOS),
-        INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, reading),
-        ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, reading),
-        "orders": partial(_orders, analysed, reading),
-        "reasons": partial(_reasons, analysed, reading),
+        "scenarios": partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, _SCENARIOS),
+        INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
+        ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
+        "orders": partial(_orders, analysed, parse),
+        "reasons": partial(_reasons, analysed, parse),
     }
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
-        found["correlations"] = partial(of_three.correlations_table, models, TASKS, reading)
+        found["correlations"] = partial(of_three.correlations_table, models, TASKS, parse)
     return {name: ShownTable(make, shown) for name, make in found.items()}
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
     analysed = _analysed(results)
     if not analysed:
         return {}
-    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.reading, "conversations")
+    drawn = partial(of_three.drawn, _three(analysed), TASKS, results.parse, "conversations")
     return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
 
 
-def _analysed(results: ReadingResults) -> Analysed:
+def _analysed(results: ParseResults) -> Analysed:
     """Models with their analyses."""
     return [
         (entrant, found)
         for entrant in results.analysed.get(QUESTIONS.key, ())
-        if (found := analyses_of(entrant, results.reading).get(ANALYSES))
+        if (found := analyses_of(entrant, results.parse).get(ANALYSES))
     ]
 
 
@@ -110,7 +110,7 @@ def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Figures]]:
     return [(entrant, found["tasks"]) for entrant, found in analysed]
 
 
-def _scenario(scenario: str, analysed: Analysed, reading: str) -> Table:
+def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
     columns = [estimated("all", "ALL", group="Sets", digits=1), estimated("choice", "Choice", group="Belief", digits=1)]
     for topic in TOPICS:
         group = "Answerability" if topic == ANSWERABILITY else "Information access"
@@ -130,14 +130,14 @@ def _scenario(scenario: str, analysed: Analysed, reading: str) -> Table:
         }
         for _, found in analysed
     ]
-    title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {reading} reading (%)"
-    counted = (_WHOLE[reading],) if scenario == ACCESSIBLE else ()
+    title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)"
+    counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
     lead = incomplete_told(entrants, [found["scenarios"][scenario] for _, found in analysed], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
 
 
-def _orders(analysed: Analysed, reading: str) -> Table:
+def _orders(analysed: Analysed, parse: str) -> Table:
     there = [
         (scenario, order)
         for scenario in SCENARIO_NAMES
@@ -159,9 +159,9 @@ def _orders(analysed: Analysed, reading: str) -> Table:
         for _, found in analysed
     ]
     entrants = [entrant for entrant, _ in analysed]
-    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {reading} reading (%)", columns, cells, _ORDERS)
+    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS)
 
 
-def _reasons(analysed: Analysed, reading: str) -> Table:
+def _reasons(analysed: Analysed, parse: str) -> Table:
     entrants, counts = [entrant for entrant, _ in analysed], [found["reasons"] for _, found in analysed]
-    return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, reading)
+    return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, parse)

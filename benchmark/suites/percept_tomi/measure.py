@@ -3,7 +3,7 @@ infers perceptions."""
 
 from __future__ import annotations
 
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import measured_samples
 from benchmark.suites.perceiving.asking import ANSWER, BELIEF, PERCEPTIONS
@@ -68,8 +68,8 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     }
 
 
-def _right(sample: Sample, outcome: Outcome, reading: Reading) -> bool | None:
-    if reading == "repaired":
+def _right(sample: Sample, outcome: Outcome, parse: Parse) -> bool | None:
+    if parse == "repaired":
         return bool((outcome.repaired or {}).get("place") == sample.gold["answer"])
     right: bool | None = (outcome.official or {}).get("right")
     return right

@@ -1,4 +1,4 @@
-"""Answers made elsewhere, scored as the released code scores them and in the repaired reading."""
+"""Answers made elsewhere, scored as the released code scores them and in the repaired parse."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _perceptions(rows: Answers) -> dict[str, Any]:
         for type_ in TYPES
     }
     return {
-        "answers": {sample.key: _released_reading(text) for sample, text in rows},
+        "answers": {sample.key: _released_parse(text) for sample, text in rows},
         "metrics": {
             "per_story_accuracy": accuracy,
             "excluded": [sample.key for sample, _ in rows if sample.key not in accuracy],
@@ -127,7 +127,7 @@ def _perceptions(rows: Answers) -> dict[str, Any]:
     }
 
 
-def _released_reading(text: str) -> str:
+def _released_parse(text: str) -> str:
     """What the released code keeps of an answer: the array as Python writes it, a text that is none as it is."""
     perceived = perceptions_of(text)
     return text if perceived is None else str(perceived)

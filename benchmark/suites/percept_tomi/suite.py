@@ -98,7 +98,7 @@ def _methods(reported: Reported) -> Sections:
         asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, told),
         (
             "Scoring",
-            "The official reading takes an answer for right that has the container’s name in it to the letter, also "
+            "The official parse takes an answer for right that has the container’s name in it to the letter, also "
             "within a word or beside another container; the repaired one takes whole words, in capitals or not, and "
             "an answer that names both containers for none. Perceivers of a sentence are right where they are "
             "exactly the annotated ones. Official perception accuracy is over the sentences that a model wrote, "

@@ -9,7 +9,7 @@ from typing import Any
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS
 from benchmark.suites.showing.entrants import analyses_of
-from benchmark.suites.shown import EntrantResults, ReadingResults, ShownPicture, ShownTable
+from benchmark.suites.shown import EntrantResults, ParseResults, ShownPicture, ShownTable
 
 SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)
 TASKS = of_three.tasks_of(PERCEIVING.key, INFERRING.key, QUESTIONS.key)
@@ -20,36 +20,36 @@ _SCENARIOS = (
 )
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
-    """Return the tables of a reading, none without figures."""
+def tables(results: ParseResults) -> dict[str, ShownTable]:
+    """Return the tables of a parse, none without figures."""
     entrants = _entrants(results)
     if not entrants:
         return {}
-    make = partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, results.reading, _SCENARIOS)
+    make = partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, results.parse, _SCENARIOS)
     found: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
-        correlations = partial(of_three.correlations_table, models, TASKS, results.reading)
+        correlations = partial(of_three.correlations_table, models, TASKS, results.parse)
         found["correlations"] = ShownTable(correlations, tuple(TASKS))
     return found
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     """Return the picture of the three tasks by scenario."""
     entrants = _entrants(results)
     if not entrants:
         return {}
-    drawn = partial(of_three.drawn, entrants, TASKS, results.reading, "stories")
+    drawn = partial(of_three.drawn, entrants, TASKS, results.parse, "stories")
     return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
 
 
-def _entrants(results: ReadingResults) -> list[tuple[EntrantResults, of_three.Figures]]:
+def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Figures]]:
     """Models of any of the tasks with what they have by scenario, in the order in which the tasks name them."""
     first: dict[str, EntrantResults] = {}
     figures: dict[str, dict[str, Mapping[str, Any]]] = {}
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
             first.setdefault(entrant["key"], entrant)
-            facets = analyses_of(entrant, results.reading)["facets"]
+            facets = analyses_of(entrant, results.parse)["facets"]
             figures.setdefault(entrant["key"], {})[task] = facets["scenario"]
     return [(entrant, figures[key]) for key, entrant in first.items()]

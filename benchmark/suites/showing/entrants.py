@@ -9,7 +9,7 @@ from benchmark.domain.tables import Source, SourcedRow, Where
 from benchmark.domain.tables.categories import ShortNames
 from benchmark.suites.registry import group_named, group_suite, suite_named
 from benchmark.suites.shown import EntrantResults
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 
 JUDGE_TEST = "judge_test"
 """The key of a row under which it says what the self-test of its judge came to."""
@@ -20,10 +20,10 @@ def models_of(entrants: Iterable[EntrantResults]) -> list[EntrantResults]:
     return [entrant for entrant in entrants if entrant["kind"] != "person"]
 
 
-def readings_in(entrants: Iterable[EntrantResults]) -> list[str]:
+def parses_in(entrants: Iterable[EntrantResults]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
     listed = list(entrants)
-    return [name for name in READINGS if name == "repaired" or any(entrant["readings"][name] for entrant in listed)]
+    return [name for name in PARSES if name == "repaired" or any(entrant["readings"][name] for entrant in listed)]
 
 
 def unranked(entrant: EntrantResults) -> bool:
@@ -38,14 +38,14 @@ def unjudged(entrant: EntrantResults) -> int:
     return int(counts.get("predicted", 0) + counts.get("gold", 0))
 
 
-def by_category(entrant: EntrantResults, reading: str) -> dict[str, Mapping[str, Any]]:
-    """The report's row of each category; none without figures of the reading."""
-    return {row["story_category"]: row for row in (entrant["readings"][reading] or {}).get("by_category", ())}
+def by_category(entrant: EntrantResults, parse: str) -> dict[str, Mapping[str, Any]]:
+    """The report's row of each category; none without figures of the parse."""
+    return {row["story_category"]: row for row in (entrant["readings"][parse] or {}).get("by_category", ())}
 
 
-def analyses_of(entrant: EntrantResults, reading: str) -> Mapping[str, Any]:
-    """The analyses of an entrant that has them in the reading."""
-    analyses: Mapping[str, Any] = entrant["figures"]["analyses"][reading]
+def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
+    """The analyses of an entrant that has them in the parse."""
+    analyses: Mapping[str, Any] = entrant["figures"]["analyses"][parse]
     return analyses
 
 
@@ -68,11 +68,11 @@ def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where:
     return SourcedRow({**cells, "model": entrant["model"], JUDGE_TEST: result}, source)
 
 
-def measured(stage: str, name: str, reading: str) -> dict[str, str]:
+def measured(stage: str, name: str, parse: str) -> dict[str, str]:
     """The items behind the measure `name` of a metric group."""
     if where := group_named(stage).measured_in.get(name):
-        return dict(where) | {"reading": reading}
-    return {"problem": "used"} if reading == "repaired" else {}
+        return dict(where) | {"reading": parse}
+    return {"problem": "used"} if parse == "repaired" else {}
 
 
 def short_names_of(stage: str) -> ShortNames:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
-from benchmark.suites.showing.entrants import models_of, readings_in, unjudged
+from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
 from benchmark.suites.shown import EntrantResults
 from core.statistics import caution
 
@@ -165,22 +165,22 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
 
 def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
     no_letters: Mapping[str, str] = next((entrant["no_letters"] for entrant in models if entrant.get("no_letters")), {})
-    read = [name for name in readings_in(models) if no_letters.get(name)]
+    read = [name for name in parses_in(models) if no_letters.get(name)]
     whys = {no_letters[name] for name in read}
-    if len(whys) == 1 and len(read) == len(readings_in(models)):
+    if len(whys) == 1 and len(read) == len(parses_in(models)):
         return [f"No letters: {whys.pop()}."]
-    return [f"No letters in the {name} reading: {no_letters[name]}." for name in read]
+    return [f"No letters in the {name} parse: {no_letters[name]}." for name in read]
 
 
-def complete(entrants: Sequence[EntrantResults], reading: str) -> bool:
+def complete(entrants: Sequence[EntrantResults], parse: str) -> bool:
     """Return whether the models' figures are of the same stories and of all rows, so that the highest can be marked as
     best."""
-    return not incomplete(entrants, reading)
+    return not incomplete(entrants, parse)
 
 
-def incomplete(entrants: Sequence[EntrantResults], reading: str) -> str:
+def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     """Return why the highest figure cannot be marked as best; official figures count as 0 what is missing."""
-    models = models_of(entrants) if reading == "repaired" else []
+    models = models_of(entrants) if parse == "repaired" else []
     whys = {
         "the models answered different stories": any(
             entrant["readings"]["repaired"]["overall"]["unusable"] for entrant in models
@@ -190,7 +190,7 @@ def incomplete(entrants: Sequence[EntrantResults], reading: str) -> str:
     return " and ".join(why for why, holds in whys.items() if holds)
 
 
-def unmarked(entrants: Sequence[EntrantResults], reading: str) -> list[str]:
+def unmarked(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     """The note of a table without marks; none where the best can be marked."""
-    why = incomplete(entrants, reading)
+    why = incomplete(entrants, parse)
     return [UNMARKED.format(why=why)] if why else []

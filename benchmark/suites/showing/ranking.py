@@ -34,10 +34,10 @@ def _within(entrants: Iterable[EntrantResults]) -> list[str]:
     return [f"{label} {'; '.join(sorted(names[field]))}" for field, label in WITHIN.items() if names[field]]
 
 
-def in_rank_order(entrants: Sequence[EntrantResults], reading: str) -> list[EntrantResults]:
-    """Return the entrants that are ranked in the reading, by their rank; reports that were frozen before have none."""
-    ranked = [entrant for entrant in entrants if ((entrant.get("ranking") or {}).get(reading) or {}).get("rank")]
-    return sorted(ranked, key=lambda entrant: entrant["ranking"][reading]["rank"])
+def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:
+    """Return the entrants that are ranked in the parse, by their rank; reports that were frozen before have none."""
+    ranked = [entrant for entrant in entrants if ((entrant.get("ranking") or {}).get(parse) or {}).get("rank")]
+    return sorted(ranked, key=lambda entrant: entrant["ranking"][parse]["rank"])
 
 
 def with_settings(table: Table) -> Table:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from benchmark.domain.estimating import StoryScore
-from benchmark.suites.asked import Reading
+from benchmark.suites.asked import Parse
 from benchmark.suites.contract import ANSWERS, GUESSED, Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.measuring import SampleResult, measured_samples
-from benchmark.suites.story_scores import READINGS
+from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
 from benchmark.suites.tombench.steps import ANSWER, NO_OPTION
@@ -57,14 +57,14 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     option."""
     answered = sorted((outcome for outcome in outcomes if not outcome.without), key=lambda outcome: outcome.repetition)
     missing = len(outcomes) - len(answered)
-    votes = {reading: tuple(_choice(outcome, reading) for outcome in answered) for reading in READINGS}
+    votes = {parse: tuple(_choice(outcome, parse) for outcome in answered) for parse in PARSES}
     official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
     reason = f"{missing} of its {len(outcomes)} tries have no answer" if missing else ""
     return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
 
 
-def _choice(outcome: Outcome, reading: Reading) -> str | None:
-    return (outcome.read(reading) or {}).get("choice")
+def _choice(outcome: Outcome, parse: Parse) -> str | None:
+    return (outcome.read(parse) or {}).get("choice")
 
 
 def _voted(sample: Sample, votes: tuple[str | None, ...]) -> Voted:

@@ -50,7 +50,7 @@ LANGUAGES = Setting(
 
 
 def _item(view: ItemView) -> dict[str, Any]:
-    """Story, question, and the options as this try shows them, with the right one and what either reading takes."""
+    """Story, question, and the options as this try shows them, with the right one and what either parse takes."""
     item, shown = item_of(view.question.sample), shown_in(view.question)
     taken = {
         name: (parsed or {}).get("choice")
@@ -101,8 +101,8 @@ def _methods(reported: Reported) -> Sections:
         (
             "Scoring",
             f"The options were shown in another order in each of {tries} tries, {drawn}; the majority of the tries is "
-            "the answer, a tie goes to the option chosen first. The official reading extracts a letter as the "
-            "benchmark's released code does, which takes A where it finds none; the repaired reading takes an answer "
+            "the answer, a tie goes to the option chosen first. The official parse extracts a letter as the "
+            "benchmark's released code does, which takes A where it finds none; the repaired parse takes an answer "
             "that names no option for no vote.",
         ),
     ]

@@ -92,8 +92,8 @@ def _compared(runs: list[Run]):
         alike = [one for one in entrants if (one.run.dataset_id, one.run.form) == (dataset, form)]
         models = [one for one in alike if one.items.filter(stage=places).exists()]
         pairs = [*pairwise(models), *((models[0], one) for one in models[2:])]
-        for (one, other), reading in product(pairs, ("official", "repaired")):
-            chosen = ("--model", one.name, "--other-model", other.name, "--stage", stage, "--reading", reading)
+        for (one, other), parse in product(pairs, ("official", "repaired")):
+            chosen = ("--model", one.name, "--other-model", other.name, "--stage", stage, "--reading", parse)
             told = printed("compare_models", one.run.uid, other.run.uid, *chosen)
             yield " ".join((one.run.uid, other.run.uid, *chosen)), told
 

@@ -71,7 +71,7 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
         "Controls",
         "Under the control",
         "correction over the 4 tests",
-        "Narratives whose answers flip: Accuracy, repaired reading",
+        "Narratives whose answers flip: Accuracy, repaired parse",
     ):
         assert told in page, told
     assert "No baseline was asked" in page and "What controls leave as it is" in page

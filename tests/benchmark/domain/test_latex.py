@@ -13,7 +13,7 @@ from benchmark.domain.tables.latex_room import SHRUNK, TEXT_WIDTH, blocks, chunk
 from tests.benchmark.domain.test_tables import HOSTILE, balanced
 
 NAMES = [f"Qwen3-{at}B-Instruct-2507 (chain of thought)" for at in range(20)]
-GROUPS = {"Ranking": 2, "Missing answers": 4, "Repaired reading": 9, "Official reading": 9}
+GROUPS = {"Ranking": 2, "Missing answers": 4, "Repaired parse": 9, "Official parse": 9}
 
 
 def wide(models: list[str], *, interval: bool = True, **named) -> Table:

@@ -84,29 +84,29 @@ def made(n: int) -> dict:
     }
     return {
         "leaderboard": (plots.leaderboard, ([*board], {"score": "Stage 1 F1"})),
-        "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "reading": "repaired"})),
+        "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "parse": "repaired"})),
         "category": (
             omnitom_plots.f1_by_category,
-            ([{"model": model, "values": spread(CATEGORIES)} for model in models], {"reading": "official"}),
+            ([{"model": model, "values": spread(CATEGORIES)} for model in models], {"parse": "official"}),
         ),
         "orders": (
             omnitom_plots.by_kind,
-            ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "reading": "repaired"}),
+            ({"F1": order, "Recall": order[:1]}, {"by": "order", "of": "Extraction", "parse": "repaired"}),
         ),
         "dimension": (
             omnitom_plots.accuracy_by_dimension,
             (
                 [{"model": model, "values": spread(DIMENSIONS), "overall": 0.5} for model in models],
-                {"reading": "official"},
+                {"parse": "official"},
             ),
         ),
-        "labels": (omnitom_plots.label_distribution, (counted, {"model": models[-1], "reading": "repaired"})),
-        "matches": (omnitom_plots.match_counts, (matches, {"reading": "repaired"})),
+        "labels": (omnitom_plots.label_distribution, (counted, {"model": models[-1], "parse": "repaired"})),
+        "matches": (omnitom_plots.match_counts, (matches, {"parse": "repaired"})),
         "confusion": (
             omnitom_plots.confusion,
-            (table("content_type"), {"dimension": "content_type", "model": models[0], "reading": "official"}),
+            (table("content_type"), {"dimension": "content_type", "model": models[0], "parse": "official"}),
         ),
-        "volume": (omnitom_plots.volume, (volume, {"reading": "official"})),
+        "volume": (omnitom_plots.volume, (volume, {"parse": "official"})),
         "two": (
             plots.two_models,
             (
@@ -249,7 +249,7 @@ def test_a_confusion_matrix_prints_counts_and_hides_what_was_never_said():
         for gold in ("Explicit", "Implicit")
     }
     root = ElementTree.fromstring(
-        omnitom_plots.confusion(table, dimension="representation", model="m", reading="official")
+        omnitom_plots.confusion(table, dimension="representation", model="m", parse="official")
     )
     shown = [one.text for one in texts(root)]
     assert shown.count("1,200") == 2 and {"3", "1"} <= set(shown)
@@ -287,15 +287,15 @@ def test_the_mean_of_two_models_is_that_of_the_stories_that_are_drawn():
 def test_no_data_says_so(form):
     for data in (
         plots.leaderboard([], score="F1", format=form),
-        omnitom_plots.f1_by_category([], reading="official", format=form),
-        omnitom_plots.by_kind({}, by="role", of="Extraction", reading="official", format=form),
-        omnitom_plots.accuracy_by_dimension([], reading="official", format=form),
+        omnitom_plots.f1_by_category([], parse="official", format=form),
+        omnitom_plots.by_kind({}, by="role", of="Extraction", parse="official", format=form),
+        omnitom_plots.accuracy_by_dimension([], parse="official", format=form),
         omnitom_plots.label_distribution(
-            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", reading="repaired", format=form
+            {"order": {"0": {"gold": 0, "predicted": 0}}}, model="m", parse="repaired", format=form
         ),
-        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, reading="official", format=form),
-        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", reading="official", format=form),
-        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], reading="official", format=form),
+        omnitom_plots.match_counts({"m": {"0": 0, "total": 0}}, parse="official", format=form),
+        omnitom_plots.confusion({"0": {"0": 0}}, dimension="order", model="m", parse="official", format=form),
+        omnitom_plots.volume([{"model": "m", "predicted_per_story": None}], parse="official", format=form),
         plots.two_models([(None, 1.0)], first="a", second="b", score="F1", format=form),
     ):
         if form == "svg":
@@ -341,7 +341,7 @@ def test_captions_keep_off_the_edges_of_a_png(wide):
         f"without figures here: {one} (no usable story: the model refused {at})" for at, one in enumerate(names)
     )
     rows = [{"model": one, "values": {"False Belief Task": {"value": 0.5, "interval": None}}} for one in names]
-    data = omnitom_plots.f1_by_category(rows, reading="repaired", note=note, format="png", width=wide)
+    data = omnitom_plots.f1_by_category(rows, parse="repaired", note=note, format="png", width=wide)
     pixels = np.asarray(Image.open(io.BytesIO(data)).convert("L"), dtype=int)
     edge = 4  # of 200 dots an inch
     assert len(set(pixels[:, :edge].ravel()) | set(pixels[:, -edge:].ravel())) == 1
@@ -386,7 +386,7 @@ def test_ticks_of_panels_side_by_side_stay_apart():
         {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
     ]
     for wide in ("page", "column"):
-        root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, reading="repaired", width=wide))
+        root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, parse="repaired", width=wide))
         lines: dict[str, list[tuple[float, float]]] = {}
         for one in texts(root):
             if (one.text or "").isdecimal():

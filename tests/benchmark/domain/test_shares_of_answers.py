@@ -6,7 +6,7 @@ from benchmark.suites.asked import Outcome, Sample
 from benchmark.suites.shares_of_answers import scored_shares
 
 SAMPLE = Sample("1", "1", {}, {}, category="c")
-SCORED = scored_shares(("a", "b"), lambda outcome, reading: getattr(outcome, reading))
+SCORED = scored_shares(("a", "b"), lambda outcome, parse: getattr(outcome, parse))
 
 
 def answer(a, b, official=True) -> Outcome:

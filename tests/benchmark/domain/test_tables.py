@@ -213,7 +213,7 @@ def paper_run(row: dict) -> dict:
 
 def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
     rows = paper["table_3"]["rows"]
-    found = main_results([paper_run(row) for row in rows], reading="official")
+    found = main_results([paper_run(row) for row in rows], parse="official")
     order = [*CATEGORIES.values(), "Overall"]
     keys = [*(f"f1 {name}" for name in CATEGORIES), "f1_category_mean"]
     marks = found.marks()
@@ -244,7 +244,7 @@ def test_table_3_of_the_paper_is_printed_and_marked_as_it_should_be(paper):
 def test_the_repaired_reading_has_its_intervals_where_there_are_some():
     shares = {"f1": 0.5, "interval": {"f1": [0.4, 0.6], "f1_category_mean": None}}
     run = {"model": "m", "stage1": {"overall": shares, "by_category": []}, "stage2": None}
-    found = main_results([run], reading="repaired")
+    found = main_results([run], parse="repaired")
     intervals = {one.key: one.interval for one in found.columns if one.interval}
     assert intervals == {"f1": "f1_interval"}
     assert records(to_csv(found))[1][:5] == ["m", "", "50", "40", "60"]
@@ -262,7 +262,7 @@ def test_table_10_of_the_paper_compares_within_a_dimension(paper):
         for model, row in models.items():
             values = {full[name]: None if value is None else value / 100 for name, value in row["values"].items()}
             held.setdefault(model, {})[keys[dimension]] = values
-    found = by_dimension_and_category(held, reading="official")
+    found = by_dimension_and_category(held, parse="official")
     assert len(found.rows) == 7 * len(held)
     marks = found.marks()
     wrong = []
@@ -283,7 +283,7 @@ def test_table_11_of_the_paper_adds_up(paper):
         for row in paper["table_11"]
         if row["model"] != "Total"
     }
-    found = match_count_distribution(counts, reading="official")
+    found = match_count_distribution(counts, parse="official")
     # the paper's last line: 38,874 63,341 3,683 833 34 106,765
     [total] = found.totals
     assert [column.text(total[column.key]) for column in found.columns] == [
@@ -313,7 +313,7 @@ def test_table_12_by_hand():
         },
         "GPT-5": {"stage1": None, "stage2": held(16, {"calls": {}})},
     }
-    found = unusable_outputs(shares, reading="repaired")
+    found = unusable_outputs(shares, parse="repaired")
     shown = [[column.text(row.get(column.key)) for column in found.columns] for row in found.rows]
     # a stage: share, unusable, answers, calls without an answer, and of stage 1 extractions and rows without a
     # judgement

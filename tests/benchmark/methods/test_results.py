@@ -40,8 +40,8 @@ def admin(client, world):
     return client
 
 
-def rows_of(run: Run, reading: str = "repaired") -> dict[tuple[str, str], dict]:
-    rows = document_of(run)["by_method"]["rows"]["opentom"][reading]
+def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], dict]:
+    rows = document_of(run)["by_method"]["rows"]["opentom"][parse]
     return {(row["model"], row["method"]): row for row in rows}
 
 

@@ -11,9 +11,9 @@ from benchmark.domain.plots.values import percent, told
 
 
 @plot
-def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, reading: str, look: Look, note: str = "") -> Drawing:
+def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Look, note: str = "") -> Drawing:
     """Right sums of each model; `rows` are (model, figure)."""
-    title = f"Right at a glance, {reading} reading"
+    title = f"Right at a glance, {parse} parse"
     if not rows:
         return Drawing(title, "No model has added.")
     models, figures = [model for model, _ in rows], [percent(figure) for _, figure in rows]

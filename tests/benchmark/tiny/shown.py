@@ -8,25 +8,25 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated, figure_of
 from benchmark.suites.showing.entrants import row_of
-from benchmark.suites.shown import Plot, ReadingResults, Section, ShownPicture, ShownTable
+from benchmark.suites.shown import ParseResults, Plot, Section, ShownPicture, ShownTable
 
 SECTIONS = (Section("Sums at a glance", ("glance",), ("glance",)),)
 
 
-def tables(results: ReadingResults) -> dict[str, ShownTable]:
+def tables(results: ParseResults) -> dict[str, ShownTable]:
     return {"glance": ShownTable(partial(_table, results), ("tiny",))} if results.read["tiny"] else {}
 
 
-def _table(results: ReadingResults) -> Table:
+def _table(results: ParseResults) -> Table:
     rows = [
-        row_of(one, "tiny", estimate("right", figure_of(one["readings"][results.reading]["overall"], "right")))
+        row_of(one, "tiny", estimate("right", figure_of(one["readings"][results.parse]["overall"], "right")))
         for one in results.read["tiny"]
     ]
     columns = [Column(key="model", header="Model"), estimated("right", "Right")]
-    return Table(title=f"Right at a glance, {results.reading} reading", columns=columns, rows=rows)
+    return Table(title=f"Right at a glance, {results.parse} parse", columns=columns, rows=rows)
 
 
-def pictures(results: ReadingResults) -> dict[str, ShownPicture]:
+def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     made = partial(_arguments, results)
     return {"glance": ShownPicture("Right at a glance", _plot, made, ("tiny",), whole=True)}
 
@@ -37,8 +37,8 @@ def _plot() -> Plot:
     return right
 
 
-def _arguments(results: ReadingResults) -> dict[str, Any]:
+def _arguments(results: ParseResults) -> dict[str, Any]:
     rows = [
-        (one["model"], figure_of(one["readings"][results.reading]["overall"], "right")) for one in results.read["tiny"]
+        (one["model"], figure_of(one["readings"][results.parse]["overall"], "right")) for one in results.read["tiny"]
     ]
-    return {"positional": [rows], "reading": results.reading}
+    return {"positional": [rows], "parse": results.parse}

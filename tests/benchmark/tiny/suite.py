@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample, Setting, Suite
-from benchmark.suites.item_filters import Filter, KeptReading, Rows
+from benchmark.suites.item_filters import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
 from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
@@ -34,8 +34,8 @@ def _measure(entered: Entered) -> dict[str, Measured | None]:
     return {"tiny": measured_samples(entered, GROUP, _score)}
 
 
-def _digits(reading: KeptReading, chosen: Mapping[str, str]) -> tuple[int, int]:
-    said = reading.held["said"]
+def _digits(parse: KeptParse, chosen: Mapping[str, str]) -> tuple[int, int]:
+    said = parse.held["said"]
     return int(said is not None and len(str(abs(said))) == int(chosen["digits"])), 1
 
 

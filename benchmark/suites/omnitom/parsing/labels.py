@@ -61,9 +61,9 @@ def _row(line: pipes.Row, gold_keys: set[str], scheme: Scheme) -> dict[str, str]
     if not set(scheme.keys) & line.columns.keys():
         positional = {name: at for at, name in enumerate(("actor", "belief", *scheme.keys))}
         line = pipes.Row(line.cells, positional, len(positional))
-    readings = [read for read in (line.spread(), line.plain()) if read]
-    fitting = (read for read in readings if row_key(read["actor"], read["belief"]) in gold_keys)
-    return next(fitting, readings[0] if readings else None)
+    parses = [read for read in (line.spread(), line.plain()) if read]
+    fitting = (read for read in parses if row_key(read["actor"], read["belief"]) in gold_keys)
+    return next(fitting, parses[0] if parses else None)
 
 
 def _labels(row: Mapping[str, str], scheme: Scheme) -> Labels:

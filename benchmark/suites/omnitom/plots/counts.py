@@ -39,7 +39,7 @@ TITLES = OMNITOM_SCHEME.titles
 
 @plot
 def label_distribution(
-    dimensions: Mapping[str, Labels], *, model: str, reading: str, titles: Mapping[str, str] = TITLES, look: Look
+    dimensions: Mapping[str, Labels], *, model: str, parse: str, titles: Mapping[str, str] = TITLES, look: Look
 ) -> Drawing:
     """Plot how often each label stands in the gold rows, and beside it how often `model` predicted it: the paper's
     figure 4.
@@ -47,13 +47,13 @@ def label_distribution(
     `dimensions` is {dimension: {label: its counts}}, `titles` what they are called. Bars are shares: of the gold rows
     of all stories, and of those in the usable ones; lines over them the intervals of the shares.
     """
-    title = f"Labels in gold and as predicted by {model}, {reading} reading"
+    title = f"Labels in gold and as predicted by {model}, {parse} parse"
     used = {name: _used(table) for name, table in dimensions.items()}
     totals = {name: _totals(table) for name, table in dimensions.items()}
     if not any(total["gold"] for total in totals.values()):
         return Drawing(title, NO_LABEL)
     with_gold = {name: table for name, table in used.items() if totals[name]["gold"]}
-    unit = f"Share of the dimension's rows (%): gold, predicted, {reading} reading{_lines(with_gold.values())}"
+    unit = f"Share of the dimension's rows (%): gold, predicted, {parse} parse{_lines(with_gold.values())}"
     canvas = bars_by_part(
         {titles[name]: _bars(table, totals[name]) for name, table in with_gold.items()},
         [
@@ -102,9 +102,9 @@ def _bars(table: Labels, total: Mapping[Side, int]) -> dict[str, tuple[Bar, Bar]
 
 
 @plot
-def match_counts(rows: Mapping[str, Counts], *, reading: str, note: str = "", look: Look) -> Drawing:
+def match_counts(rows: Mapping[str, Counts], *, parse: str, note: str = "", look: Look) -> Drawing:
     """Predicted rows by how many gold rows they match, as shares; `rows` is {model: `match_counts`}."""
-    title = f"MatchCount distribution, {reading} reading"
+    title = f"MatchCount distribution, {parse} parse"
     counts_by_model = {
         model: {name: n for name, n in counts.items() if name != "total"} for model, counts in rows.items()
     }
@@ -119,7 +119,7 @@ def match_counts(rows: Mapping[str, Counts], *, reading: str, note: str = "", lo
             for name in counts
         }
     )
-    unit = f"Predicted rows (%), {reading} reading{ended(note)}"
+    unit = f"Predicted rows (%), {parse} parse{ended(note)}"
     canvas = stacked_bars(counts_by_model, unit=unit, look=look, named=lambda name: named.get(name, name))
     lines = [
         f"{model}: " + ", ".join(f"{name} match {n}" for name, n in counts.items())
@@ -134,7 +134,7 @@ def confusion(
     *,
     dimension: str,
     model: str,
-    reading: str,
+    parse: str,
     titles: Mapping[str, str] = TITLES,
     look: Look,
 ) -> Drawing:
@@ -142,7 +142,7 @@ def confusion(
 
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
-    title = f"{titles[dimension]}: gold labels and those of {model}, {reading} reading"
+    title = f"{titles[dimension]}: gold labels and those of {model}, {parse} parse"
     said = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
     columns = [name for name, any_row in said.items() if any_row or name not in {MISSING, ILLEGAL}]
     if not any(sum(row.values()) for row in table.values()):
@@ -156,7 +156,7 @@ def confusion(
         columns,
         shares,
         [[f"{row[name]:,}" for name in columns] for row in table.values()],
-        legend=f"Rows, {reading} reading; colour: share of the gold label's rows (%)",
+        legend=f"Rows, {parse} parse; colour: share of the gold label's rows (%)",
         look=look,
         ends=(0.0, 100.0),
         corner=("Gold", shortened(f"Predicted by {printable(model)}", 44)),

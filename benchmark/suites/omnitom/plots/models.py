@@ -17,14 +17,14 @@ from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME
 
 
-def f1_by_category(rows: Sequence[ModelRow], *, reading: str, **how: Any) -> bytes:
+def f1_by_category(rows: Sequence[ModelRow], *, parse: str, **how: Any) -> bytes:
     """Extraction F1 in one panel a story category; a row is {"model", "values": {category: figure}}, `how` as
     `scores_by_part` takes it."""
     order = in_order((name for row in rows for name in row["values"]), CATEGORIES)
     ordered: list[ModelRow] = [{**row, "values": {name: row["values"].get(name) for name in order}} for row in rows]
     return scores_by_part(
         ordered,
-        reading=reading,
+        parse=parse,
         score="Extraction F1",
         part="story category",
         short=CATEGORIES,
@@ -39,7 +39,7 @@ MARKS = (("o", "chart", True), ("s", "second", True), ("^", "ink", False))
 
 @plot
 def by_kind(
-    panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, reading: str, note: str = "", look: Look
+    panels: Mapping[str, Sequence[ModelRow]], *, by: str, of: str, parse: str, note: str = "", look: Look
 ) -> Drawing:
     """Plot what becomes of beliefs of each order or actor role (`by`, a key of KINDS), in one panel a figure: the
     paper's figure 5.
@@ -47,7 +47,7 @@ def by_kind(
     `panels` is {title: rows}, a row {"model", "values": {kind: figure}}; a model that a panel lacks is empty there.
     `of` names what the figures are of.
     """
-    title = f"{of} by {KIND_TITLES[by]}, {reading} reading"
+    title = f"{of} by {KIND_TITLES[by]}, {parse} parse"
     models = list(dict.fromkeys(row["model"] for rows in panels.values() for row in rows))
     if not models:
         return Drawing(title, NO_MODEL)
@@ -61,7 +61,7 @@ def by_kind(
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    unit, drawn = f"{of} (%), rows pooled over stories, {reading} reading", [Panel(*one) for one in figures.items()]
+    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*one) for one in figures.items()]
     canvas = dot_plot(models, drawn, series, unit=unit, note=note, look=look)
     lines = [
         told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
@@ -78,7 +78,7 @@ HEADS = OMNITOM_SCHEME.shorts
 def accuracy_by_dimension(
     rows: Sequence[ModelRow],
     *,
-    reading: str,
+    parse: str,
     heads: Mapping[str, str] = HEADS,
     bold_best: bool = True,
     note: str = "",
@@ -89,7 +89,7 @@ def accuracy_by_dimension(
 
     A row is {"model", "values": {dimension: figure}, "overall": figure or None}.
     """
-    title = f"Labelling accuracy by dimension, {reading} reading"
+    title = f"Labelling accuracy by dimension, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
     columns = list(heads.values())
@@ -103,7 +103,7 @@ def accuracy_by_dimension(
         columns,
         values,
         [["–" if value is None else f"{value:.1f}" for value in line] for line in values],
-        legend=f"Accuracy (%), {reading} reading{ended(note)}",
+        legend=f"Accuracy (%), {parse} parse{ended(note)}",
         look=look,
         bold_best=bold_best and len(rows) > 1,
     )

@@ -15,14 +15,14 @@ PANELS = {"precision": ("Precision", "^"), "recall": ("Recall", "s"), "f1": ("F1
 
 
 @plot
-def volume(rows: Sequence[Mapping[str, Any]], *, reading: str, note: str = "", look: Look) -> Drawing:
+def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, note: str = "", look: Look) -> Drawing:
     """Predicted rows a story (logarithmic) against precision, recall and F1: the paper's figure 8.
 
     A row is {"model", "predicted_per_story", "precision", "recall", "f1"}, figures; models are numbered, with a key
     below. One without a predicted row is left out. A share's "bounds" are drawn as a band where they differ; rows a
     story have none: an answer that nobody can read may hold any number of them.
     """
-    title = f"Predicted rows a story against precision, recall and F1, {reading} reading"
+    title = f"Predicted rows a story against precision, recall and F1, {parse} parse"
     drawn = [_drawn(row, across) for row in rows if (across := _rows_a_story(row["predicted_per_story"]))]
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
     if not drawn:
@@ -30,7 +30,7 @@ def volume(rows: Sequence[Mapping[str, Any]], *, reading: str, note: str = "", l
     figures = [figure for row in drawn for figure in (row.across, *row.shares.values())]
     banded = any(ends for row in drawn for ends in row.bounds.values())
     unit = (
-        f"Predicted rows a story (logarithmic axis), {reading} "
+        f"Predicted rows a story (logarithmic axis), {parse} "
         f"reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
     )
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)

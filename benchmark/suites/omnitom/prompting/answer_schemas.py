@@ -9,7 +9,7 @@ from typing import Any
 from annotation.domain.schema import Schema
 
 MOST_IDS = 500
-"""Providers limit how many values a schema may list; beyond, an id is any whole number and the reading checks it."""
+"""Providers limit how many values a schema may list; beyond, an id is any whole number and the parse checks it."""
 
 
 def extraction_schema(schema: Schema) -> dict[str, Any]:

@@ -170,7 +170,7 @@ def judging_request(
     """Asks how many rows of the other table each row matches.
 
     `predictions` are rows that begin with actor and belief: those of official parsing, empty ones included, or those of
-    the repaired reading; ids name their places. Raises BadPromptSet, ValueError.
+    the repaired parse; ids name their places. Raises BadPromptSet, ValueError.
     """
     prompt = _Asked("judge", category, level, answer_format, schema, prompt_set, examples)
     predicted = [[normalise_space(row[0]), normalise_space(row[1])] for row in predictions]

@@ -1,4 +1,4 @@
-"""What the plots of a reading take, from the entrants of a report."""
+"""What the plots of a parse take, from the entrants of a report."""
 
 from __future__ import annotations
 
@@ -17,67 +17,67 @@ from benchmark.suites.shown import EntrantResults
 Arguments = dict[str, Any]
 
 
-def without_bounds(entrants: Sequence[EntrantResults], stage: str, reading: str) -> str:
+def without_bounds(entrants: Sequence[EntrantResults], stage: str, parse: str) -> str:
     """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures
     count it as 0."""
-    note = missing_told(entrants, stage) if reading == "repaired" else ""
+    note = missing_told(entrants, stage) if parse == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
 
 LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
 
 
-def _without_rows(entrants: Sequence[EntrantResults], stage: str, reading: str, becomes: str) -> str:
+def _without_rows(entrants: Sequence[EntrantResults], stage: str, parse: str, becomes: str) -> str:
     """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    note = unjudged_told(entrants) if reading == "repaired" and stage == "stage1" else ""
-    return "; ".join(filter(None, (without_bounds(entrants, stage, reading), note and f"{note}; {becomes}")))
+    note = unjudged_told(entrants) if parse == "repaired" and stage == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entrants, stage, parse), note and f"{note}; {becomes}")))
 
 
-def by_category(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
+def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = [
         {
             "model": entrant["model"],
             "values": {
-                row["story_category"]: figure_of(row, "f1") for row in entrant["readings"][reading]["by_category"]
+                row["story_category"]: figure_of(row, "f1") for row in entrant["readings"][parse]["by_category"]
             },
         }
         for entrant in entrants
     ]
-    return {"positional": [rows], "reading": reading}
+    return {"positional": [rows], "parse": parse}
 
 
-def dimensions(entrants: Sequence[EntrantResults], reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
+def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     rows = []
     for entrant in entrants:
-        overall = entrant["readings"][reading]["overall"]
+        overall = entrant["readings"][parse]["overall"]
         values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
         rows.append({"model": entrant["model"], "values": values, "overall": overall["overall_accuracy"]})
     return {
         "positional": [rows],
-        "reading": reading,
-        "bold_best": complete(entrants, reading),
-        "note": without_bounds(entrants, "stage2", reading),
+        "parse": parse,
+        "bold_best": complete(entrants, parse),
+        "note": without_bounds(entrants, "stage2", parse),
         "heads": scheme.shorts,
     }
 
 
-def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, reading: str) -> Arguments:
-    return _by_kind(entrants, by, reading, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
+def extraction_by_kind(entrants: Sequence[EntrantResults], by: str, parse: str) -> Arguments:
+    return _by_kind(entrants, by, parse, {"F1": "f1", "Precision": "precision", "Recall": "recall"}, "Extraction")
 
 
 def labelling_by_kind(
-    entrants: Sequence[EntrantResults], by: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+    entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Arguments:
     heads = {"Overall": "overall", **{head: name for name, head in scheme.shorts.items()}}
-    return _by_kind(entrants, by, reading, heads, "Labelling accuracy")
+    return _by_kind(entrants, by, parse, heads, "Labelling accuracy")
 
 
-def _by_kind(entrants: Sequence[EntrantResults], by: str, reading: str, panels: dict[str, str], of: str) -> Arguments:
+def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: dict[str, str], of: str) -> Arguments:
     panel_rows = {
         title: [
             {
                 "model": entrant["model"],
-                "values": {kind: analyses_of(entrant, reading)["kinds"][kind][name] for kind in KINDS[by]},
+                "values": {kind: analyses_of(entrant, parse)["kinds"][kind][name] for kind in KINDS[by]},
             }
             for entrant in entrants
         ]
@@ -88,30 +88,30 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, reading: str, panels: 
         "positional": [panel_rows],
         "by": by,
         "of": of,
-        "reading": reading,
-        "note": _without_rows(entrants, stage, reading, LINES_TAKE_THEM),
+        "parse": parse,
+        "note": _without_rows(entrants, stage, parse, LINES_TAKE_THEM),
     }
 
 
-def volume(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
-    rows = [{"model": entrant["model"]} | volume_of(entrant, reading) for entrant in entrants]
-    return {"positional": [rows], "reading": reading}
+def volume(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
+    rows = [{"model": entrant["model"]} | volume_of(entrant, parse) for entrant in entrants]
+    return {"positional": [rows], "parse": parse}
 
 
-def match_counts(entrants: Sequence[EntrantResults], reading: str) -> Arguments:
+def match_counts(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = {}
     for entrant in entrants:
-        counts = analyses_of(entrant, reading)["match_counts"]["rows"]
+        counts = analyses_of(entrant, parse)["match_counts"]["rows"]
         rows[entrant["model"]] = {name: counts[name] for name in BUCKETS}
     return {
         "positional": [rows],
-        "reading": reading,
-        "note": _without_rows(entrants, "stage1", reading, "left out here"),
+        "parse": parse,
+        "note": _without_rows(entrants, "stage1", parse, "left out here"),
     }
 
 
-def labels(entrant: EntrantResults, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
-    labels_by_dimension = analyses_of(entrant, reading)["labels"]
+def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
+    labels_by_dimension = analyses_of(entrant, parse)["labels"]
     tables = {}
     for name in scheme.keys:
         counts = labels_by_dimension[name]
@@ -128,7 +128,7 @@ def labels(entrant: EntrantResults, reading: str, scheme: Scheme = OMNITOM_SCHEM
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
             for label, gold, gold_ends, predicted, ends, why in columns
         }
-    return {"positional": [tables], "model": entrant["model"], "reading": reading, "titles": scheme.titles}
+    return {"positional": [tables], "model": entrant["model"], "parse": parse, "titles": scheme.titles}
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
@@ -138,11 +138,11 @@ def _reasons(counts: Mapping[str, Any]) -> list[str]:
     return [why or other for why, other in zip(*sides, strict=True)]
 
 
-def confusion(entrant: EntrantResults, dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
-    confusion = analyses_of(entrant, reading)["confusion"][dimension]
+def confusion(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
+    confusion = analyses_of(entrant, parse)["confusion"][dimension]
     table = {
         gold: dict(zip(confusion["said"], rows, strict=True))
         for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
     }
-    chosen = {"dimension": dimension, "model": entrant["model"], "reading": reading}
+    chosen = {"dimension": dimension, "model": entrant["model"], "parse": parse}
     return {"positional": [table], **chosen, "titles": scheme.titles}

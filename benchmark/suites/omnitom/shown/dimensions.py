@@ -15,19 +15,19 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 
 
-def dimension_table(entrants: Sequence[EntrantResults], reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 10."""
-    accuracies = {entrant["model"]: _accuracies(entrant, reading, scheme) for entrant in entrants}
-    table = by_dimension_and_category(accuracies, reading=reading, scheme=scheme)
+    accuracies = {entrant["model"]: _accuracies(entrant, parse, scheme) for entrant in entrants}
+    table = by_dimension_and_category(accuracies, parse=parse, scheme=scheme)
     by_model = {entrant["model"]: entrant for entrant in entrants}
-    rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, reading, scheme)) for row in table.rows]
+    rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, parse, scheme)) for row in table.rows]
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
 
 
-def _accuracies(entrant: EntrantResults, reading: str, scheme: Scheme) -> dict[str, dict[str, dict[str, Any]]]:
+def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, dict[str, Any]]]:
     """Return {dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
     accuracies: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in scheme.keys}
-    for category, row in by_category(entrant, reading).items():
+    for category, row in by_category(entrant, parse).items():
         for name in scheme.keys:
             share = scheme.share_of(name)
             accuracies[name][category] = figure_of(row, share) | {
@@ -37,7 +37,7 @@ def _accuracies(entrant: EntrantResults, reading: str, scheme: Scheme) -> dict[s
     return accuracies
 
 
-def _where(row: Mapping[str, Any], reading: str, scheme: Scheme) -> dict[str, Items]:
+def _where(row: Mapping[str, Any], parse: str, scheme: Scheme) -> dict[str, Items]:
     dimension = next(key for key, title in scheme.titles.items() if title == row["dimension"])
-    cells = {"dimension": dimension, "reading": reading}
+    cells = {"dimension": dimension, "reading": parse}
     return {key: Items(cells | {"category": key.removeprefix("in ")}) for key in row if key.startswith("in ")}

@@ -28,10 +28,10 @@ KIND_NOTES = {
 CELLS_NOTE = "By the {head} of the gold row; overall is over the cells of all dimensions."
 
 
-def kind_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Table:
+def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table:
     """Precision, recall and F1 of extraction by order (paper, figure 5 a) or actor role; `by` is a key of KINDS."""
     measures = {"f1": "F1", "precision": "Precision", "recall": "Recall"}
-    columns, best = [Column(key="model", header="Model")], "high" if complete(entrants, reading) else ""
+    columns, best = [Column(key="model", header="Model")], "high" if complete(entrants, parse) else ""
     for kind in KINDS[by]:
         columns += [
             estimated(f"{kind} {name}", head, group=KIND_NAMES[kind], digits=1, best=best)
@@ -42,37 +42,37 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, reading: str) -> Tab
         cells: dict[str, Any] = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
-            estimates = analyses_of(entrant, reading)["kinds"][kind]
+            estimates = analyses_of(entrant, parse)["kinds"][kind]
             for name in measures:
                 cells |= estimate(f"{kind} {name}", estimates[name])
-                where[f"{kind} {name}"] = Items({by: kind, "reading": reading})
+                where[f"{kind} {name}"] = Items({by: kind, "reading": parse})
         rows.append(row_of(entrant, "stage1", cells, where))
-    title = f"Extraction by {KIND_HEADS[by]}, {reading} reading (%)"
-    notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, reading)]
+    title = f"Extraction by {KIND_HEADS[by]}, {parse} parse (%)"
+    notes = [POOLED, KIND_NOTES[by], *of_bounds(rows), *unmarked(entrants, parse)]
     return Table(title=title, columns=columns, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
 def kind_dimension_table(
-    entrants: Sequence[EntrantResults], by: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+    entrants: Sequence[EntrantResults], by: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Table:
     """Accuracy of labelling by dimension and order (paper, figure 5 b) or actor role."""
     heads, shorts = {"overall": "Overall", **scheme.heads}, scheme.shorts
-    best = "high" if complete(entrants, reading) else ""
+    best = "high" if complete(entrants, parse) else ""
     columns = [Column(key="model", header="Model")]
     columns += [estimated(name, head, digits=1, best=best, label=shorts.get(name, "")) for name, head in heads.items()]
     rows = []
     for kind in KINDS[by]:
         for entrant in entrants:
-            estimates = analyses_of(entrant, reading)["kinds"][kind]
+            estimates = analyses_of(entrant, parse)["kinds"][kind]
             cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
             where = {}
             for name, figure in estimates.items():
                 cells |= estimate(name, figure)
                 dimension = {} if name == "overall" else {"dimension": name}
-                where[name] = Items({by: kind, "reading": reading} | dimension)
+                where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {reading} reading (%)"
+    title = f"Labelling accuracy by {KIND_HEADS[by]} and dimension, {parse} parse (%)"
     notes = [POOLED.replace("n: rows", "n: cells"), CELLS_NOTE.format(head=KIND_HEADS[by])]
-    notes += unmarked(entrants, reading)
+    notes += unmarked(entrants, parse)
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes, section="kind", mark_within="kind")

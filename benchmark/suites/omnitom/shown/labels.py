@@ -22,10 +22,10 @@ CONFUSION_NOTE = "Brackets: 95 % intervals over stories of the share of the gold
 
 
 def distribution_table(
-    entrants: Sequence[EntrantResults], dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME
+    entrants: Sequence[EntrantResults], dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Table:
     """Tabulate how often each label stands in gold and was predicted (paper, figure 4)."""
-    counts_by_entrant = {entrant["key"]: analyses_of(entrant, reading)["labels"][dimension] for entrant in entrants}
+    counts_by_entrant = {entrant["key"]: analyses_of(entrant, parse)["labels"][dimension] for entrant in entrants}
     labels = next(iter(counts_by_entrant.values()))["labels"]
     columns = [Column(key="model", header="Model")]
     for name in labels:
@@ -38,7 +38,7 @@ def distribution_table(
     for entrant in entrants:
         counts = counts_by_entrant[entrant["key"]]
         cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
-        where = {label: Items({"dimension": dimension, "said": label, "reading": reading}) for label in labels}
+        where = {label: Items({"dimension": dimension, "said": label, "reading": parse}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
         rows.append(row_of(entrant, "stage2", cells, where))
     # people cover fewer stories than the run
@@ -47,7 +47,7 @@ def distribution_table(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
-    title = f"{scheme.titles[dimension]}: labels as predicted, {reading} reading"
+    title = f"{scheme.titles[dimension]}: labels as predicted, {parse} parse"
     lead = pooled_lead("stage2", entrants)
     return Table(title=title, columns=columns, rows=rows, totals=[gold], lead=lead, notes=[DISTRIBUTION_NOTE])
 
@@ -64,9 +64,9 @@ def _distributed(
     return row
 
 
-def confusion_table(entrant: EntrantResults, dimension: str, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """Gold labels in rows, predicted labels in columns."""
-    confusion = analyses_of(entrant, reading)["confusion"][dimension]
+    confusion = analyses_of(entrant, parse)["confusion"][dimension]
     columns = [Column(key="gold", header="Gold")]
     for label in confusion["said"]:
         columns += [
@@ -77,13 +77,13 @@ def confusion_table(entrant: EntrantResults, dimension: str, reading: str, schem
     rows = []
     reasons = confusion.get("reasons") or [None] * len(confusion["gold"])
     for gold, counts, ends, why in zip(confusion["gold"], confusion["rows"], confusion["ends"], reasons, strict=True):
-        of_gold = {"dimension": dimension, "gold": gold, "reading": reading}
+        of_gold = {"dimension": dimension, "gold": gold, "reading": parse}
         where = {label: Items(of_gold | {"said": label}) for label in confusion["said"]}
         where |= {f"{label} share": items for label, items in where.items()}
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
         rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant['model']}, {reading} reading"
+    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant['model']}, {parse} parse"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

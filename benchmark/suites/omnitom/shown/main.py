@@ -40,19 +40,19 @@ def _published() -> tuple[Published, ...]:
 PUBLISHED = _published()
 
 
-def main_table(stages: EntrantsByGroup, reading: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+def main_table(stages: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
     heads = [row.head for row in rows]
     label(heads)
     runs = [
         {"model": head["model"]}
-        | {stage: entrant["readings"][reading] if entrant else None for stage, entrant in row.by_stage.items()}
+        | {stage: entrant["readings"][parse] if entrant else None for stage, entrant in row.by_stage.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
-    table = main_results(runs, reading=reading, scheme=scheme)
+    table = main_results(runs, parse=parse, scheme=scheme)
     cells = [
-        row_of(head, "stage1", row, {key: main_row.where(key, reading, scheme) for key in row})
+        row_of(head, "stage1", row, {key: main_row.where(key, parse, scheme) for key in row})
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
@@ -96,9 +96,9 @@ class _Joined:
         present = [entrant for entrant in (self.first, self.second) if entrant]
         return {**present[0], "settings": present[-1]["settings"] | present[0]["settings"]}
 
-    def where(self, key: str, reading: str, scheme: Scheme) -> Items:
+    def where(self, key: str, parse: str, scheme: Scheme) -> Items:
         """The items behind a column, which may be another run's than the row's."""
-        filters = _main_where(key, reading, scheme)
+        filters = _main_where(key, parse, scheme)
         entrant = self.first if filters["stage"] == "judge" else self.second
         return Items(filters, entrant["run"], entrant["entrant"]) if entrant else Items(filters)
 
@@ -130,11 +130,11 @@ def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
     return all(first["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
 
 
-def _main_where(key: str, reading: str, scheme: Scheme) -> dict[str, str]:
+def _main_where(key: str, parse: str, scheme: Scheme) -> dict[str, str]:
     if key.startswith("f1"):
         category = {"category": key.removeprefix("f1 ")} if key.startswith("f1 ") else {}
-        return {"stage": "judge"} | category | measured("stage1", "f1", reading)
+        return {"stage": "judge"} | category | measured("stage1", "f1", parse)
     dimension = next((name for name in scheme.keys if scheme.share_of(name) == key), "")
     if dimension:
-        return {"stage": "label", "dimension": dimension, "reading": reading}
-    return {"stage": "label"} | measured("stage2", key, reading)
+        return {"stage": "label", "dimension": dimension, "reading": parse}
+    return {"stage": "label"} | measured("stage2", key, parse)

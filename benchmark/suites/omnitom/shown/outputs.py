@@ -27,17 +27,17 @@ UNUSABLE_NOTES = {
 }
 
 
-def match_count_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
+def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     """The paper's table 11."""
-    matches_by_model = {entrant["model"]: analyses_of(entrant, reading)["match_counts"] for entrant in entrants}
+    matches_by_model = {entrant["model"]: analyses_of(entrant, parse)["match_counts"] for entrant in entrants}
     counts = {
         model: {name: matches["rows"][name] for name in (*BUCKETS, "total")}
         for model, matches in matches_by_model.items()
     }
     table = match_count_distribution(
-        counts, reading=reading, shares={model: matches["shares"] for model, matches in matches_by_model.items()}
+        counts, parse=parse, shares={model: matches["shares"] for model, matches in matches_by_model.items()}
     )
-    where = {name: Items({"match_count": name, "reading": reading}) for name in BUCKETS}
+    where = {name: Items({"match_count": name, "reading": parse}) for name in BUCKETS}
     where |= {f"{name} share": items for name, items in where.items()}
     rows = [row_of(entrant, "stage1", row, where) for row, entrant in zip(table.rows, entrants, strict=True)]
     left = "; ".join(
@@ -49,29 +49,29 @@ def match_count_table(entrants: Sequence[EntrantResults], reading: str) -> Table
     return replace(table, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
-def unusable_table(stages: EntrantsByGroup, reading: str) -> Table:
+def unusable_table(stages: EntrantsByGroup, parse: str) -> Table:
     """The paper's table 12, with the reasons below."""
     shares: dict[str, dict[str, Any]] = {}
     by_model: dict[str, EntrantResults] = {}
     for stage, entrants in stages.items():
         for entrant in entrants:
-            if entrant["kind"] != "person" and entrant["figures"]["analyses"][reading]:
+            if entrant["kind"] != "person" and entrant["figures"]["analyses"][parse]:
                 by_model.setdefault(entrant["model"], entrant)
                 shares.setdefault(entrant["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(
-                    entrant, reading
+                    entrant, parse
                 )["outputs"]
-    table = unusable_outputs(shares, reading=reading)
-    rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(reading)) for row in table.rows]
+    table = unusable_outputs(shares, parse=parse)
+    rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(parse)) for row in table.rows]
     notes = [f"{model}: {reasons}" for model, model_shares in shares.items() if (reasons := _reasons(model_shares))]
-    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[reading], *notes])
+    return replace(table, rows=rows, notes=[*table.notes, UNUSABLE_NOTES[parse], *notes])
 
 
-def _outputs_where(reading: str) -> dict[str, Items]:
+def _outputs_where(parse: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
-    first = "judge" if reading == "official" else "extract"
+    first = "judge" if parse == "official" else "extract"
     filters_by_column: dict[str, dict[str, str]] = {}
     for key, stage in (("stage1", first), ("stage2", "label")):
-        unusable = {"stage": stage, "problem": "unusable"} | ({"reading": reading} if reading == "official" else {})
+        unusable = {"stage": stage, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
         filters_by_column |= {key: unusable, f"{key}_unusable": unusable}
     steps = {"stage1": "extract", "stage2": "label"}
     filters_by_column |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in steps.items()}
@@ -90,7 +90,7 @@ def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
     return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
 
 
-def volume_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
+def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     """Tabulate how much a model says against how much of it is right (paper, figure 8)."""
     number = {"kind": "number", "digits": 1, "unit": "", "best": ""}
     share = {"unit": "%", "best": "", "n": ""}
@@ -108,19 +108,19 @@ def volume_table(entrants: Sequence[EntrantResults], reading: str) -> Table:
     ]
     rows = []
     for entrant in entrants:
-        volume = volume_of(entrant, reading)
+        volume = volume_of(entrant, parse)
         row = {name: volume[name] for name in ("predicted", "gold", "stories")}
         for name in ("predicted_per_story", "gold_per_story", "precision", "recall", "f1"):
             row |= estimate(name, volume[name])
         rows.append(row_of(entrant, "stage1", row))
     notes = ["Brackets: 95 % intervals over stories."]
     notes += [CASES_NOTE] if any(row["f1 bounds"] for row in rows) else []
-    title, lead = f"Volume against precision and recall, {reading} reading", pooled_lead("stage1", entrants)
+    title, lead = f"Volume against precision and recall, {parse} parse", pooled_lead("stage1", entrants)
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 
-def volume_of(entrant: EntrantResults, reading: str) -> dict[str, Any]:
+def volume_of(entrant: EntrantResults, parse: str) -> dict[str, Any]:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
-    overall = entrant["readings"][reading]["overall"]
+    overall = entrant["readings"][parse]["overall"]
     shares = {name: figure_of(overall, name) for name in ("precision", "recall", "f1")}
-    return dict(analyses_of(entrant, reading)["volume"]) | shares
+    return dict(analyses_of(entrant, parse)["volume"]) | shares

@@ -11,7 +11,7 @@ from benchmark.suites.omnitom.shown import arguments
 from benchmark.suites.omnitom.shown.kinds import KIND_HEADS
 from benchmark.suites.omnitom.shown.labels import slug_of
 from benchmark.suites.omnitom.shown.tables import shown_kinds
-from benchmark.suites.shown import ReadingResults, ShownPicture
+from benchmark.suites.shown import ParseResults, ShownPicture
 
 
 def plots() -> ModuleType:
@@ -21,21 +21,21 @@ def plots() -> ModuleType:
     return plots
 
 
-def pictures(scheme: Scheme, results: ReadingResults) -> dict[str, ShownPicture]:
-    """Return the pictures of what has figures, and of what has analyses, in the reading."""
+def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
+    """Return the pictures of what has figures, and of what has analyses, in the parse."""
     return dict([*_of_figures(scheme, results), *_of_analyses(scheme, results), *_of_labels(scheme, results)])
 
 
-def _of_figures(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
-    reading = results.reading
+def _of_figures(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
+    parse = results.parse
     if extracted := results.read["stage1"]:
-        arguments_of = partial(arguments.by_category, extracted, reading)
+        arguments_of = partial(arguments.by_category, extracted, parse)
         yield (
             "f1-by-category",
             ShownPicture("F1 by story category", lambda: plots().f1_by_category, arguments_of, ("stage1",)),
         )
     if labelled := results.read["stage2"]:
-        arguments_of = partial(arguments.dimensions, labelled, reading, scheme)
+        arguments_of = partial(arguments.dimensions, labelled, parse, scheme)
         title, groups = "Accuracy by dimension", ("stage2",)
         yield (
             "dimensions",
@@ -43,35 +43,35 @@ def _of_figures(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, 
         )
 
 
-def _of_analyses(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
-    reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
+def _of_analyses(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
+    parse, first, second = results.parse, results.analysed["stage1"], results.analysed["stage2"]
     for by, name in shown_kinds(scheme).items():
         head = KIND_HEADS[by]
         if first:
-            arguments_of = partial(arguments.extraction_by_kind, first, by, reading)
+            arguments_of = partial(arguments.extraction_by_kind, first, by, parse)
             yield name, ShownPicture(f"Extraction by {head}", lambda: plots().by_kind, arguments_of, ("stage1",))
         if second:
-            arguments_of = partial(arguments.labelling_by_kind, second, by, reading, scheme)
+            arguments_of = partial(arguments.labelling_by_kind, second, by, parse, scheme)
             title = f"Labelling accuracy by {head} and dimension"
             yield f"{name}-dimensions", ShownPicture(title, lambda: plots().by_kind, arguments_of, ("stage2",))
     if first:
-        arguments_of = partial(arguments.volume, first, reading)
+        arguments_of = partial(arguments.volume, first, parse)
         title = "Volume against precision and recall"
         yield "volume", ShownPicture(title, lambda: plots().volume, arguments_of, ("stage1",))
-        arguments_of = partial(arguments.match_counts, first, reading)
+        arguments_of = partial(arguments.match_counts, first, parse)
         yield (
             "match-counts",
             ShownPicture("MatchCount distribution", lambda: plots().match_counts, arguments_of, ("stage1",)),
         )
 
 
-def _of_labels(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownPicture]]:
-    reading = results.reading
+def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
+    parse = results.parse
     for at, entrant in enumerate(results.analysed["stage2"], 1):
-        arguments_of = partial(arguments.labels, entrant, reading, scheme)
+        arguments_of = partial(arguments.labels, entrant, parse, scheme)
         title = f"Labels in gold and by {entrant['model']}"
         yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
         for dimension, name in scheme.titles.items():
-            arguments_of = partial(arguments.confusion, entrant, dimension, reading, scheme)
+            arguments_of = partial(arguments.confusion, entrant, dimension, parse, scheme)
             title = f"{name}: gold labels and those of {entrant['model']}"
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

@@ -8,7 +8,7 @@ from functools import partial
 
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.shown.labels import slug_of
-from benchmark.suites.shown import Choice, Explored, Explorer, ReadingResults, Section
+from benchmark.suites.shown import Choice, Explored, Explorer, ParseResults, Section
 
 SECTIONS = (
     Section("The paper’s table 3", (), ("main-repaired", "main-official"), paper=True),
@@ -43,7 +43,7 @@ def _renamed(table: str, keys: Mapping[str, str]) -> str:
     return f"{name}-{keys[group]}" if group in keys else table
 
 
-def _choices(scheme: Scheme, results: ReadingResults) -> list[Choice]:
+def _choices(scheme: Scheme, results: ParseResults) -> list[Choice]:
     labelled = results.analysed["stage2"]
     if not labelled:
         return []

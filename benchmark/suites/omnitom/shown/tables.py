@@ -11,14 +11,14 @@ from benchmark.suites.omnitom.shown.kinds import kind_dimension_table, kind_tabl
 from benchmark.suites.omnitom.shown.labels import confusion_table, distribution_table, slug_of
 from benchmark.suites.omnitom.shown.main import main_table
 from benchmark.suites.omnitom.shown.outputs import match_count_table, unusable_table, volume_table
-from benchmark.suites.shown import ReadingResults, ShownTable
+from benchmark.suites.shown import ParseResults, ShownTable
 
 BY_KIND = {"order": "orders", "role": "roles"}
 """What is shown by each of KINDS is called so."""
 
 
-def tables(scheme: Scheme, results: ReadingResults) -> dict[str, ShownTable]:
-    """Return the tables of what has figures, and of what has analyses, in the reading."""
+def tables(scheme: Scheme, results: ParseResults) -> dict[str, ShownTable]:
+    """Return the tables of what has figures, and of what has analyses, in the parse."""
     return dict(_tables(scheme, results))
 
 
@@ -27,32 +27,32 @@ def shown_kinds(scheme: Scheme) -> dict[str, str]:
     return {by: name for by, name in BY_KIND.items() if by != ORDER or scheme.ordered}
 
 
-def _tables(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
-    reading, first, second = results.reading, results.analysed["stage1"], results.analysed["stage2"]
+def _tables(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
+    parse, first, second = results.parse, results.analysed["stage1"], results.analysed["stage2"]
     if any(results.read.values()):
-        main = partial(main_table, results.entrants, reading, scheme)
+        main = partial(main_table, results.entrants, parse, scheme)
         yield "main", ShownTable(main, ("stage1", "stage2"), keeps_unread=True)
     if labelled := results.read["stage2"]:
-        yield "dimensions", ShownTable(partial(dimension_table, labelled, reading, scheme), ("stage2",))
+        yield "dimensions", ShownTable(partial(dimension_table, labelled, parse, scheme), ("stage2",))
     for by, name in shown_kinds(scheme).items():
         if first:
-            yield name, ShownTable(partial(kind_table, first, by, reading), ("stage1",))
+            yield name, ShownTable(partial(kind_table, first, by, parse), ("stage1",))
         if second:
-            table = partial(kind_dimension_table, second, by, reading, scheme)
+            table = partial(kind_dimension_table, second, by, parse, scheme)
             yield f"{name}-dimensions", ShownTable(table, ("stage2",))
     if first:
-        yield "match-counts", ShownTable(partial(match_count_table, first, reading), ("stage1",))
-        yield "volume", ShownTable(partial(volume_table, first, reading), ("stage1",))
+        yield "match-counts", ShownTable(partial(match_count_table, first, parse), ("stage1",))
+        yield "volume", ShownTable(partial(volume_table, first, parse), ("stage1",))
     if first or second:
-        yield "unusable", ShownTable(partial(unusable_table, results.analysed, reading))
+        yield "unusable", ShownTable(partial(unusable_table, results.analysed, parse))
     if second:
         yield from _of_labels(scheme, results)
 
 
-def _of_labels(scheme: Scheme, results: ReadingResults) -> Iterator[tuple[str, ShownTable]]:
-    reading, labelled = results.reading, results.analysed["stage2"]
+def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownTable]]:
+    parse, labelled = results.parse, results.analysed["stage2"]
     for dimension in scheme.keys:
         slug = slug_of(dimension)
-        yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, reading, scheme))
+        yield f"labels-{slug}", ShownTable(partial(distribution_table, labelled, dimension, parse, scheme))
         for at, entrant in enumerate(labelled, 1):
-            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entrant, dimension, reading, scheme))
+            yield f"confusion-{at}-{slug}", ShownTable(partial(confusion_table, entrant, dimension, parse, scheme))

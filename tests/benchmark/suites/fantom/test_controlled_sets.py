@@ -47,8 +47,8 @@ def run(small, own_registry):
     return run
 
 
-def _rows(run, group: str, reading: str = "repaired") -> list[dict]:
-    return document_of(run)["controls"]["rows"][group][reading]
+def _rows(run, group: str, parse: str = "repaired") -> list[dict]:
+    return document_of(run)["controls"]["rows"][group][parse]
 
 
 def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):

@@ -13,7 +13,7 @@ from benchmark.suites.conversations.rows import CHOICE
 from benchmark.suites.conversations.tables import incomplete_told
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.measure import measure
-from benchmark.suites.fantom.readings import readings_of
+from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import load
 from benchmark.suites.registry import nouns_of_group
 
@@ -29,7 +29,7 @@ def figures(small):
     def outcome(sample, missing: tuple[str, ...]) -> Outcome:
         if sample.key in missing:
             return Outcome("answer", None, None, without=MISSING)
-        return Outcome("answer", *readings_of(sample, right_answer(sample), toy))
+        return Outcome("answer", *parses_of(sample, right_answer(sample), toy))
 
     def measured(asked, *missing: str):
         chosen = [sample for sample in samples if asked(sample)]
@@ -39,15 +39,15 @@ def figures(small):
     return measured
 
 
-def _paper(found, scenario: str, reading: str = "repaired"):
-    return found["fantom-questions"][0]["analyses"][reading]["fantom"]["scenarios"][scenario]
+def _paper(found, scenario: str, parse: str = "repaired"):
+    return found["fantom-questions"][0]["analyses"][parse]["fantom"]["scenarios"][scenario]
 
 
 def test_questions_of_one_kind_measure_no_set(figures):
     found = figures(lambda sample: sample.content["kind"] == CHOICE)
     assert found["fantom"] is found["fantom-star-toy"] is None
-    for reading in ("official", "repaired"):
-        table = _paper(found, "inaccessible", reading)
+    for parse in ("official", "repaired"):
+        table = _paper(found, "inaccessible", parse)
         assert {
             name: (table[name]["n"], table[name].get("incomplete")) for name in ("all", "all_star", "characters")
         } == {
@@ -92,11 +92,11 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
 
 def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(figures):
     figures_of_sets, by_sample = figures(lambda sample: True)["fantom-control"]
-    for reading, sets in (("official", 2), ("repaired", 1)):
-        found = figures_of_sets[reading]
+    for parse, sets in (("official", 2), ("repaired", 1)):
+        found = figures_of_sets[parse]
         # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
         assert (int(found["overall"]["stories"]), found["by_category"]) == (sets, [])
-        assert set(by_sample[reading]["categories"]) == {""}
+        assert set(by_sample[parse]["categories"]) == {""}
     assert nouns_of_group("fantom") == ("set", "sets") and nouns_of_group("fantom-questions") == (
         "question",
         "questions",

@@ -111,8 +111,8 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
         ("fantom-questions", "accuracy"),
         ("fantom-facts", "f1"),
     ):
-        for reading in ("official", "repaired"):
-            assert float(_figures(run, "oracle", group)[reading]["overall"][share]) == 1.0, group
+        for parse in ("official", "repaired"):
+            assert float(_figures(run, "oracle", group)[parse]["overall"][share]) == 1.0, group
     # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
     for group, value in (("fantom", 0.0), ("fantom-star-toy", 0.0), ("fantom-control", 1.0)):
         assert _figures(run, "knows-all", group)["repaired"]["overall"]["all"] == value
@@ -125,10 +125,10 @@ def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_acce
     # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
     assert figures["repaired"]["overall"]["stories"] == 1
     found = {
-        reading: _figures(run, "oracle", "fantom-questions")["analyses"][reading]["fantom"]
-        for reading in ("official", "repaired")
+        parse: _figures(run, "oracle", "fantom-questions")["analyses"][parse]["fantom"]
+        for parse in ("official", "repaired")
     }
-    assert {reading: one["scenarios"]["accessible"]["all"]["n"] for reading, one in found.items()} == {
+    assert {parse: one["scenarios"]["accessible"]["all"]["n"] for parse, one in found.items()} == {
         "official": 2,
         "repaired": 1,
     }
@@ -164,16 +164,16 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
     client.force_login(cast.alice)
     document = document_of(run)
     tables = tables_of(document)
-    for reading in ("official", "repaired"):
-        table = tables[f"inaccessible-{reading}"]()
+    for parse in ("official", "repaired"):
+        table = tables[f"inaccessible-{parse}"]()
         assert {"ALL* (toy)", "Belief, distance (toy)", "ALL"} <= {column.header for column in table.columns}
         by_model = {row["model"]: row for row in table.rows}
         assert (by_model["oracle"]["all"], by_model["knows-all"]["all"]) == (1.0, 0.0)
-        reasons = {row["model"]: row for row in tables[f"reasons-{reading}"]().rows}
+        reasons = {row["model"]: row for row in tables[f"reasons-{parse}"]().rows}
         assert reasons["oracle"]["inaccessible lists included"] == 0
         # the majority names everybody: of two sets one list a set, officially only that on answerability
-        assert reasons["majority"]["inaccessible lists included"] == (2 if reading == "official" else 4)
-        assert f"scenarios-{reading}" in figures_of(document)
+        assert reasons["majority"]["inaccessible lists included"] == (2 if parse == "official" else 4)
+        assert f"scenarios-{parse}" in figures_of(document)
     for facet, values in (
         ("scenario", {"False belief", "Control"}),
         ("order", {"First order", "Second, acyclic", "No belief"}),

@@ -16,7 +16,7 @@ from benchmark.suites.conversations.rows import ACCESSIBLE, CHOICE, INACCESSIBLE
 from benchmark.suites.conversations.units import Read, wholes_of
 from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import PACKAGE, toy
-from benchmark.suites.fantom.readings import readings_of
+from benchmark.suites.fantom.parses import parses_of
 from benchmark.suites.fantom.samples import samples_of
 from benchmark.suites.fantom.scoring import score_answers
 
@@ -113,7 +113,7 @@ def test_a_sentence_model_judges_free_beliefs_as_in_the_vectors(vectors, folder,
 def test_pages_show_the_figures_of_the_released_code(vectors, copy, model, conversation):
     run = vectors["models"][model]
     reads = [
-        Read(sample, 0, readings_of(sample, after_marker(run["model_answers"][sample.key]), toy)[0])
+        Read(sample, 0, parses_of(sample, after_marker(run["model_answers"][sample.key]), toy)[0])
         for sample in samples_of(copy, conversation)
     ]
     found = analyses_of(reads, wholes_of([read.sample for read in reads]), "official", "toy", seed=1)

@@ -10,7 +10,7 @@ from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
-from benchmark.suites.shown import ReadingResults
+from benchmark.suites.shown import ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 GENRE = "Coarse location, first order"
@@ -53,7 +53,7 @@ def test_who_cannot_be_read_has_no_mark_in_any_table():
         entrant("one", [1, None, None, None, None, None]),
         entrant("hostile", [None] * 6),
     ]
-    shown = tables.tables(ReadingResults("repaired", {}, {}, {"opentom": entrants}))
+    shown = tables.tables(ParseResults("repaired", {}, {}, {"opentom": entrants}))
     made = {name: shown[name].make() for name in ("genres", "gap", "unread", "unfaithful")}
     # one right answer of six has an F1 of 100 % of what was read: it is the second
     assert marked(made["genres"]) == marked(made["unfaithful"]) == {("fair", "best"), ("one", "second")}

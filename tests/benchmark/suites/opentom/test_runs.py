@@ -153,9 +153,9 @@ def _tables_and_pictures_are_downloaded(run, cast, client):
     own = ("genres", "gap", "kinds", "unread", "unfaithful")
     document = document_of(run)
     tables, pictures = tables_of(document), figures_of(document)
-    for reading in ("official", "repaired"):
-        assert {f"{name}-{reading}" for name in own} <= set(tables) and f"genres-{reading}" in pictures
-        assert f"batches-{reading}" not in tables, "ten narratives are all in the first of the five samples"
+    for parse in ("official", "repaired"):
+        assert {f"{name}-{parse}" for name in own} <= set(tables) and f"genres-{parse}" in pictures
+        assert f"batches-{parse}" not in tables, "ten narratives are all in the first of the five samples"
     assert tables["genres-repaired"]().beside_a_paper and not tables["opentom"]().beside_a_paper
     where = [cast.project.slug, run.uid]
     for name in own:

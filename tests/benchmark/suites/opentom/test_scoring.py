@@ -1,4 +1,4 @@
-"""Answers made elsewhere come to both readings' figures, by the command."""
+"""Answers made elsewhere come to both parses' figures, by the command."""
 
 from __future__ import annotations
 

@@ -109,14 +109,12 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
     assert wrong("oracle", "answer") == wrong("oracle", "belief") == set()
     false_beliefs = {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}
     assert wrong("omniscient", "answer") == wrong("omniscient", "belief") == false_beliefs
-    for reading in ("official", "repaired"):
+    for parse in ("official", "repaired"):
         for group in SETS:
-            assert float(figures(run, "oracle", group)[reading]["overall"]["all"]) == 1.0
+            assert float(figures(run, "oracle", group)[parse]["overall"]["all"]) == 1.0
             value = 1.0 if group.endswith("true") else 0.0
-            assert float(figures(run, "omniscient", group)[reading]["overall"]["all"]) == value
-        assert (
-            float(figures(run, "oracle", "percept-fantom-perception")[reading]["overall"]["perception_recall"]) == 1.0
-        )
+            assert float(figures(run, "omniscient", group)[parse]["overall"]["all"]) == value
+        assert float(figures(run, "oracle", "percept-fantom-perception")[parse]["overall"]["perception_recall"]) == 1.0
     # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no
     # set
     assert figures(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
@@ -136,20 +134,20 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
 def shows_tables(run):
     document = document_of(run)
     made = tables_of(document)
-    for reading in ("official", "repaired"):
-        rows = {row["model"]: row for row in made[f"scenarios-{reading}"]().rows}
+    for parse in ("official", "repaired"):
+        rows = {row["model"]: row for row in made[f"scenarios-{parse}"]().rows}
         assert [
             rows["omniscient"][f"{task} {scenario}"]
             for scenario in ("true belief", "false belief")
             for task in ("perceptions", "belief", "answer")
         ] == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
-        parts = {row["model"]: row for row in made[f"inaccessible-{reading}"]().rows}["omniscient"]
+        parts = {row["model"]: row for row in made[f"inaccessible-{parse}"]().rows}["omniscient"]
         assert (parts["all"], parts["choice"], parts["answerability all"], parts["consistency"]) == (0.0, 0.0, 1.0, 1.0)
-        whole = {row["model"]: row for row in made[f"accessible-{reading}"]().rows}["oracle"]
+        whole = {row["model"]: row for row in made[f"accessible-{parse}"]().rows}["oracle"]
         # officially the accessible choice of 1-1-0 counts among choices
-        assert (whole["all n"], whole["choice n"]) == (1, 2 if reading == "official" else 1)
-        assert made[f"orders-{reading}"]().rows and made[f"reasons-{reading}"]().rows
-        assert f"scenarios-{reading}" in figures_of(document)
+        assert (whole["all n"], whole["choice n"]) == (1, 2 if parse == "official" else 1)
+        assert made[f"orders-{parse}"]().rows and made[f"reasons-{parse}"]().rows
+        assert f"scenarios-{parse}" in figures_of(document)
     assert "correlations-repaired" in made and made["correlations-repaired"]().rows[0]["n"] == 2
 
 
@@ -213,7 +211,7 @@ def test_perceptom_asks_over_http(cast, copy, folder):
             asked = make_endpoint(name, provider="openai", model=name, base_url=f"{server.url}/v1", max_concurrency=8)
             run = worked_off(cast, copy, [asked], method="perceptom")
             value = 1.0 if name == "oracle" else 0.0
-            for reading in ("official", "repaired"):
-                assert float(figures(run, name, "percept-fantom")[reading]["overall"]["all"]) == value
-                assert float(figures(run, name, "percept-fantom-true")[reading]["overall"]["all"]) == 1.0
+            for parse in ("official", "repaired"):
+                assert float(figures(run, name, "percept-fantom")[parse]["overall"]["all"]) == value
+                assert float(figures(run, name, "percept-fantom-true")[parse]["overall"]["all"]) == 1.0
         assert wrong("omniscient", "answer") == {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}

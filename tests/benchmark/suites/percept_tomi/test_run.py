@@ -51,8 +51,8 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     figures = {entrant["name"]: entrant for entrant in report_of(run)["entrants"]}
     for group in GROUPS:
         share = "perception_recall" if group.endswith("perception") else "accuracy"
-        for reading in ("official", "repaired"):
-            assert float(figures["tracker"][group][reading]["overall"][share]) == 1.0
+        for parse in ("official", "repaired"):
+            assert float(figures["tracker"][group][parse]["overall"][share]) == 1.0
     # the first container is right in every false belief, the second in every true one
     facets = figures["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
     assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}

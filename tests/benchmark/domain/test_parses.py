@@ -1,4 +1,4 @@
-"""The forgiving reading: what a person would read, and no guess."""
+"""The forgiving parse: what a person would read, and no guess."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""An answer in both readings, as plain data.
+"""An answer in both parses, as plain data.
 
-A reading has `right`; that of a fact `f1` instead, which a free belief has, too, beside `near`, its cosines with the
-right and the wrong text. Those of other kinds are those of `conversations.readings`.
+A parse has `right`; that of a fact `f1` instead, which a free belief has, too, beside `near`, its cosines with the
+right and the wrong text. Those of other kinds are those of `conversations.parses`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from benchmark.suites.contract import Sample
 from benchmark.suites.conversations.official import token_f1
 from benchmark.suites.conversations.outcomes import Scored
-from benchmark.suites.conversations.readings import Reading, official_reading, repaired_reading
+from benchmark.suites.conversations.parses import Parse, official_parse, repaired_parse
 from benchmark.suites.conversations.repaired import squad_f1
 from benchmark.suites.conversations.rows import DISTANCE, FACT
 from benchmark.suites.conversations.samples import row_of
@@ -17,22 +17,22 @@ from benchmark.suites.fantom.embedding import Embedder
 from benchmark.suites.fantom.outcomes import scored_row
 
 
-def readings_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Reading, Reading | None]:
-    """Return the official reading of an answer and the repaired one, None where a person cannot read it. `answer`
+def parses_of(sample: Sample, answer: str, embedder: Embedder) -> tuple[Parse, Parse | None]:
+    """Return the official parse of an answer and the repaired one, None where a person cannot read it. `answer`
     begins after the released code's marker."""
     scored = scored_row(row_of(sample), answer, embedder)
     return _official(sample, scored), _repaired(sample, scored)
 
 
-def _official(sample: Sample, scored: Scored) -> Reading:
+def _official(sample: Sample, scored: Scored) -> Parse:
     if scored.row.kind == FACT:
         return {"f1": scored.f1}
     if scored.row.kind == DISTANCE:
         return {"right": scored.right, "near": list(scored.near), "f1": scored.f1}
-    return official_reading(sample, scored)
+    return official_parse(sample, scored)
 
 
-def _repaired(sample: Sample, scored: Scored) -> Reading | None:
+def _repaired(sample: Sample, scored: Scored) -> Parse | None:
     row, answer = scored.row, scored.answer
     if row.kind == FACT:
         return {"f1": squad_f1(row.right[0], answer)} if answer.strip() else None
@@ -40,4 +40,4 @@ def _repaired(sample: Sample, scored: Scored) -> Reading | None:
         readable = answer.strip() and scored.near[0] != scored.near[1]
         f1 = token_f1((row.right if scored.right else row.wrong)[0], answer)
         return {"right": scored.right, "near": list(scored.near), "f1": f1} if readable else None
-    return repaired_reading(sample, answer)
+    return repaired_parse(sample, answer)

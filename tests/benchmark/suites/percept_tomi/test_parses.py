@@ -1,4 +1,4 @@
-"""Copies that are refused, answers as both readings take them, prompts."""
+"""Copies that are refused, answers as both parses take them, prompts."""
 
 from __future__ import annotations
 

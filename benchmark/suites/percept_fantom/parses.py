@@ -1,4 +1,4 @@
-"""An answer to a question in both readings."""
+"""An answer to a question in both parses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from benchmark.suites.contract import Parsed, Sample
 from benchmark.suites.conversations.asking import score_of
 from benchmark.suites.conversations.official import after_marker
 from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
-from benchmark.suites.conversations.readings import Reading, official_reading, repaired_reading, unread
+from benchmark.suites.conversations.parses import Parse, official_parse, repaired_parse, unread
 from benchmark.suites.conversations.rows import LIST, Row
 from benchmark.suites.conversations.samples import row_of
 
@@ -25,18 +25,18 @@ def scored_answer(row: Row, answer: str) -> Scored:
     return scored_choice_list_or_yes_no(row, text, listing_in(text) if row.kind == LIST else None)
 
 
-def readings_of(sample: Sample, answer: str) -> tuple[Reading, Reading | None]:
-    """Return the official reading of an answer and the repaired one, None where a person cannot read it."""
+def parses_of(sample: Sample, answer: str) -> tuple[Parse, Parse | None]:
+    """Return the official parse of an answer and the repaired one, None where a person cannot read it."""
     scored = scored_answer(row_of(sample), answer)
     text = scored.listing or scored.answer
     empty = scored.row.kind == LIST and "[" in text and not text.strip("[] \n")
-    repaired = repaired_reading(sample, "nobody" if empty else text)
-    return official_reading(sample, scored), repaired
+    repaired = repaired_parse(sample, "nobody" if empty else text)
+    return official_parse(sample, scored), repaired
 
 
 def parsed_answer(sample: Sample, answer: str) -> Parsed:
-    """Return both readings of an answer with their scores."""
-    official, repaired = readings_of(sample, answer)
+    """Return both parses of an answer with their scores."""
+    official, repaired = parses_of(sample, answer)
     return Parsed(
         official=official,
         repaired=repaired or {},

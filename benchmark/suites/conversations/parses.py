@@ -1,6 +1,6 @@
-"""An answer to a choice, a list or a yes or no question in both readings, as plain data.
+"""An answer to a choice, a list or a yes or no question in both parses, as plain data.
 
-A reading has `right`. A choice has `said`, the place of the option, None in the official reading, which only says
+A parse has `right`. A choice has `said`, the place of the option, None in the official parse, which only says
 whether it is the right one; a yes or no question `said`, 1, 0 or -1 for neither; a list `named`, the characters in it,
 `excluded`, whether one who knows is lacking, and `included`, whether one is there who does not know.
 """
@@ -15,7 +15,7 @@ from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.repaired import names_in, option_of, yes_or_no
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, LIST, YES
 
-Reading = Mapping[str, Any]
+Parse = Mapping[str, Any]
 UNREAD: Mapping[str, str] = {
     FACT: "is empty",
     DISTANCE: "is empty, or as near to one text as to the other",
@@ -30,8 +30,8 @@ def unread(sample: Sample) -> str:
     return UNREAD.get(sample.content["kind"], NEITHER)
 
 
-def official_reading(sample: Sample, scored: Scored) -> Reading:
-    """Return the official reading of an answer that was scored."""
+def official_parse(sample: Sample, scored: Scored) -> Parse:
+    """Return the official parse of an answer that was scored."""
     if scored.row.kind == CHOICE:
         return {"right": scored.right, "said": None}
     if scored.listed is None:
@@ -41,8 +41,8 @@ def official_reading(sample: Sample, scored: Scored) -> Reading:
     return {"right": scored.right, "named": named, "excluded": excluded, "included": included}
 
 
-def repaired_reading(sample: Sample, answer: str) -> Reading | None:
-    """Return the repaired reading of an answer; None where a person cannot read it."""
+def repaired_parse(sample: Sample, answer: str) -> Parse | None:
+    """Return the repaired parse of an answer; None where a person cannot read it."""
     kind = sample.content["kind"]
     if kind == CHOICE:
         place = option_of(answer, sample.content["options"])
@@ -50,7 +50,7 @@ def repaired_reading(sample: Sample, answer: str) -> Reading | None:
     return _list(sample, answer) if kind == LIST else _single(sample, answer)
 
 
-def _list(sample: Sample, answer: str) -> Reading | None:
+def _list(sample: Sample, answer: str) -> Parse | None:
     named = names_in(answer, sample.content["names"])
     if named is None:
         return None
@@ -59,6 +59,6 @@ def _list(sample: Sample, answer: str) -> Reading | None:
     return {"right": not (excluded or included), "named": named, "excluded": excluded, "included": included}
 
 
-def _single(sample: Sample, answer: str) -> Reading | None:
+def _single(sample: Sample, answer: str) -> Parse | None:
     said = yes_or_no(answer)
     return None if said is None else {"right": said == int(sample.gold["right"][0] == YES), "said": said}

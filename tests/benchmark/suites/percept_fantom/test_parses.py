@@ -1,4 +1,4 @@
-"""Answers as both readings take them, perceptions, prompts."""
+"""Answers as both parses take them, perceptions, prompts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 from benchmark.suites.contract import Question
 from benchmark.suites.perceiving.asking import METHODS
 from benchmark.suites.perceiving.shares import ACCURACY, RECALL, WHOLE
+from benchmark.suites.percept_fantom.parses import listing_in
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
-from benchmark.suites.percept_fantom.reading import listing_in
 from benchmark.suites.percept_fantom.samples import load
 from benchmark.suites.percept_fantom.steps import expected, parse, request
 from tests.benchmark.suites.percept_fantom import own
-from tests.benchmark.suites.percept_tomi.test_reading import Resources
+from tests.benchmark.suites.percept_tomi.test_parses import Resources
 
 SAID = ["Una: It's late.", "Everyone: Hello!", "Una and Vic: Right.", "Tom, Vic: It's late."]
 HEARD = [["Una", "Vic"], ["Una", "Vic"], ["Una", "Vic"], ["Tom", "Vic"]]
