@@ -16,7 +16,6 @@ import openai
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
-from workers.providers.headers import kept
 from workers.providers.options import check_limits, whole
 from workers.providers.reading import content_text, count_of, is_reported, object_of, read_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
@@ -139,7 +138,7 @@ def completion_of(
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
-        headers=kept(headers),
+        headers=dict(headers),
     )
 
 

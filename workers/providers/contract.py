@@ -73,8 +73,8 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer to a call. `model` is the name that the provider answered with; `headers` are the ones that matter, in
-    lower case.
+    """The answer to a call. `model` is the name that the provider answered with; `headers` are those that came with
+    it, in lower case: `Provider.kept_headers` says which the ledger keeps.
 
     `problem` is a sentence where the model did not stop by itself; `body` the answer as it came, where `text` is not
     all of it.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
+from workers.providers.headers import NO_LIMITS, RateHeaders, RequestLimits, kept
 from workers.providers.options import Known
 
 PRICES = ("price_input", "price_cached", "price_cache_write", "price_output", "price_batch")
@@ -52,6 +53,7 @@ class Provider:
     - `models`: the only ones that it has, by name; empty where any name may be right. `samples`: models by name of
       endpoint that a new site has.
     - `packages`: distributions whose versions a run records.
+    - `rate_headers`: the headers in which its answers say how much it may be asked; None where they do not.
 
     What its form asks:
     - `defaults`, `left_out`, `placeholders`: fields of an endpoint that begin with another value, that say nothing
@@ -77,6 +79,7 @@ class Provider:
     models: Mapping[str, FixedModel] = field(default_factory=dict)
     samples: Mapping[str, str] = field(default_factory=dict)
     packages: tuple[str, ...] = ()
+    rate_headers: RateHeaders | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
     placeholders: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +91,14 @@ class Provider:
     def bills(self, spec: Spec) -> bool:
         """Return whether somebody else runs the server of this endpoint and can send a bill."""
         return self.hosted_at(spec) if self.hosted_at else self.hosted
+
+    def kept_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Return what a ledger keeps of an answer's headers: no cookie, no key."""
+        return kept(headers, self.rate_headers)
+
+    def request_limits(self, headers: Mapping[str, str]) -> RequestLimits:
+        """Return the limits that kept headers tell: requests a minute, requests left, seconds until they reset."""
+        return self.rate_headers.request_limits(headers) if self.rate_headers else NO_LIMITS
 
     @property
     def options_help(self) -> str:

@@ -34,8 +34,8 @@ class Again(StrEnum):
 
 
 class BackendError(Exception):
-    """`str()` is one sentence for people; `status` is the HTTP status or None; `headers` the ones that matter; `body`
-    is what was read of an answer. No key is in any of them.
+    """`str()` is one sentence for people; `status` is the HTTP status or None; `headers` those of the answer, in lower
+    case; `body` is what was read of it. No key is in any of them.
 
     `kind` is what tables call it. `advice` says what a person has to do before any call to the endpoint can succeed; it
     is empty where the error concerns one call.
@@ -57,7 +57,7 @@ class BackendError(Exception):
         super().__init__(redact(message))
         self.status = status
         self.retry_after = retry_after
-        self.headers = dict(headers or {})
+        self.headers = {name.lower(): value for name, value in (headers or {}).items()}
         self.body = body
 
     def __init_subclass__(cls) -> None:

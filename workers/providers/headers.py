@@ -5,25 +5,53 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 _KEPT = ("retry-after", "retry-after-ms", "x-request-id", "request-id")
-_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
+"""Those of every provider."""
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-def kept(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that matter, their names in lower case."""
+@dataclass(frozen=True, slots=True)
+class RateHeaders:
+    """The headers in which a provider says how much it may be asked, their names in lower case.
+
+    `prefix` begins all of them. `limit`, `remaining` and `reset` are the whole names of those that count requests: how
+    many a minute, how many are left, and when the count begins anew.
+    """
+
+    prefix: str
+    limit: str
+    remaining: str
+    reset: str
+
+    def request_limits(self, headers: Mapping[str, str]) -> RequestLimits:
+        """Return (requests a minute, requests left, seconds until the count resets), each None where the provider does
+        not say. Names of `headers` are in lower case."""
+        if self.limit not in headers:
+            return NO_LIMITS
+        remaining, reset = headers.get(self.remaining), headers.get(self.reset)
+        return _number(headers[self.limit]), _number(remaining), seconds(reset)
+
+
+RequestLimits = tuple[float | None, float | None, float | None]
+NO_LIMITS: RequestLimits = (None, None, None)
+
+
+def kept(headers: Mapping[str, str], rate: RateHeaders | None) -> dict[str, str]:
+    """Return the headers that matter, their names in lower case: those of every provider, and the `rate` ones of this
+    one."""
     lower = {name.lower(): value for name, value in headers.items()}
-    return {name: value for name, value in lower.items() if name in _KEPT or name.startswith(_PREFIXES)}
+    return {name: value for name, value in lower.items() if name in _KEPT or (rate and name.startswith(rate.prefix))}
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
     """Seconds that the provider asks to wait: retry-after-ms, or retry-after in seconds or as a date; None where
     absent."""
-    relevant = kept(headers)
+    relevant = kept(headers, None)
     try:
         if "retry-after-ms" in relevant:
             return max(0.0, float(relevant["retry-after-ms"]) / 1000)
@@ -36,16 +64,6 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
         return max(0.0, (parsedate_to_datetime(relevant["retry-after"]) - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def request_limits(headers: Mapping[str, str]) -> tuple[float | None, float | None, float | None]:
-    """Return (requests a minute, requests left, seconds until the count resets), each None where the provider does not
-    say."""
-    for prefix, order in (("x-ratelimit-", "{}-requests"), ("anthropic-ratelimit-", "requests-{}")):
-        limits = [headers.get(prefix + order.format(name)) for name in ("limit", "remaining", "reset")]
-        if limits[0] is not None:
-            return _number(limits[0]), _number(limits[1]), seconds(limits[2])
-    return None, None, None
 
 
 def _number(text: str | None) -> float | None:

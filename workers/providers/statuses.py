@@ -22,7 +22,7 @@ from workers.providers.errors import (
     Unreadable,
     WrongAddress,
 )
-from workers.providers.headers import kept, retry_after
+from workers.providers.headers import retry_after
 from workers.providers.wire import text_of
 
 _FILTER = re.compile(r"content_?filter|content_?policy|responsibleai|moderation_blocked|data_inspection_failed", re.I)
@@ -58,7 +58,7 @@ class Answer(Protocol):
 
 class _Common(TypedDict):
     status: int
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     body: str
 
 
@@ -75,7 +75,7 @@ def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) 
     """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the
     body."""
     message = f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}".rstrip(": ")
-    common: _Common = {"status": status, "headers": kept(headers), "body": text}
+    common: _Common = {"status": status, "headers": headers, "body": text}
     names = _names(payload)
     if 300 <= status < 400:
         return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)

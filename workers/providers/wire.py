@@ -21,7 +21,6 @@ import httpx2
 from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket, is_forbidden
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
-from workers.providers.headers import kept
 from workers.providers.proxies import UNUSED, Judge, proxy_of
 from workers.providers.redaction import Redactor
 from workers.providers.unpacking import PIECE, Unpack, unpacking
@@ -174,7 +173,7 @@ class Wire(httpx2.AsyncBaseTransport):
             async for piece in _pieces(answer, unpack):
                 read += piece
                 if len(read) > self.limit:
-                    raise TooLong(too_long(self.limit), status=answer.status, headers=kept(answer.headers))
+                    raise TooLong(too_long(self.limit), status=answer.status, headers=dict(self._headers(answer)))
         finally:
             current.body = self.redact.in_bytes(bytes(read[: self.limit]))
         return current.body

@@ -29,7 +29,6 @@ from workers.models import (
 )
 from workers.providers.contract import Completion, Stop, Usage
 from workers.providers.errors import Again, BackendError, Filtered, Throttled
-from workers.providers.headers import request_limits
 from workers.providers.stops import STOP_SENTENCES
 from workers.services.claims import Claimed, lock_budgets
 from workers.services.delivery import deliver, end_jobs
@@ -109,7 +108,7 @@ class _Recording:
 
     def __init__(self, worker: Worker, endpoint: Endpoint, now: datetime, batch: bool) -> None:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
-        self.prices, self.policy = endpoint.prices, endpoint.policy
+        self.prices, self.policy, self.about = endpoint.prices, endpoint.policy, endpoint.about
         self.answers: list[Call] = []
         self.problems: list[tuple] = []
         self.attempts: list[tuple] = []
@@ -138,7 +137,8 @@ class _Recording:
             cost = min(cost, call.reserved_cost)  # an estimate cannot know better than the most that was reserved
         if attempt:
             problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
-            response = (completion.status, dict(completion.headers), problem, storable(completion.body))
+            headers = self.about.kept_headers(completion.headers)
+            response = (completion.status, headers, problem, storable(completion.body))
             self.attempts.append((state, at, *response, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
             call.take_answer(
@@ -164,7 +164,8 @@ class _Recording:
         state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
         if attempt:
             kind = "unknown" if unknown else error.kind
-            response = (error.status, error.headers, storable(str(error)), storable(error.body))
+            headers = self.about.kept_headers(error.headers)
+            response = (error.status, headers, storable(str(error)), storable(error.body))
             self.attempts.append((kind, at, *response, decision.pause, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
@@ -242,8 +243,7 @@ def _learn(outcomes: Sequence[Outcome], endpoint: Endpoint, now: datetime) -> No
         if usage.reported:  # else what was booked stays booked
             rate_limit.correct_tokens(outcome.claimed.tokens - usage.input - usage.output, endpoint.token_rate)
     newest = max(outcomes, key=lambda outcome: outcome.finished_at).result.headers
-    if newest:
-        rate_limit.learn(*request_limits(newest), now=at)
+    rate_limit.learn(*endpoint.about.request_limits(newest), now=at)
     throttled = [outcome for outcome in outcomes if isinstance(outcome.result, Throttled)]
     refused = [outcome for outcome in throttled if not _is_refused_alone(outcome, rate_limit)]
     for outcome in sorted(refused, key=lambda outcome: outcome.claimed.position):

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from workers.providers.headers import kept, request_limits, retry_after, seconds
+from workers.providers import registry
+from workers.providers.headers import retry_after, seconds
 
 NOW = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
 
@@ -57,14 +58,15 @@ def test_the_time_until_a_count_resets(text, expected):
     assert seconds(text, now=NOW) == pytest.approx(expected)
 
 
-def test_limits_as_openai_says_them():
+@pytest.mark.parametrize("provider", ["openai", "vllm"])
+def test_limits_as_openai_says_them(provider):
     headers = {
         "x-ratelimit-limit-requests": "500",
         "x-ratelimit-remaining-requests": "499",
         "x-ratelimit-reset-requests": "120ms",
         "x-ratelimit-limit-tokens": "30000",
     }
-    assert request_limits(headers) == (500.0, 499.0, 0.12)
+    assert registry.find(provider).request_limits(headers) == (500.0, 499.0, 0.12)
 
 
 def test_limits_as_anthropic_says_them():
@@ -73,14 +75,34 @@ def test_limits_as_anthropic_says_them():
         "anthropic-ratelimit-requests-remaining": "0",
         "anthropic-ratelimit-requests-reset": "2001-01-01T00:00:00Z",
     }
-    assert request_limits(headers) == (50.0, 0.0, 0.0)
+    assert registry.find("anthropic").request_limits(headers) == (50.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("limit", ["many", "inf", "nan"])
 def test_limits_that_cannot_be_read(limit):
-    assert request_limits({"x-ratelimit-limit-requests": limit}) == (None, None, None)
+    assert registry.find("openai").request_limits({"x-ratelimit-limit-requests": limit}) == (None, None, None)
 
 
-def test_only_what_matters_is_kept():
-    headers = {"X-RateLimit-Limit-Tokens": "1", "Request-Id": "r", "Set-Cookie": "secret", "Authorization": "Bearer k"}
-    assert kept(headers) == {"x-ratelimit-limit-tokens": "1", "request-id": "r"}
+@pytest.mark.parametrize(
+    ("provider", "rate"),
+    [
+        ("openai", {"x-ratelimit-limit-tokens": "1"}),
+        ("anthropic", {"anthropic-ratelimit-tokens-limit": "2"}),
+        ("scripted", {}),
+        ("gone", {}),
+    ],
+)
+def test_only_what_matters_is_kept(provider, rate):
+    headers = {
+        "X-RateLimit-Limit-Tokens": "1", "Anthropic-RateLimit-Tokens-Limit": "2", "Request-Id": "r",
+        "Set-Cookie": "secret", "Authorization": "Bearer k",
+    }  # fmt: skip
+    assert registry.find(provider).kept_headers(headers) == rate | {"request-id": "r"}
+
+
+@pytest.mark.parametrize("provider", registry.registered(), ids=lambda provider: provider.name)
+def test_a_description_keeps_the_headers_that_it_reads(provider):
+    """What is not kept could never lower the rate."""
+    if rate := provider.rate_headers:
+        headers = {rate.limit: "60", rate.remaining: "0", rate.reset: "2s"}
+        assert provider.request_limits(provider.kept_headers(headers)) == (60.0, 0.0, 2.0)

@@ -13,7 +13,6 @@ import anthropic
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
-from workers.providers.headers import kept
 from workers.providers.reading import count_of, is_reported, object_of, read_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import stop_of, unless_empty, unless_tools
@@ -106,7 +105,7 @@ def completion_of(payload: Mapping[str, Any], headers: Mapping[str, str]) -> Com
         model=str(payload.get("model") or ""),
         reasoning=reasoning,
         request_id=str(payload.get("id") or ""),
-        headers=kept(headers),
+        headers=dict(headers),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from workers.providers import options
 from workers.providers.contract import Backend, BatchBackend, Spec
 from workers.providers.description import Provider
+from workers.providers.headers import RateHeaders
 
 
 def _backend(spec: Spec) -> Backend:
@@ -30,6 +31,12 @@ PROVIDER = Provider(
     batches=_batches,
     position=20,
     packages=("anthropic",),
+    rate_headers=RateHeaders(
+        prefix="anthropic-ratelimit-",
+        limit="anthropic-ratelimit-requests-limit",
+        remaining="anthropic-ratelimit-requests-remaining",
+        reset="anthropic-ratelimit-requests-reset",
+    ),
     defaults={"sets_temperature": False, "batches": True},
     placeholders={"name": "my-model", "model": "the provider’s name of it", "api_key_env": "ANTHROPIC_API_KEY"},
     options={"effort": (str,), "cache": (bool,), **options.BATCHED},

@@ -8,6 +8,7 @@ from typing import Any
 from workers.providers import options
 from workers.providers.contract import Backend, BatchBackend, Spec
 from workers.providers.description import Provider
+from workers.providers.headers import RateHeaders
 
 
 def _backend(spec: Spec) -> Backend:
@@ -33,6 +34,12 @@ PROVIDER = Provider(
     batches=_batches,
     position=10,
     packages=("openai",),
+    rate_headers=RateHeaders(
+        prefix="x-ratelimit-",
+        limit="x-ratelimit-limit-requests",
+        remaining="x-ratelimit-remaining-requests",
+        reset="x-ratelimit-reset-requests",
+    ),
     defaults={"batches": True},
     placeholders={
         "name": "my-model",

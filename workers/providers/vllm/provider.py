@@ -6,6 +6,7 @@ from workers.providers import options
 from workers.providers.addresses import host_of, is_private
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import Provider
+from workers.providers.headers import RateHeaders
 
 
 def _backend(spec: Spec) -> Backend:
@@ -33,6 +34,12 @@ PROVIDER = Provider(
     ),
     position=30,
     packages=("openai",),
+    rate_headers=RateHeaders(  # vLLM sends none; a gateway before it does, as OpenAI
+        prefix="x-ratelimit-",
+        limit="x-ratelimit-limit-requests",
+        remaining="x-ratelimit-remaining-requests",
+        reset="x-ratelimit-reset-requests",
+    ),
     defaults={"max_concurrency": 64, "repeat_unknown": 1},
     left_out=("batches", "price_batch", "price_cache_write"),
     placeholders={"name": "qwen-server", "model": "Qwen/Qwen2.5-7B-Instruct", "base_url": "http://127.0.0.1:8001/v1"},
