@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from annotation.domain.schema import WORLD
-from workers.providers.baseline.provider import Baseline, seeded
+from workers.providers.baseline.baseline import Baseline, seeded
 from workers.providers.contract import Body
 
 _EXTRACTED = ("Actor", "Belief", "Order")

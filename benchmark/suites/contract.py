@@ -37,7 +37,7 @@ from benchmark.suites.settings import Option, Setting
 from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from workers.domain.pricing import Extent
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
 
 __all__ = [

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge.domain.lexical import NAME, RULES, THRESHOLD, align
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body
 from workers.providers.errors import Rejected
 

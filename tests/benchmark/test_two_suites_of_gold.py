@@ -13,7 +13,7 @@ from benchmark.suites.measuring import measured_samples
 from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from workers.models import Endpoint
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Message, Request
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
-from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL = "fantom"

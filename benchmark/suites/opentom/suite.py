@@ -28,7 +28,7 @@ from benchmark.suites.opentom.steps import (
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
-from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 PROMPT_SET = "opentom-1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 PERCEIVE = "tell perceivers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from benchmark.suites.perceiving import baselines as perceiving
 from benchmark.suites.perceiving.baselines import PERCEIVE, SCENES, array_of
 from benchmark.suites.percept_tomi.tracker import UnknownSentence, believed_place, track, with_perceivers
-from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 TELL = "answer Percept ToMi"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.tombench.steps import CHOOSE
-from workers.providers.baseline.provider import Baseline, generator, seeded
+from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
 _TASK = {"key": "x", "letters": ["A", "B"], "originals": ["B", "A"], "counts": {"A": 2, "B": 1}}

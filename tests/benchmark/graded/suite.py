@@ -23,7 +23,7 @@ from benchmark.suites.contract import (
 from benchmark.suites.judged import Judge, JudgeTest, Pairs, Settings
 from benchmark.suites.measuring import SampleResult, measured_samples
 from judge.domain.contrast import WORLD, Row
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body, Message, Request
 
 ANSWERS = (

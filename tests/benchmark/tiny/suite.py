@@ -10,7 +10,7 @@ from benchmark.suites.item_filters import Filter, KeptParse, Rows
 from benchmark.suites.measuring import SampleResult, measured_samples
 from tests.benchmark.tiny.asking import STEPS, expected, load, parse, request
 from tests.benchmark.tiny.shown import SECTIONS, pictures, tables
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body
 
 GROUP = MetricGroup(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.errors import Rejected
 

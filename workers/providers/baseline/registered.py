@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workers.providers import registry
-from workers.providers.baseline.provider import Baseline, provider_of
+from workers.providers.baseline.baseline import Baseline
+from workers.providers.baseline.provider import provider_of
 
 _BASELINES: dict[tuple[str, str], Baseline] = {}
 

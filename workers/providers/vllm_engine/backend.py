@@ -22,7 +22,7 @@ from workers.providers.errors import BackendError, Overloaded, Rejected, Unreada
 from workers.providers.options import check_options
 from workers.providers.stops import unless_empty
 from workers.providers.vllm_engine import gpu
-from workers.providers.vllm_engine.provider import OPTIONS
+from workers.providers.vllm_engine.options import OPTIONS
 
 log = logging.getLogger(__name__)
 

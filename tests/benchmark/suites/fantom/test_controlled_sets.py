@@ -19,7 +19,7 @@ from benchmark.suites.registry import suite_named
 from tests.benchmark.settled import make_endpoint, started, work_off
 from tests.benchmark.suites.fantom.test_run import _oracle
 from tests.cast import new_cast
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.registered import register_baseline
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]

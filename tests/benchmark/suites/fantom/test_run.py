@@ -32,7 +32,7 @@ from tests.benchmark.settled import make_endpoint, started, work_off, written
 from tests.cast import Cast, new_cast
 from tests.copies import copied
 from workers.models import Endpoint
-from workers.providers.baseline.provider import Baseline
+from workers.providers.baseline.baseline import Baseline
 from workers.providers.baseline.registered import register_baseline
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]

@@ -1,0 +1,51 @@
+"""What an app says of a baseline that it registers, and what answers that are drawn by chance have in common."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workers.providers.contract import Body
+from workers.providers.options import Known
+
+
+def _no_settings(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    return {}
+
+
+def seeded(options: Mapping[str, Any], seed: int | None) -> dict[str, Any]:
+    """Return the settings of a baseline that draws: the request's seed, else that of the endpoint's options, else 0."""
+    return {"seed": options.get("seed", 0) if seed is None else seed}
+
+
+def generator(body: Body, key: object) -> random.Random:
+    """Return the random numbers of one question: they depend on the body's seed, its repetition and the JSON value
+    `key` alone."""
+    return random.Random(hashlib.sha256(json.dumps([body["seed"], body["sample"], key]).encode()).digest())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """One kind of task that a model of the provider answers.
+
+    - `name`: the model; several baselines may share it, each for another `task`, a kind of `Request.task`.
+    - `answer`: the text of the answer to a body, whose `task` is the request's.
+    - `sample`: a task to try it with, without its kind.
+    - `settings`: what of an endpoint's options and of the request's seed an answer depends on; it goes into the body.
+      Raises Rejected for what cannot work.
+    - `options`: those that it takes, and `options_note` what they are for, such as "seed for random".
+    - `rules`: the version of what it computes by, None where there is only one. Runs record it.
+    """
+
+    name: str
+    task: str
+    answer: Callable[[Body], str]
+    sample: Mapping[str, Any]
+    settings: Callable[[Mapping[str, Any], int | None], dict[str, Any]] = _no_settings
+    options: Known = field(default_factory=dict)
+    options_note: str = ""
+    rules: int | None = None

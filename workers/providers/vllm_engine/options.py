@@ -1,0 +1,17 @@
+"""The options of an endpoint that its engine is given."""
+
+from __future__ import annotations
+
+from workers.providers.options import Known
+
+OPTIONS: Known = {
+    "dtype": (str,),
+    "quantization": (str,),
+    "tensor_parallel_size": (int,),
+    "max_model_len": (int,),
+    "gpu_memory_utilization": (float, int),
+    "seed": (int,),
+    "enforce_eager": (bool,),
+    "reasoning_parser": (str,),
+    "structured_outputs_backend": (str,),
+}
