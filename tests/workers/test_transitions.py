@@ -14,6 +14,7 @@ from workers.models import (
     COMPLETED,
     IN_FLIGHT,
     OPEN,
+    Attempt,
     Batch,
     BatchState,
     Call,
@@ -56,6 +57,7 @@ def rows_of(row):
 CALLS = [
     ("reserve", lambda call: rows_of(call).reserve(None), IDLE, CallState.RESERVED),
     ("release", lambda call: rows_of(call).release(), [CallState.RESERVED], CallState.PLANNED),
+    ("count_attempt", lambda call: rows_of(call).count_attempt(), [*CallState], None),
     ("mark_sent", lambda call: Call.objects.mark_sent({call.pk: 0}, now=NOW), [CallState.RESERVED], CallState.SENT),
     *[("answer", answer_as(state), (*IDLE, *IN_FLIGHT), state) for state in COMPLETED],
     *[("record_failures", fail_as(state), IN_FLIGHT, state) for state in IDLE],
@@ -77,6 +79,8 @@ def reparse_as(state):
 
 ITEMS = [
     ("claim", lambda item: rows_of(item).claim(None), [ItemState.WAITING], ItemState.CLAIMED),
+    ("postpone", lambda item: rows_of(item).postpone(NOW), [ItemState.WAITING], None),
+    ("book", lambda item: rows_of(item).book(None), [ItemState.CLAIMED], None),
     ("batch", lambda item: rows_of(item).batch(), [ItemState.WAITING], ItemState.BATCHED),
     ("release", lambda item: rows_of(item).release(now=NOW), [ItemState.CLAIMED], ItemState.WAITING),
     ("wait_again", lambda item: Item.objects.wait_again([(NOW, "", 0, 0, True, item.pk)]), IN_HAND, ItemState.WAITING),
@@ -98,6 +102,7 @@ ITEMS = [
 
 JOBS = [
     ("pause", lambda job: rows_of(job).pause(note="Dear."), [JobState.RUNNING], JobState.PAUSED),
+    ("explain", lambda job: rows_of(job).explain("Held."), [JobState.RUNNING], None),
     ("resume", lambda job: rows_of(job).resume(budget=Decimal(3)), [JobState.PAUSED], JobState.RUNNING),
     ("finish", lambda job: rows_of(job).finish(Outcome.PARTLY, now=NOW), UNENDED, JobState.FINISHED),
     ("change_outcome", lambda job: rows_of(job).change_outcome(Outcome.PARTLY), [JobState.FINISHED],
@@ -108,11 +113,15 @@ JOBS = [
 
 
 WORKERS = [
+    ("beat", lambda worker: rows_of(worker).beat(), [WorkerState.LIVE], None),
     ("leave", lambda worker: rows_of(worker).leave(), [WorkerState.LIVE], WorkerState.GONE),
     ("lose", lambda worker: rows_of(worker).lose(), [WorkerState.LIVE], WorkerState.LOST),
 ]
 WITH_PROVIDER = (BatchState.SUBMITTING, BatchState.RUNNING)
 BATCHES = [
+    ("watch", lambda batch: rows_of(batch).watch(heartbeat.enter()), WITH_PROVIDER, None),
+    ("unwatch", lambda batch: rows_of(batch).unwatch(), WITH_PROVIDER, None),
+    ("count_done", lambda batch: rows_of(batch).count_done(3, now=NOW), [*BatchState], None),
     ("run", lambda batch: rows_of(batch).run("batch_1"), [BatchState.SUBMITTING], BatchState.RUNNING),
     ("end", lambda batch: rows_of(batch).end(), WITH_PROVIDER, BatchState.ENDED),
     ("end", lambda batch: rows_of(batch).end(problem="Expired."), WITH_PROVIDER, BatchState.FAILED),
@@ -120,11 +129,13 @@ BATCHES = [
 
 
 def reaches(row, move, sources, target) -> None:
-    """The row arrives at `target` from one of `sources`, and from any other state stays as it is in every column."""
+    """The row arrives at `target` from one of `sources` (None: its state stays, and other columns change), and from any
+    other state stays as it is in every column."""
     before, values = row.state, list(rows_of(row).values())
     move(row)
     if before in sources:
-        assert rows_of(row).get().state == target
+        assert rows_of(row).get().state == (target or before)
+        assert target or list(rows_of(row).values()) != values
     else:
         assert list(rows_of(row).values()) == values
 
@@ -132,7 +143,11 @@ def reaches(row, move, sources, target) -> None:
 def writers(queryset: type) -> set[str]:
     """The methods of a queryset that write."""
     texts = {name: inspect.getsource(member) for name, member in vars(queryset).items() if inspect.isfunction(member)}
-    return {name for name, text in texts.items() if any(word in text for word in ("update(", "_rows(", "_missing("))}
+    return {
+        name
+        for name, text in texts.items()
+        if any(word in text for word in ("update(", "_rows(", "_missing(", "create("))
+    }
 
 
 @pytest.mark.parametrize("before", CallState)
@@ -231,7 +246,7 @@ def test_a_job_moves_from_its_source_states_alone(transition, before):
 
 
 def test_every_transition_of_jobs_is_tried():
-    assert writers(type(Job.objects.all())) == {name for name, *_ in JOBS}
+    assert writers(type(Job.objects.all())) == {name for name, *_ in JOBS} | {"begin"}
 
 
 def test_a_pause_and_a_resumption_keep_what_they_are_not_told():
@@ -256,10 +271,36 @@ def test_a_worker_ends_once(transition, before):
 def test_a_batch_moves_from_its_source_states_alone(make_endpoint, transition, before):
     _, move, sources, target = transition
     job = Job.objects.create(purpose="trial", title="Trial", batch=True)
-    batch = Batch.objects.create(job=job, endpoint=make_endpoint(), state=before, provider_id="there")
+    watcher = Worker.objects.create(host="h", pid=1, started_at=NOW, heartbeat_at=NOW)
+    batch = Batch.objects.create(job=job, endpoint=make_endpoint(), state=before, provider_id="there", worker=watcher)
     reaches(batch, move, sources, target)
 
 
-@pytest.mark.parametrize(("model", "table"), [(Worker, WORKERS), (Batch, BATCHES)])
-def test_every_transition_of_workers_and_batches_is_tried(model, table):
-    assert writers(type(model.objects.all())) == {name for name, *_ in table}
+@pytest.mark.parametrize(("model", "table", "makes"), [(Worker, WORKERS, "enter"), (Batch, BATCHES, "begin")])
+def test_every_transition_of_workers_and_batches_is_tried(model, table, makes):
+    assert writers(type(model.objects.all())) == {name for name, *_ in table} | {makes}
+
+
+CAME = ("answered", NOW, 200, {}, "", "", 0.0)
+ATTEMPTS = [
+    ("close", lambda attempt: Attempt.objects.close([(*CAME, attempt.pk)]), "answered"),
+    ("lose", lambda attempt: rows_of(attempt).lose(problem="Gone.", now=NOW), "unknown"),
+]
+
+
+@pytest.mark.parametrize("before", ["", "unknown", "throttled"])
+@pytest.mark.parametrize("transition", ATTEMPTS, ids=lambda case: case[0])
+def test_an_outcome_of_an_attempt_is_written_once(make_call, transition, before):
+    _, move, outcome = transition
+    attempt = Attempt.objects.create(call=make_call(), number=1, sent_at=NOW, outcome=before)
+    move(attempt)
+    assert rows_of(attempt).get().outcome == (before or outcome)
+
+
+def test_attempts_begin_awaited_or_are_listed_as_lost(make_call):
+    call = make_call()
+    Attempt.objects.begin([(call.pk, 1)], worker=None, now=NOW)
+    Attempt.objects.begin_lost([(call.pk, 2)], problem="Late.", now=NOW)
+    columns = ("number", "outcome", "finished_at", "problem")
+    assert [*Attempt.objects.values_list(*columns)] == [(1, "", None, ""), (2, "unknown", NOW, "Late.")]
+    assert writers(type(Attempt.objects.all())) == {"begin", "begin_lost", *(name for name, *_ in ATTEMPTS)}

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
 
 from core.ids import OpaqueModel
@@ -22,13 +24,29 @@ _UNENDED = (BatchState.SUBMITTING, BatchState.RUNNING)
 
 
 class BatchQuerySet(models.QuerySet):
-    """Reads of batches, and the only writer of `Batch.state`: a transition changes only batches that are in its source
-    states."""
+    """Reads of batches, and the only writer of `Batch.state` and of who watches it: a transition changes only batches
+    that are in its source states."""
 
     def unended(self) -> BatchQuerySet:
         return self.filter(state__in=_UNENDED)
 
     # --- transitions ---
+
+    def begin(self, job: Job, endpoint: Endpoint, worker: Worker) -> Batch:
+        """→ submitting, watched by a worker."""
+        return self.create(job=job, endpoint=endpoint, worker=worker, state=BatchState.SUBMITTING)
+
+    def watch(self, worker: Worker) -> int:
+        """submitting, running → the same, watched by this worker."""
+        return self.unended().update(worker=worker)
+
+    def unwatch(self) -> int:
+        """submitting, running → the same, watched by nobody: another worker takes it over."""
+        return self.unended().update(worker=None)
+
+    def count_done(self, done: int, *, now: datetime) -> int:
+        """Any state → the same: how many of its calls the provider says are done."""
+        return self.update(polled_at=now, done=done)
 
     def run(self, provider_id: str) -> int:
         """submitting → running, with the provider's id of it."""

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import models
 from django.db.models import F, Q
 
-from core.bulk import insert_missing, update_rows
+from core.bulk import insert_missing, insert_rows, update_rows
 from core.ids import OpaqueModel
 from workers.models.endpoint import Endpoint
 from workers.models.worker import Worker
@@ -77,6 +77,10 @@ class CallQuerySet(models.QuerySet):
         """reserved → sent, before they leave; by id how many attempts were made before this one."""
         rows = [(CallState.SENT, now, before + 1, call) for call, before in attempts.items()]
         update_rows(self.model, ("state", "sent_at", "attempts_made"), rows, only=("state", [CallState.RESERVED]))
+
+    def count_attempt(self) -> int:
+        """Any state → the same: it was sent once more by a worker that had been declared lost."""
+        return self.update(attempts_made=F("attempts_made") + 1)
 
     def answer(self, calls: Iterable[Call]) -> None:
         """in flight, idle → answered, truncated, refused, unusable: write what `Call.take_answer` set. A second answer
@@ -175,8 +179,45 @@ class Call(OpaqueModel):
             setattr(self, name, value)
 
 
+_BEGUN = ("call", "number", "worker", "sent_at", "finished_at", "outcome", "headers", "problem", "body", "waits")
+_CLOSED = ("outcome", "finished_at", "status", "headers", "problem", "body", "waits")
+_AWAITED = ""
+
+
+class AttemptQuerySet(models.QuerySet):
+    """Reads of attempts, and the only writer of `Attempt.outcome`: an outcome is written once."""
+
+    def awaited(self) -> AttemptQuerySet:
+        return self.filter(outcome=_AWAITED)
+
+    def lost(self) -> AttemptQuerySet:
+        return self.filter(outcome=CallState.UNKNOWN)
+
+    # --- transitions ---
+
+    def begin(self, sendings: Iterable[tuple[int, int]], *, worker: Worker | None, now: datetime) -> None:
+        """→ awaited, before they leave, by (call id, number); a batch's are no worker's."""
+        holder = worker.pk if worker else None
+        rows = [(call, number, holder, now, None, _AWAITED, {}, "", "", 0.0) for call, number in sendings]
+        insert_rows(self.model, _BEGUN, rows)
+
+    def begin_lost(self, sendings: Iterable[tuple[int, int]], *, problem: str, now: datetime) -> None:
+        """→ unknown, by (call id, number) of what left without a row and is listed afterwards."""
+        rows = [(call, number, None, now, now, CallState.UNKNOWN, {}, problem, "", 0.0) for call, number in sendings]
+        insert_rows(self.model, _BEGUN, rows)
+
+    def close(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """awaited → what came, by (outcome, finished_at, status, headers, problem, body, waits, id)."""
+        update_rows(self.model, _CLOSED, rows, only=("outcome", [_AWAITED]))
+
+    def lose(self, *, problem: str, now: datetime) -> int:
+        """awaited → unknown: no process waits for the answer any more."""
+        return self.awaited().update(outcome=CallState.UNKNOWN, finished_at=now, problem=problem)
+
+
 class Attempt(models.Model):
-    """One sending of a call, written before it leaves. `outcome` is empty while its answer is awaited.
+    """One sending of a call, written before it leaves. `outcome` is empty while its answer is awaited; then it is the
+    state of the answer, the kind of an error, or unknown.
 
     `body` is what was read of an answer that could not be taken for one, bytes that are not UTF-8 as \\xNN.
     """
@@ -192,6 +233,8 @@ class Attempt(models.Model):
     problem = models.TextField(blank=True)
     body = models.TextField(blank=True)
     waits = models.FloatField(default=0, help_text="Seconds until it may be sent again.")
+
+    objects = AttemptQuerySet.as_manager()
 
     class Meta:
         ordering = ["number"]

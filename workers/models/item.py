@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import models
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, F, Q, Sum
 
 from core.bulk import insert_rows, update_rows
 from workers.domain.pricing import Money
@@ -67,6 +67,16 @@ class ItemQuerySet(models.QuerySet):
     def batch(self) -> int:
         """waiting → batched."""
         return self.filter(state=ItemState.WAITING).update(state=ItemState.BATCHED, worker=None)
+
+    def postpone(self, until: datetime) -> int:
+        """waiting → waiting, to be looked at again later."""
+        return self.filter(state=ItemState.WAITING).update(not_before=until)
+
+    def book(self, cost: Decimal | None) -> int:
+        """claimed → claimed: a call that was sent may have been paid, with `cost` at most; None where its price is
+        unknown."""
+        sums = {"unpriced": F("unpriced") + 1} if cost is None else {"cost": F("cost") + cost}
+        return self.filter(state=ItemState.CLAIMED).update(made=True, **sums)
 
     def release(self, *, now: datetime) -> int:
         """claimed → waiting, at once claimable by others; cancelled where the job is."""
@@ -174,3 +184,12 @@ class Item(models.Model):
     @property
     def money(self) -> Money:
         return Money(self.cost, self.unpriced)
+
+    def book(self, cost: Decimal | None) -> None:
+        """Set in memory that a call was sent for it and was paid, or may have been; None where its price is unknown.
+        The transition that ends the item writes it."""
+        self.made = True
+        if cost is None:
+            self.unpriced += 1
+        else:
+            self.cost += cost

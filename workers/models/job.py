@@ -26,18 +26,26 @@ _UNENDED = (JobState.RUNNING, JobState.PAUSED)
 
 
 class JobQuerySet(models.QuerySet):
-    """Reads of jobs, and the only writer of `Job.state` and its outcome: a transition changes only jobs that are in its
-    source states."""
+    """Reads of jobs, and the only writer of `Job.state`, its outcome and its note: a transition changes only jobs that
+    are in its source states."""
 
     def unended(self) -> JobQuerySet:
         return self.filter(state__in=_UNENDED)
 
     # --- transitions ---
 
+    def begin(self, **described: Any) -> Job:
+        """→ running: make a job of these columns, in the caller's transaction."""
+        return self.create(**described, state=JobState.RUNNING)
+
     def pause(self, *, note: str = "") -> int:
         """running → paused. Without a note the one that is there stays."""
         changes: dict[str, Any] = {"note": note} if note else {}
         return self.filter(state=JobState.RUNNING).update(state=JobState.PAUSED, **changes)
+
+    def explain(self, note: str) -> int:
+        """running → running, with a note on what is held back; an empty one where nothing is any more."""
+        return self.filter(state=JobState.RUNNING).update(note=note)
 
     def resume(self, *, budget: Decimal | None = None) -> int:
         """paused → running. Without a budget, in US dollars, the one that is there stays."""

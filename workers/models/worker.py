@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.db import models
+from django.db.models.functions import Now
 
 from core.ids import OpaqueModel
 
@@ -12,12 +15,21 @@ class WorkerState(models.TextChoices):
 
 
 class WorkerQuerySet(models.QuerySet):
-    """Reads of workers, and the only writer of `Worker.state`: a worker that has ended stays ended."""
+    """Reads of workers, and the only writer of `Worker.state` and its heartbeat: a worker that has ended stays
+    ended."""
 
     def live(self) -> WorkerQuerySet:
         return self.filter(state=WorkerState.LIVE)
 
     # --- transitions ---
+
+    def enter(self, host: str, pid: int, kind: str, *, now: datetime) -> Worker:
+        """→ live."""
+        return self.create(host=host, pid=pid, kind=kind, started_at=now, heartbeat_at=now, state=WorkerState.LIVE)
+
+    def beat(self) -> int:
+        """live → live, with a new lease by the database's clock."""
+        return self.live().update(heartbeat_at=Now())
 
     def leave(self) -> int:
         """live → gone."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any, Protocol
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 
 from core.bulk import insert_rows
 from core.database_clock import database_time
@@ -97,7 +97,7 @@ class BatchRunner:
         free = Q(worker=None) | (Q(worker=self.host.worker) & ~Q(pk__in=list(self.watched)))
         unended = Batch.objects.filter(free).unended()
         for batch in unended.filter(job=self.host.only) if self.host.only else unended:
-            if Batch.objects.filter(free, pk=batch.pk).update(worker=self.host.worker):
+            if Batch.objects.filter(free, pk=batch.pk).watch(self.host.worker):
                 yield batch
 
     def _jobs(self) -> Iterable[Job]:
@@ -189,7 +189,7 @@ def make_batch(*, job: Job, endpoint: Endpoint, worker, now) -> Batch | None:
     chosen = _enter(affordable([item for item in free if first_of_call[item.call_id] is item]))
     if not chosen:
         return None
-    batch = Batch.objects.create(job=job, endpoint=endpoint, worker=worker)
+    batch = Batch.objects.begin(job, endpoint, worker)
     entries = [(batch.pk, item.call_id, f"{batch.uid}-{at}") for at, item in enumerate(chosen)]
     insert_rows(BatchEntry, ["batch", "call", "custom_id"], entries)
     return batch
@@ -219,8 +219,7 @@ def mark_batch_sent(batch: Batch, worker) -> list[tuple[str, dict]]:
     entries = list(batch.entries.select_related("call").order_by("id"))
     fresh = [entry.call for entry in entries if entry.call.state == CallState.RESERVED]
     Call.objects.mark_sent({call.pk: call.attempts_made for call in fresh}, now=now)
-    rows = [(call.pk, call.attempts_made + 1, now, "", {}, "", "", 0.0) for call in fresh]
-    insert_rows(Attempt, ["call", "number", "sent_at", "outcome", "headers", "problem", "body", "waits"], rows)
+    Attempt.objects.begin([(call.pk, call.attempts_made + 1) for call in fresh], worker=None, now=now)
     return [(entry.custom_id, json.loads(entry.call.body)) for entry in entries]
 
 
@@ -246,15 +245,13 @@ def _list_as_unknown(batch: Batch, provider_id: str) -> None:
     now = database_time()
     calls = Call.objects.select_for_update().filter(pk__in=batch.entries.values("call"))
     problem = f"Handed over by a worker that had been declared lost, as {provider_id}; it may have been paid."
-    rows = [(call.pk, call.attempts_made + 1, now, now, "unknown", {}, problem, "", 0.0) for call in calls]
-    fields = ["call", "number", "sent_at", "finished_at", "outcome", "headers", "problem", "body", "waits"]
-    insert_rows(Attempt, fields, rows)
-    calls.update(attempts_made=F("attempts_made") + 1)
+    Attempt.objects.begin_lost([(call.pk, call.attempts_made + 1) for call in calls], problem=problem, now=now)
+    calls.count_attempt()
 
 
 def note_progress(batch: Batch, worker, done: int) -> None:
     """Write how many calls of the batch are done. Raises NotOurs."""
-    if not Batch.objects.filter(pk=batch.pk, worker=worker).update(polled_at=database_time(), done=done):
+    if not Batch.objects.filter(pk=batch.pk, worker=worker).count_done(done, now=database_time()):
         raise NotOurs
 
 

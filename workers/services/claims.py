@@ -192,7 +192,7 @@ def _sort_out(
             taken.add(call.pk)
             make.append(item)
     if later:
-        Item.objects.filter(pk__in=later).update(not_before=now + LOOK_AGAIN)
+        Item.objects.filter(pk__in=later).postpone(now + LOOK_AGAIN)
     if hopeless:
         unknown = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
         Item.objects.fail_unasked({item.pk: item.call.problem or unknown for item in hopeless}, now=now)

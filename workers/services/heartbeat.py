@@ -36,9 +36,7 @@ def lease_is_over() -> Q:
 def enter(kind: str = "calls") -> Worker:
     """Write the row of a process that begins to work. `kind` is the queue, or the endpoint that it holds."""
     now = database_time()
-    worker = Worker.objects.create(
-        host=socket.gethostname(), pid=os.getpid(), kind=kind, started_at=now, heartbeat_at=now
-    )
+    worker = Worker.objects.enter(socket.gethostname(), os.getpid(), kind, now=now)
     _name_connection(worker)
     return worker
 
@@ -46,7 +44,7 @@ def enter(kind: str = "calls") -> Worker:
 def beat(worker: Worker) -> None:
     """Renew the lease, on the connection that the process works with. Raises WorkerLost."""
     _name_connection(worker)  # it may be a new one
-    if not Worker.objects.filter(pk=worker.pk).live().update(heartbeat_at=Now()):
+    if not Worker.objects.filter(pk=worker.pk).beat():
         raise WorkerLost
 
 
@@ -73,5 +71,5 @@ def cut_off(worker: Worker) -> None:
 def leave(worker: Worker) -> None:
     """End a worker. Others recover what it still holds because it was cut off; its batches go on with the provider
     until another worker watches them."""
-    Batch.objects.filter(worker=worker).unended().update(worker=None)
+    Batch.objects.filter(worker=worker).unwatch()
     Worker.objects.filter(pk=worker.pk).leave()

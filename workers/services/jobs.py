@@ -66,7 +66,7 @@ def open_job(
         if batch and not endpoint.batches:
             raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
         check_price(endpoint, budget)
-    return Job.objects.create(
+    return Job.objects.begin(
         purpose=purpose, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
     )
 
@@ -98,7 +98,7 @@ def resume_job(*, job: Job, budget: Decimal | None = None) -> bool:
     running = Job.objects.filter(pk=job.pk, state=JobState.RUNNING)
     freed = release(job.pk, start=at_once(timezone.now())) if running.exists() else 0
     if freed:
-        running.update(note="")
+        running.explain("")
     WORKERS.notify()
     return bool(resumed or freed)
 

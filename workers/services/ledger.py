@@ -89,7 +89,7 @@ class LostAnswers:
 
 def lost_answers() -> LostAnswers:
     """Count the attempts whose answer was lost."""
-    sums = Attempt.objects.filter(outcome="unknown").aggregate(
+    sums = Attempt.objects.lost().aggregate(
         attempts=Count("pk"),
         at_most=Sum("call__reserved_cost", default=Decimal(0)),
         unpriced=Count("pk", filter=Q(call__reserved_cost__isnull=True)),

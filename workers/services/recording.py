@@ -6,11 +6,9 @@ import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 from django.db import transaction
 
-from core.bulk import insert_rows, update_rows
 from core.texts import storable
 from workers.domain.pricing import estimated_tokens
 from workers.domain.rate_limit import RateLimit
@@ -41,7 +39,6 @@ _STATES = {
     Stop.FILTER: CallState.REFUSED,
     Stop.OTHER: CallState.UNUSABLE,
 }
-_OUTCOME = ["outcome", "finished_at", "status", "headers", "problem", "body", "waits"]
 
 
 @dataclass(slots=True)
@@ -66,11 +63,8 @@ def mark_sent(claims: Sequence[Claimed], *, worker: Worker, now: datetime) -> li
         marked_before = [claimed for claimed in claims if states.get(claimed.call, ("",))[0] == CallState.SENT]
         ready = [claimed for claimed in claims if claimed.call in attempts_made]
         Call.objects.mark_sent(attempts_made, now=now)
-        insert_rows(
-            Attempt,
-            ["call", "number", "worker", "sent_at", "outcome", "headers", "problem", "body", "waits"],
-            [(claimed.call, attempts_made[claimed.call] + 1, worker.pk, now, "", {}, "", "", 0.0) for claimed in ready],
-        )
+        sendings = [(claimed.call, attempts_made[claimed.call] + 1) for claimed in ready]
+        Attempt.objects.begin(sendings, worker=worker, now=now)
     for claimed in ready + marked_before:
         claimed.sent_at = now.timestamp()
         claimed.tries += 1
@@ -90,7 +84,7 @@ def record(
         ids = [outcome.claimed.call for outcome in outcomes]
         calls = Call.objects.in_bulk(ids)
         # Its own attempts alone: a worker that was declared lost must not close that of the one that took over.
-        awaited = Attempt.objects.filter(call__in=ids, outcome="", worker=None if batch else worker)
+        awaited = Attempt.objects.awaited().filter(call__in=ids, worker=None if batch else worker)
         attempts = dict(awaited.values_list("call", "pk"))
         jobs = Job.objects.in_bulk(job_ids)
         items = Item.objects.in_bulk([outcome.claimed.item for outcome in outcomes])
@@ -151,7 +145,7 @@ class _Recording:
             )  # fmt: skip
             self.answers.append(call)
         if item:
-            _book(item, cost)
+            item.book(cost)
             self.answered.append((item, call))
 
     def _problem(self, outcome: Outcome, call: Call, attempt: int | None, item: Item | None, at: datetime) -> None:
@@ -163,7 +157,7 @@ class _Recording:
         )
         state = CallState.UNKNOWN if unknown else CallState.PLANNED if decision.again else CallState.FAILED
         if attempt:
-            kind = "unknown" if unknown else error.kind
+            kind = CallState.UNKNOWN if unknown else error.kind
             headers = self.about.kept_headers(error.headers)
             response = (error.status, headers, storable(str(error)), storable(error.body))
             self.attempts.append((kind, at, *response, decision.pause, attempt))
@@ -173,7 +167,7 @@ class _Recording:
             self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, call.pk))
         if item:
             if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
-                _book(item, claimed.reserved_cost)
+                item.book(claimed.reserved_cost)
             self._item(item, decision)
             if error.advice and not decision.again:
                 self.hopeless[item.job_id] = error
@@ -190,22 +184,13 @@ class _Recording:
     def write(self) -> None:
         Call.objects.answer(self.answers)
         Call.objects.record_failures(self.problems)
-        update_rows(Attempt, _OUTCOME, self.attempts)
+        Attempt.objects.close(self.attempts)
         Item.objects.wait_again(self.waiting)
         Item.objects.fail_asked(self.failed, now=self.now)
         for job, error in self.hopeless.items():
             hold_back_hopeless(job, self.endpoint, error)
         deliver(self.answered, now=self.now)
         end_jobs(self.ended, now=self.now)
-
-
-def _book(item: Item, cost: Decimal | None) -> None:
-    """Book a call that was sent for the item and was paid, or may have been; None where its price is unknown."""
-    item.made = True
-    if cost is None:
-        item.unpriced += 1
-    else:
-        item.cost += cost
 
 
 def _estimated(call: Call, completion: Completion) -> Usage:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 
 from workers.models import (
     IN_FLIGHT,
@@ -99,15 +99,12 @@ def _free(worker: Worker, now: datetime) -> None:
     Call.objects.filter(worker=worker).release()
     sent = list(Call.objects.filter(worker=worker, state=CallState.SENT).values_list("pk", flat=True))
     # Its own, too, where the late answer of a worker before it has ended the call.
-    awaited = Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker), outcome="")
-    awaited.update(outcome="unknown", finished_at=now, problem=LOST_PROBLEM)
+    Attempt.objects.filter(Q(call__in=sent) | Q(worker=worker)).lose(problem=LOST_PROBLEM, now=now)
     Call.objects.filter(pk__in=sent).lose(problem=LOST_PROBLEM)
     for item in Item.objects.filter(worker=worker, state=ItemState.CLAIMED, call__in=sent).select_related("call"):
-        at_most = item.call.reserved_cost
-        booked = {"unpriced": F("unpriced") + 1} if at_most is None else {"cost": F("cost") + at_most}
-        Item.objects.filter(pk=item.pk).update(**booked, made=True)
+        Item.objects.filter(pk=item.pk).book(item.call.reserved_cost)
     Item.objects.filter(worker=worker).release(now=now)
-    Batch.objects.filter(worker=worker).unended().update(worker=None)
+    Batch.objects.filter(worker=worker).unwatch()
 
 
 def _end_left_jobs(now: datetime) -> None:

@@ -53,7 +53,7 @@ def ledger(request: HttpRequest) -> HttpResponse:
 def _calls(chosen: dict) -> QuerySet[Call]:
     if chosen.get("state") != LOST[0]:
         return service.search(**chosen)
-    lost = Attempt.objects.filter(call=OuterRef("pk"), outcome="unknown")
+    lost = Attempt.objects.lost().filter(call=OuterRef("pk"))
     return service.search(**chosen | {"state": ""}).filter(Exists(lost))
 
 
