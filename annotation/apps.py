@@ -8,8 +8,10 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation.domain.baselines import BASELINES
         from annotation.services.prefill_handler import register_handler
+        from core.made_by import register
         from workers.providers.baseline.registered import register_baseline
 
+        register("annotation", libraries=["evalica"])
         for baseline in BASELINES:
             register_baseline(baseline)
         register_handler()

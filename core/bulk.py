@@ -89,7 +89,7 @@ def write_few(
 
     With `follows`, the name of a counting field, only where the new row's count is one more than that of the row that
     is there. Returns how many rows were written. As `insert_rows` otherwise. Half the time of `bulk_create`, which
-    counts where every vote goes through.
+    counts where every click goes through.
     """
     if not rows:
         return 0

@@ -6,28 +6,36 @@ from __future__ import annotations
 import hashlib
 import platform
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("core", "workers", "judge", "annotation", "benchmark")
 SHOWING = {"api", "forms", "management", "migrations", "sample", "templatetags", "urls", "views"}
 """Folders of a package that ask and show: nothing that computes may import them (the import contracts), so they bear on
 no figure."""
-LIBRARIES = (
-    "evalica",
-    "matplotlib",
-    "numpy",
-    "pandas",
-    "pydantic",
-    "pydantic_core",
-    "rapidfuzz",
-    "scipy",
-    "statsmodels",
-)
-"""Those that our own code computes and draws with; what they require counts too."""
+_libraries: dict[str, tuple[str, ...]] = {
+    Path(__file__).parent.name: ("numpy", "pandas", "pydantic", "pydantic_core", "scipy", "statsmodels")
+}
+"""By package those that its code computes and draws with; what they require counts too."""
+
+
+def register(package: str, *, libraries: Iterable[str] = ()) -> None:
+    """Add a package of this installation to what computes or draws, with the libraries that it does so with beside
+    those of this one. Apps do when they are ready."""
+    _libraries[package] = tuple(libraries)
+    made_by.cache_clear()
+
+
+def packages() -> list[str]:
+    """Return the packages whose code computes or draws, by name."""
+    return sorted(_libraries)
+
+
+def libraries() -> set[str]:
+    """Return the libraries that these packages name."""
+    return {name for names in _libraries.values() for name in names}
 
 
 @cache
@@ -35,8 +43,8 @@ def made_by() -> str:
     """SHA-256 of the source of everything that computes or draws, and of the versions of the libraries that it does so
     with.
 
-    Read once a process, while it starts (`benchmark.apps`): code that is replaced under a running process is not what
-    that process runs.
+    Read once a process, while the last app becomes ready: code that is replaced later is not what this process
+    executes.
     """
     return digest_of(ROOT)
 
@@ -54,7 +62,7 @@ def digest_of(root: Path) -> str:
 
 def files(root: Path) -> Iterator[Path]:
     """Code and the texts beside it, in a fixed order; the same of every copy of a release."""
-    for package in PACKAGES:
+    for package in packages():
         for path in sorted((root / package).rglob("*")):
             inside = path.relative_to(root / package).parts
             if inside[0] not in SHOWING and "__pycache__" not in inside and path.is_file():
@@ -62,9 +70,10 @@ def files(root: Path) -> Iterator[Path]:
 
 
 def library_versions() -> dict[str, str]:
-    """Versions of `LIBRARIES` and of what these require themselves (matplotlib draws with Pillow and fontTools), as far
-    as installed."""
-    names = {*LIBRARIES, *(name for library in LIBRARIES for name in _required(library))}
+    """Versions of the libraries and of what these require themselves (one that draws may do so with another), as far as
+    installed."""
+    named = libraries()
+    names = named.union(*map(_required, named))
     return {name: number for name in names if (number := _version(name))}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 FULL = "{place}: the disk is full, so nothing was saved; make room, then try again. What was saved before is kept."
 DAMAGED = "{place}: the file is damaged, or it is not a database; restore a backup, or name another database."
 AWAY = (
-    "{place}: the database cannot be reached; see that its server runs and that the address is right, then try again."
+    "{place}: the database cannot be reached; see that its server is up and that the address is right, then try again."
 )
 HELD = "{place}: another process holds the database; nothing was saved. Try again in a moment."
 CLOSED = "{place}: it cannot be opened or written; see that the folder exists and that it may be written."

@@ -6,7 +6,9 @@ class JudgeConfig(AppConfig):
     verbose_name = "Judging"
 
     def ready(self) -> None:
+        from core.made_by import register
         from judge.domain.lexical_judge import LEXICAL_JUDGE
         from workers.providers.baseline.registered import register_baseline
 
+        register("judge", libraries=["rapidfuzz"])
         register_baseline(LEXICAL_JUDGE)

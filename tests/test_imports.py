@@ -12,6 +12,7 @@ from pathlib import Path
 
 import grimp
 import pytest
+from django.apps import apps
 
 from benchmark.suites.registry import FOLDERS
 
@@ -38,7 +39,29 @@ def test_workers_knows_no_word_of_the_apps_above():
     assert [f"{path}: {found[0]}" for path in code for found in [words.search(path.read_text("utf-8"))] if found] == []
 
 
+CAMEL = re.compile("[A-Z][a-z]+")
 APPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["root_packages"]
+
+
+PLAIN = {
+    "annotation", "api", "call", "cell", "config", "count", "entry", "event", "in", "item", "label", "log", "making",
+    "process", "report", "row", "sample", "schema", "scores", "set", "split", "stored", "table", "test", "token",
+    "user",
+}  # fmt: skip
+"""Words of models or apps that stand in any program, or in statistics, for something else."""
+
+
+def test_core_knows_no_app_and_no_word_of_the_domain():
+    """The words are those in the names of the models of all other apps."""
+    ours = [app for app in apps.get_app_configs() if Path(app.path).parent == ROOT and app.label != "core"]
+    named = {part.lower() for app in ours for model in app.get_models() for part in CAMEL.findall(model.__name__)}
+    words = named.union(app.label for app in ours) - PLAIN
+    assert {"story", "proposition", "vote", "worker", "endpoint", "run", "entrant", "judge", "benchmark"} <= words
+    forms = sorted({form for word in words for form in (word, f"{word}s", f"{word.removesuffix('y')}ies")})
+    spoken = re.compile(rf"(?<![a-z])({'|'.join(forms)})(?![a-z])", re.I)
+    code = [*(ROOT / "core").rglob("*.py")]
+    assert len(code) > 40
+    assert [f"{path}: {found[0]}" for path in code for found in [spoken.search(path.read_text("utf-8"))] if found] == []
 
 
 @pytest.mark.parametrize("app", APPS)

@@ -8,11 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
-from annotation.api.description import SLUG, STORY
+from annotation.api.description import SLUG, STORY, answers
 from annotation.api.requests import StoryFilter
 from annotation.api.shapes import ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
 from annotation.models import Membership, Project, Proposition
-from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 

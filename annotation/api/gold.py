@@ -13,13 +13,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, proposition_of, unfinished
-from annotation.api.description import DIMENSION, PROPOSITION, SLUG
+from annotation.api.description import DIMENSION, PROPOSITION, SLUG, answers
 from annotation.api.requests import DecisionIn, GoldFilter
 from annotation.api.shapes import GoldOut, version_of
 from annotation.models import GoldLabel, Proposition, Role, TableKind, User, adjudication_queue
 from annotation.services import adjudication
 from core.api.bodies import read_body
-from core.api.description import BODY, answers
+from core.api.description import BODY
 from core.api.fields import read_query
 from core.api.listing import Listing
 from core.api.refusals import CannotBeDone, Conflict

@@ -12,11 +12,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
-from annotation.api.description import ACTION, ROUND, SLUG
+from annotation.api.description import ACTION, ROUND, SLUG, answers
 from annotation.api.shapes import RoundOut
 from annotation.models import Prefill, Role
 from annotation.services.prefill_standing import standings_of
-from core.api.description import BODY, answers
+from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from workers.api.requests import ActionIn

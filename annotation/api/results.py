@@ -13,13 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess, check_aggregate, project_access
-from annotation.api.description import EXPORT_FORMAT, SLUG
+from annotation.api.description import EXPORT_FORMAT, SLUG, answers
 from annotation.api.requests import ExportOptions, StoryFilter
 from annotation.api.shapes import AgreementOut, AnnotatorsOut
 from annotation.domain.formats import GOLD, STREAMED, VOTES, ExportFormat
 from annotation.models import Project, Role
 from annotation.services.gold_export import export_lines
-from core.api.description import answers
 from core.api.fields import read_query
 
 

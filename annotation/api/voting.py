@@ -8,14 +8,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import assignment_of, project_access
-from annotation.api.description import SLUG, STORY
+from annotation.api.description import SLUG, STORY, answers
 from annotation.api.shapes import AssignmentOut, ChangesOut, VoteOut
 from annotation.domain.schema import Schema, cross_check
 from annotation.forms.votes import ChangesIn
 from annotation.models import Vote, workload
 from annotation.services.votes import Refused, Saved, save_votes
 from core.api.bodies import read_body
-from core.api.description import BODY, answers
+from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 from core.api.refusals import CannotBeDone

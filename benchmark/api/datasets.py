@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
+from annotation.api.description import answers
 from annotation.models import Role
 from benchmark.access import dataset_of
 from benchmark.api.description import SLUG, VERSION
@@ -18,7 +19,6 @@ from benchmark.api.shapes.datasets import DatasetDetailOut, DatasetOut
 from benchmark.models import Dataset
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
-from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 

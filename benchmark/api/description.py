@@ -1,4 +1,4 @@
-"""Path parameters and files of the operations of this app; their errors lie in core.api.description."""
+"""Path parameters and files of the operations of this app; their errors lie in annotation.api.description."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 
-from annotation.api.description import SLUG
+from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
-from core.api.description import answers, place
+from core.api.description import place
 from workers.api.steering import action_of
 
 __all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]

@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
+from annotation.api.description import answers
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.api.description import SLUG
@@ -30,7 +31,7 @@ from benchmark.services.made_elsewhere.importing import import_answers
 from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from core.api.bodies import read_body
-from core.api.description import BODY, answers
+from core.api.description import BODY
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER
 

@@ -11,6 +11,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.description import answers
 from benchmark.access import closed_in, run_access, run_item_of
 from benchmark.api.description import CSV, ITEM, NOT_SHOWN, RUN, SLUG, answers_in
 from benchmark.api.requests import RunItemFilter
@@ -21,7 +22,6 @@ from benchmark.services.downloads import score_lines, score_row, score_values
 from benchmark.services.evidence import texts_of
 from benchmark.services.item_data import item_data, items_with_answers
 from benchmark.services.items import items_of
-from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 

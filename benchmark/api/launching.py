@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access
+from annotation.api.description import answers
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.api.description import ACTION, RUN, SLUG
@@ -34,7 +35,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from core.api.bodies import read_body
-from core.api.description import BODY, answers
+from core.api.description import BODY
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from workers.api.requests import ActionIn, NothingIn

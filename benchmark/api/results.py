@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import ProjectAccess
+from annotation.api.description import answers
 from benchmark.access import results_access, run_access, run_document
 from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_parse, table_named
 from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
@@ -24,7 +25,6 @@ from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.result_data import groups_of
-from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
 

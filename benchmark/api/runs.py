@@ -12,6 +12,7 @@ from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.description import answers
 from benchmark.access import RunAccess, closed_in, results_access, run_access
 from benchmark.api.description import NOT_SHOWN, RUN, SLUG
 from benchmark.api.shapes.runs import RunDetailOut, RunOut
@@ -22,7 +23,6 @@ from benchmark.services.items import numbers_of
 from benchmark.services.method_runs import beside_by_method
 from benchmark.services.run_standing import missing_rows, progress_rows, run_rows
 from benchmark.suites.registry import suite_named
-from core.api.description import answers
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
 

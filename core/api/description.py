@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, inline_serializer
@@ -27,19 +27,20 @@ ERROR = inline_serializer(
 _WHY = {
     400: ("The request is not as described here.", FIELDS := "The request holds fields that are not as expected."),
     401: ("No valid token and no session.", "Authentication credentials were not provided."),
-    403: ("Your role in the project is too low.", "This needs the role expert in Minds."),
-    404: ("It is not there, or not yours to see.", "There is no such project, or you are not a member of it."),
+    403: ("It is not yours to do.", "You do not have permission to perform this action."),
+    404: ("It is not there, or not yours to see.", "Not found."),
     406: ("The Accept header leaves no way to answer.", "Could not satisfy the request Accept header."),
-    409: (
-        "The cell changed since you saw it.",
-        "Meanwhile Esi decided this cell: True, on 5 October 2026 at 09:30 UTC.",
-    ),
+    409: ("It changed since you saw it.", "It changed since you saw it."),
     413: ("More than 256 kB.", "The request is larger than 256 kB."),
     415: ("The body is not application/json.", 'Unsupported media type "text/plain" in request.'),
-    422: ("Well-formed, and refused by the project's rules.", "The votes of this cell are not all in yet."),
+    422: ("Well-formed, and refused.", "This cannot be done."),
 }
 BODY = (400, 413, 415, 422)
 READ = (401, 404, 406)
+Why = Mapping[int, tuple[str, str]]
+"""By status a description and a message."""
+Fields = Mapping[str, Sequence[str]]
+_A_FIELD: Fields = {"name": ["it is missing; expected a text"]}
 
 
 def place(name: str, text: str, schema: Mapping[str, Any]) -> OpenApiParameter:
@@ -48,18 +49,18 @@ def place(name: str, text: str, schema: Mapping[str, Any]) -> OpenApiParameter:
 
 
 def answers(
-    success: object, *errors: int, status: int = 200, why: Mapping[int, tuple[str, str]] | None = None
+    success: object, *errors: int, status: int = 200, why: Why | None = None, fields: Fields = _A_FIELD
 ) -> dict[int, object]:
     """The responses of an operation: `success` for `status`, and each error in the one shape with an example.
 
-    `why` gives a code another (description, message) than an operation on a project has.
+    `why` gives codes a (description, message) of their own, and `fields` is an example of what is wrong with a body.
     """
     reasons = _WHY | dict(why or {})
-    return {status: success} | {code: _error(code, *reasons[code]) for code in sorted({*READ, *errors})}
+    return {status: success} | {code: _error(code, *reasons[code], fields) for code in sorted({*READ, *errors})}
 
 
-def _error(code: int, why: str, message: str) -> OpenApiResponse:
-    fields = {"label": ["'7' is not a label of order; expected one of 0, 1, 2, 3."]} if message == FIELDS else {}
-    value = {"error": {"status": code, "message": message, "fields": fields}}
+def _error(code: int, why: str, message: str, fields: Fields) -> OpenApiResponse:
+    wrong = fields if message == FIELDS else {}
+    value = {"error": {"status": code, "message": message, "fields": wrong}}
     example = OpenApiExample(f"{code}", value=value, response_only=True, status_codes=[str(code)])
     return OpenApiResponse(ERROR, description=why, examples=[example])

@@ -15,6 +15,6 @@ class TooLarge(APIException):
 
 
 class CannotBeDone(APIException):
-    """The request is well-formed, and the project's rules refuse it; sending it again does not help."""
+    """The request is well-formed, and the rules refuse it; sending it again does not help."""
 
     status_code = status.HTTP_422_UNPROCESSABLE_ENTITY

@@ -24,7 +24,7 @@ def variance_split(
     that sum to 1.
 
     A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions.
-    With two or more `conditions`, such as prompt levels, each has a fixed effect and a random one within each cluster:
+    With two or more `conditions`, such as wordings, each has a fixed effect and a random one within each cluster:
     their share is the variance of the fixed effects plus that of the random ones. Without them "conditions" is None.
     Where the scores cannot tell there is a `reason` in place of shares. Estimated by restricted maximum likelihood: in
     closed form where every cluster has as many scores, under each condition too (Searle, Casella and McCulloch 1992,

@@ -10,10 +10,12 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 
 from core import made_by as module
-from core.made_by import LIBRARIES, PACKAGES, ROOT, SHOWING, digest_of, files, made_by
+from core.made_by import ROOT, SHOWING, digest_of, files, libraries, made_by, packages
 
+PACKAGES = packages()
 DRAWING = "benchmark/domain/plots/dots.py"
 DRAWN_FROM = "benchmark.services.plot_data"
 """Where pictures are drawn; a view keeps them."""
@@ -46,6 +48,19 @@ def test_another_release_of_a_library_changes_it(monkeypatch):
     held = module.version
     monkeypatch.setattr(module, "version", lambda name: "99" if name == "pillow" else held(name))
     assert digest_of(ROOT) != before  # matplotlib requires it
+
+
+def test_a_package_that_registers_later_is_in_it(monkeypatch):
+    before = made_by()
+    monkeypatch.setattr(module, "_libraries", dict(module._libraries))
+    module.register("config", libraries=["django"])
+    assert made_by() != before and "django" in libraries() and ROOT / "config/settings.py" in set(files(ROOT))
+    module.made_by.cache_clear()
+
+
+def test_every_app_of_ours_has_registered():
+    ours = {config.label for config in apps.get_app_configs() if Path(config.path).parent == ROOT}
+    assert {*PACKAGES} == ours - {"config"}
 
 
 # --- what must be in it, from the imports themselves
@@ -106,4 +121,4 @@ def test_every_library_that_the_computing_code_imports_is_in_it():
             found |= {one.split(".")[0] for one in _imported(path)} - {"django", *PACKAGES, *sys.stdlib_module_names}
     distributions = packages_distributions()
     assert {"numpy", "scipy", "matplotlib"} <= found
-    assert {one.lower() for name in found for one in distributions.get(name, [name])} <= set(LIBRARIES)
+    assert {one.lower() for name in found for one in distributions.get(name, [name])} <= libraries()
