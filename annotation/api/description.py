@@ -6,7 +6,7 @@ from annotation.domain.formats import STREAMED
 from annotation.forms.votes import DIMENSION_HELP, DIMENSION_KEY, UID
 from core.api.description import Why, place
 from core.api.description import answers as core_answers
-from workers.api.steering import action_of
+from workers.api.job_actions import action_of
 
 SLUG = place("slug", "The project.", {"type": "string", "pattern": r"^[-a-zA-Z0-9_]+$", "maxLength": 60})
 STORY = place("story", "uid of the story.", {"type": "string", "pattern": UID})

@@ -19,8 +19,8 @@ from annotation.services.prefill_standing import standings_of
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from workers.api.job_actions import EXAMPLE, do_action, why_refused
 from workers.api.requests import ActionIn
-from workers.api.steering import EXAMPLE, do_action, why_refused
 from workers.services.jobs import require_action
 
 

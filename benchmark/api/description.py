@@ -12,7 +12,7 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from annotation.api.description import SLUG, answers
 from annotation.forms.votes import UID
 from core.api.description import place
-from workers.api.steering import action_of
+from workers.api.job_actions import action_of
 
 __all__ = ["ACTION", "FILES", "ITEM", "NOT_SHOWN", "RUN", "SLUG", "TABLE", "VERSION", "answers_in"]
 

@@ -38,8 +38,8 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
+from workers.api.job_actions import EXAMPLE, do_action, why_refused
 from workers.api.requests import ActionIn, NothingIn
-from workers.api.steering import EXAMPLE, do_action, why_refused
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""

@@ -286,7 +286,7 @@ BROKEN = [
 
 @pytest.mark.parametrize(("line", "custom_id"), BROKEN)
 def test_a_broken_line_is_unreadable_for_that_one(line, custom_id):
-    found_id, error = openai_batches.read_line(line, openai_batches._result)
+    found_id, error = openai_batches.parse_line(line, openai_batches._result)
     assert (found_id, type(error)) == (custom_id, Unreadable)
 
 
@@ -307,7 +307,7 @@ ERROR = {"message": "Broke off.", "type": "api_error"}
 )
 def test_an_error_beside_an_answer_is_no_answer(module, row):
     line = json.dumps({"custom_id": "u-1"} | row).encode()
-    found_id, error = openai_batches.read_line(line, module._result)
+    found_id, error = openai_batches.parse_line(line, module._result)
     assert (found_id, type(error), error.body) == ("u-1", Unreadable, line.decode())
 
 
@@ -329,7 +329,7 @@ def test_a_line_that_is_no_whole_answer_says_so_and_is_kept(reason, content, sen
         (anthropic_batches, {"result": {"type": "succeeded", "message": {"content": texts, "stop_reason": stop}}}),
     ):
         line = json.dumps({"custom_id": "u-1"} | row).encode()
-        completion = openai_batches.read_line(line, module._result)[1]
+        completion = openai_batches.parse_line(line, module._result)[1]
         assert (completion.stop, completion.problem, completion.body) == (Stop.OTHER, sentence, line.decode())
 
 

@@ -30,7 +30,7 @@ BEHIND = 0.15
 """Seconds of lateness of the fleet that are made up for by sending closer together."""
 UNDER, PROBE = 0.98, 0.005
 """The share of an estimated limit that is used; a first step upward."""
-SETTLED = 1.5
+STEADY = 1.5
 """Seconds between two refusals from which on they give an estimate."""
 FILLED = 5.0
 """Seconds after which what the provider's bucket held before weighs little in an estimate."""
@@ -185,11 +185,11 @@ class RateLimit:
     def _lower(self, position: int, started: float, now: float) -> None:
         lasted = started - self.mark_at
         accepted = position - self.mark_booked - (self.denied - self.mark_denied)
-        limit = max(FLOOR, accepted) / lasted if lasted >= SETTLED else self.speed
+        limit = max(FLOOR, accepted) / lasted if lasted >= STEADY else self.speed
         if limit < self.rate * EVEN:
             limit = math.sqrt(limit * self.rate)  # the limit lies between the mean and what the rate is now
         limit = min(self.rate, max(FLOOR, limit))
-        if lasted >= SETTLED and (not self.filled or lasted > FILLED):
+        if lasted >= STEADY and (not self.filled or lasted > FILLED):
             self.ceiling, self.estimated, self.cuts = limit, not self.filled, 0
             self.rate = limit * UNDER
         elif self.filled:

@@ -83,7 +83,7 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         yield bytes(rest)
 
 
-def read_line(line: bytes, result: Callable[[dict[str, Any]], Completion | BackendError]) -> Result:
+def parse_line(line: bytes, result: Callable[[dict[str, Any]], Completion | BackendError]) -> Result:
     """Read one line of results; `result` reads its object and may raise. An error keeps the line as its body."""
     custom_id = ""
     try:

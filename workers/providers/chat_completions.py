@@ -17,7 +17,7 @@ from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
 from workers.providers.options import check_limits, whole
-from workers.providers.reading import content_text, count_of, is_reported, object_of, read_json, text_or_nothing
+from workers.providers.parsing import content_text, count_of, is_reported, object_of, parse_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import DECLINED, stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
@@ -57,7 +57,7 @@ class ChatBackend:
                         "security": {"bearer_auth": True},
                     },
                 )
-                payload = read_json(response.content)
+                payload = parse_json(response.content)
                 return current.with_body(completion_of(payload, response.headers, usage=self.usage))
             except openai.OpenAIError as error:
                 raise translate(error) from error

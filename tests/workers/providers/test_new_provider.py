@@ -20,7 +20,7 @@ from workers.providers import registry
 from workers.providers.chat_completions import ChatBackend
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.description import Provider
-from workers.providers.reading import count_of, is_reported, object_of
+from workers.providers.parsing import count_of, is_reported, object_of
 from workers.services.endpoints import save_endpoint
 from workers.services.planning import key_of
 

@@ -13,7 +13,7 @@ import anthropic
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Rejected, Unreadable
-from workers.providers.reading import count_of, is_reported, object_of, read_json, text_or_nothing
+from workers.providers.parsing import count_of, is_reported, object_of, parse_json, text_or_nothing
 from workers.providers.statuses import error_of, of_error_in_answer, of_response
 from workers.providers.stops import stop_of, unless_empty, unless_tools
 from workers.providers.wire import exchange
@@ -37,7 +37,7 @@ class AnthropicBackend:
                 response = await self.client.messages.with_raw_response.create(
                     **body, extra_headers={"X-Client-Request-Id": call}
                 )
-                return current.with_body(completion_of(read_json(response.http_response.content), response.headers))
+                return current.with_body(completion_of(parse_json(response.http_response.content), response.headers))
             except (anthropic.AnthropicError, ValueError) as error:
                 raise translate(error) from error
 

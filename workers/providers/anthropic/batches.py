@@ -24,8 +24,8 @@ from workers.providers.batch_results import (
     at_most,
     id_of,
     no_larger,
+    parse_line,
     perhaps_submitted,
-    read_line,
     reading,
     split_lines,
 )
@@ -122,7 +122,7 @@ class AnthropicBatches:
         legible."""
         async with aclosing(self._lines(batch_id)) as lines:
             async for line in lines:
-                yield read_line(line, _result)
+                yield parse_line(line, _result)
 
     async def _lines(self, batch_id: str) -> AsyncGenerator[bytes, None]:
         results = self.client.messages.batches.with_streaming_response.results

@@ -22,8 +22,8 @@ from workers.providers.batch_results import (
     at_most,
     id_of,
     no_larger,
+    parse_line,
     perhaps_submitted,
-    read_line,
     reading,
     split_lines,
 )
@@ -108,7 +108,7 @@ class OpenAIBatches:
         for file in files:
             async with aclosing(self._lines(file)) as lines:
                 async for line in lines:
-                    yield read_line(line, _result)
+                    yield parse_line(line, _result)
 
     async def _lines(self, file: str) -> AsyncGenerator[bytes, None]:
         with reading(openai.OpenAIError, translate):

@@ -1,4 +1,4 @@
-"""Reading of values that a provider may send in any type: the type that is expected, or the value that stands for
+"""Parsing of values that a provider may send in any type: the type that is expected, or the value that stands for
 nothing."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from workers.providers.errors import Unreadable
 MOST = 2**31 - 1
 
 
-def read_json(content: bytes) -> dict[str, Any]:
+def parse_json(content: bytes) -> dict[str, Any]:
     """Return a JSON object. Raises Unreadable for anything else."""
     try:
         payload = json.loads(content.decode("utf-8"))
