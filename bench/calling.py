@@ -108,7 +108,7 @@ def _job(endpoint, calls: int, name: str = "Story"):
 
     register("bench", _Asking())
     keys = [(endpoint, "", f"{name} {at}") for at in range(calls)]
-    return start_job(by="", purpose="bench", title="Bench", items=keys, now=timezone.now())
+    return start_job(by="", handler="bench", title="Bench", items=keys, now=timezone.now())
 
 
 def _timed_run(job) -> tuple[float, float]:

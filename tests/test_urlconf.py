@@ -221,7 +221,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         project=cast.project, role="annotator", token_hash="0" * 64, created_by=cast.alice, expires_at=timezone.now()
     )
     call = _call()
-    job = Job.objects.create(purpose="trial", title="Trial")
+    job = Job.objects.create(handler="trial", title="Trial")
     place = _place(cast.project, call)
     report = _report(place)
     values = {
@@ -315,7 +315,7 @@ def _place(project, call):
         project=project, dataset=dataset, suite="omnitom", title="Run", stages=["label"], level=3,
         prompt_set="omnitom-1",
         params=params, spec=spec,
-        job=Job.objects.create(purpose="evaluation", title="Run", state="finished", outcome="finished"),
+        job=Job.objects.create(handler="evaluation", title="Run", state="finished", outcome="finished"),
     )  # fmt: skip
     entrant = Entrant.objects.create(run=run, endpoint=call.endpoint, position=0, name="tiny")
     return RunItem.objects.create(entrant=entrant, sample=story, stage="label", call=call)

@@ -17,7 +17,7 @@ from django.db.models import Exists, OuterRef
 from annotation.domain.labelling import prompts_of
 from annotation.models import Assignment, Prefill, Project, Story, Suggestion, User
 from annotation.services import audit
-from annotation.services.prefill_handler import PURPOSE
+from annotation.services.prefill_handler import HANDLER
 from annotation.services.prefill_requests import rows_by_story, story_request
 from annotation.services.prefill_scope import PrefillRefused, Scope, check_labels, scope_of
 from core.texts import canonical
@@ -68,7 +68,7 @@ def start_prefill(
             asked_stories = _stories_to_ask(scope_of(project=project, stories=stories))
             job = start_job(
                 by=by.username if by else "",
-                purpose=PURPOSE,
+                handler=HANDLER,
                 title=f"Pre-fill {project.name} with {endpoint.name}",
                 items=[(endpoint, "", story.uid) for story in asked_stories],
                 now=now,

@@ -15,7 +15,7 @@ from workers.models import Call, Item, ItemState
 from workers.providers.contract import Request
 from workers.services.handlers import JobHandler, Received, register
 
-PURPOSE = "prefill"
+HANDLER = "prefill"
 CLOSED_MEANWHILE = "Not asked: every cell of this story has a vote or a suggestion by now."
 
 
@@ -107,4 +107,4 @@ def _closed(open_: Set[tuple[int, str]], cells: int) -> str:
 
 
 def register_handler() -> None:
-    register(PURPOSE, PrefillHandler())
+    register(HANDLER, PrefillHandler())

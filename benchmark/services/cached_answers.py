@@ -10,10 +10,10 @@ from benchmark.services.asking import prompts_of, stage_request
 from benchmark.services.estimates import Cached, Part, stages_asked
 from benchmark.services.judge_test_calls import calls_of
 from benchmark.services.judge_test_calls import request_of as test_request
-from benchmark.services.judge_tests import PURPOSE as TESTS
+from benchmark.services.judge_tests import HANDLER as TESTS
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.plans import Plan
-from benchmark.services.runs import PURPOSE
+from benchmark.services.runs import HANDLER
 from benchmark.services.stored_plans import draft_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
@@ -102,7 +102,7 @@ class _Seeker:
 
 
 def _has_answers(endpoint: Endpoint) -> bool:
-    return Call.objects.filter(endpoint=endpoint, purpose__in=(PURPOSE, TESTS), state__in=COMPLETED).exists()
+    return Call.objects.filter(endpoint=endpoint, handler__in=(HANDLER, TESTS), state__in=COMPLETED).exists()
 
 
 def _completed_answers(endpoint: Endpoint, requests: Mapping[tuple[int, int], Request], *, texts: bool) -> Answers:

@@ -20,7 +20,7 @@ from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.reports import REPORTS, forget_report
-from benchmark.services.runs import PURPOSE, READ_AGAIN, note_later
+from benchmark.services.runs import HANDLER, READ_AGAIN, note_later
 from benchmark.services.steering import not_steered
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
@@ -278,4 +278,4 @@ def _store_parsed(run_items: Sequence[RunItem], failed: list[str] | None = None)
 
 
 def register_handler() -> None:
-    register(PURPOSE, EvaluationHandler())
+    register(HANDLER, EvaluationHandler())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmark.models import JudgeTestItem
 from benchmark.services.judge_test_calls import counts_of, draft_run, request_of
-from benchmark.services.judge_tests import PURPOSE
+from benchmark.services.judge_tests import HANDLER
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import UNREADABLE
@@ -63,4 +63,4 @@ def _held(items: Sequence[Item]) -> dict[int, JudgeTestItem]:
 
 
 def register_handler() -> None:
-    register(PURPOSE, JudgeTestHandler())
+    register(HANDLER, JudgeTestHandler())

@@ -21,7 +21,7 @@ from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
 
-PURPOSE = "judge-test"
+HANDLER = "judge-test"
 SELF_TEST = "self-test"
 """What estimates and items call it, where a stage stands else."""
 
@@ -121,7 +121,7 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
     items = [(run.judge, SELF_TEST, str(story.pk)) for story, _ in calls]
     try:
         job = start_job(
-            by=by.username if by else "", purpose=PURPOSE, title=f"Self-test of the judge {run.judge.name}"[:200],
+            by=by.username if by else "", handler=HANDLER, title=f"Self-test of the judge {run.judge.name}"[:200],
             items=items, now=now,
             params={"project": run.project.slug}, budget=run.job.budget, batch=run.job.batch,
         )  # fmt: skip

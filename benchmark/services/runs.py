@@ -29,7 +29,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from workers.services.jobs import JobRefused, open_job
 
-PURPOSE = "evaluation"
+HANDLER = "evaluation"
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """What a run's `spec.later` lists."""
 BESIDE = "This run stands beside {of} as its control: what is done to that one is done to its controls too."
@@ -105,7 +105,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     title = title_of(plan)
     endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
     job = open_job(
-        by=by.username if by else "", purpose=PURPOSE, title=title, endpoints=endpoints,
+        by=by.username if by else "", handler=HANDLER, title=title, endpoints=endpoints,
         params={"project": project.slug}, budget=plan.budget, batch=plan.batch,
     )  # fmt: skip
     run = draft_of(plan, stories)

@@ -88,7 +88,7 @@ class TestRound:
         found = list(Suggestion.objects.select_related("call"))
         assert len(found) == 5 * 2 * CELLS
         assert all(DEFAULT_SCHEMA.is_legal(one.dimension, one.label) for one in found)
-        assert {one.call.purpose for one in found} == {"prefill"}
+        assert {one.call.handler for one in found} == {"prefill"}
         assert Call.objects.count() == 5
         assert found[0].source == "tiny (tiny-1)"
         with pytest.raises(PrefillRefused, match="has a vote or a suggestion already"):

@@ -88,8 +88,8 @@ def test_work_on_runs_is_called_evaluation(model):
     at = {name: held["columns"].index(name) for name in ("id", "purpose")}
     then = {row[at["id"]]: row[at["purpose"]] for row in held["rows"]}
     assert {"omnitom"} < set(then.values())
-    renamed = {pk: "evaluation" if purpose == "omnitom" else purpose for pk, purpose in then.items()}
-    assert dict(model.objects.values_list("pk", "purpose")) == renamed
+    renamed = {pk: "evaluation" if handler == "omnitom" else handler for pk, handler in then.items()}
+    assert dict(model.objects.values_list("pk", "handler")) == renamed
 
 
 def test_samples_are_named_and_clustered_by_their_stories():

@@ -17,7 +17,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate_of, parts_of
 from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import PURPOSE, SELF_TEST, start_test
+from benchmark.services.judge_tests import HANDLER, SELF_TEST, start_test
 from benchmark.services.judge_versions import version_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
@@ -139,10 +139,10 @@ def test_the_page_says_why_a_kind_has_no_figure(db, omniscient, cast, client, tm
 def test_one_version_is_tested_once_and_another_form_or_prompt_is_another_version(dataset, omniscient):
     judge = endpoint("mute", options={"default": "no"})
     first = seen_through(launched(dataset, [omniscient], judge))
-    made = Call.objects.filter(purpose=PURPOSE).count()
+    made = Call.objects.filter(handler=HANDLER).count()
     assert made == 8
     second = seen_through(launched(dataset, [omniscient], judge, limit=3))
-    assert version_of(first) == version_of(second) and Call.objects.filter(purpose=PURPOSE).count() == made
+    assert version_of(first) == version_of(second) and Call.objects.filter(handler=HANDLER).count() == made
     assert JudgeTest.objects.count() == 1
     others = [
         launched(dataset, [omniscient], judge, **plan)
@@ -165,8 +165,8 @@ def test_the_estimate_states_calls_and_money_before_and_what_the_ledger_has(data
     assert len(found.stories) == 2, "stories of the self-test are not the run's"
     seen_through(start_run(by=None, plan=plan, now=timezone.now()))
     assert SELF_TEST not in {part.stage for part in parts_of(plan, stories)}
-    sent = sum(call.input_tokens or 0 for call in Call.objects.filter(purpose=PURPOSE))
-    assert Call.objects.filter(purpose=PURPOSE).count() == line.calls and (not sent or line.input_tokens >= sent / 3)
+    sent = sum(call.input_tokens or 0 for call in Call.objects.filter(handler=HANDLER))
+    assert Call.objects.filter(handler=HANDLER).count() == line.calls and (not sent or line.input_tokens >= sent / 3)
 
 
 def test_a_cancelled_test_is_made_anew(dataset, omniscient):
@@ -177,7 +177,7 @@ def test_a_cancelled_test_is_made_anew(dataset, omniscient):
     assert summaries_of([run])[run.pk]["state"] == "not tested"
     again = start_test(by=None, run=run, now=timezone.now())
     run_to_end(job=again.job)
-    assert JudgeTest.objects.count() == 1 and Call.objects.filter(purpose=PURPOSE).count() == 8
+    assert JudgeTest.objects.count() == 1 and Call.objects.filter(handler=HANDLER).count() == 8
     with pytest.raises(RunRefused, match="has its self-test already"):
         start_test(by=None, run=run, now=timezone.now())
 

@@ -51,7 +51,7 @@ def start(*, url: str, calls: int, batch: bool) -> str:
     endpoint = Endpoint.objects.filter(name="tiny").first() or save_endpoint(by="", values=_tiny(url))
     number = Job.objects.count()
     items = [(endpoint, "", f"{number}-{at}") for at in range(calls)]
-    return start_job(by="", purpose="chaos", title=f"Chaos {number}", items=items, now=timezone.now(), batch=batch).uid
+    return start_job(by="", handler="chaos", title=f"Chaos {number}", items=items, now=timezone.now(), batch=batch).uid
 
 
 def _tiny(url: str) -> dict:

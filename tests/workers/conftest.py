@@ -81,7 +81,7 @@ def make_endpoint(db):
 def start(trial):
     def begin(endpoint, keys, **fields):
         items = [(endpoint, "", key) for key in keys]
-        return jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
+        return jobs.start_job(by="alice", handler="trial", title="Trial", items=items, now=timezone.now(), **fields)
 
     return begin
 

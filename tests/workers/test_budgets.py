@@ -37,7 +37,7 @@ def two_endpoints(make_endpoint, trial):
 
     def begin(**fields):
         items = [(first, "", "a"), (second, "", "b")]
-        job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now(), **fields)
+        job = jobs.start_job(by="alice", handler="trial", title="Trial", items=items, now=timezone.now(), **fields)
         for endpoint in (first, second):
             claims.plan_ahead(endpoint=endpoint, backend=registry.make(endpoint.spec), now=timezone.now())
         return job, (first, second)

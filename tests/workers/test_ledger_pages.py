@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 def test_the_ledger_finds_by_every_field(page, make_endpoint, make_call):
     other = make_endpoint(name="other")
-    first = make_call(answer="The key is in the bag", purpose="prefill", request_id="req-1")
+    first = make_call(answer="The key is in the bag", handler="prefill", request_id="req-1")
     second = make_call(other, state="failed", answer="", problem="No.", finished_at=datetime(2026, 3, 5, tzinfo=UTC))
 
     def found(**query) -> list[str]:
@@ -163,7 +163,7 @@ def test_an_answer_of_any_kind_has_a_page(page, make_call, answer):
 def test_questions_and_answers_are_text_and_nothing_else(page, make_call, make_endpoint):
     body = {"messages": [{"role": HOSTILE, "content": HOSTILE}], HOSTILE: HOSTILE}
     plain = make_call(body=body, answer=HOSTILE, reasoning=HOSTILE, answered_by=HOSTILE, request_id=HOSTILE)
-    as_json = make_call(answer=json.dumps({"a": HOSTILE}), problem=HOSTILE, purpose=HOSTILE[:30])
+    as_json = make_call(answer=json.dumps({"a": HOSTILE}), problem=HOSTILE, handler=HOSTILE[:30])
     for call in (plain, as_json):
         Attempt.objects.create(
             call=call, number=1, sent_at=call.planned_at, outcome="lost", problem=HOSTILE, headers={HOSTILE: HOSTILE}
@@ -183,8 +183,8 @@ def test_a_call_that_is_not_there(admin):
 def test_money_by_model_day_and_purpose(page, make_endpoint, make_call):
     other = make_endpoint(name="other")
     day = datetime(2026, 3, 5, 12, tzinfo=UTC)
-    make_call(cost=Decimal("1.5"), purpose="prefill", finished_at=day)
-    make_call(other, cost=Decimal("0.25"), purpose="bench", finished_at=day, state="truncated")
+    make_call(cost=Decimal("1.5"), handler="prefill", finished_at=day)
+    make_call(other, cost=Decimal("0.25"), handler="bench", finished_at=day, state="truncated")
     lost = make_call(other, state="failed", cost=Decimal(0), finished_at=day)
     Attempt.objects.create(call=lost, number=1, sent_at=day, outcome="unknown")
     # 1.5 + 0.25 of two answers; the failed call is none, its lost attempt may have been charged

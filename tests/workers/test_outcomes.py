@@ -88,7 +88,7 @@ def test_retrying_opens_the_job_and_the_outcome_is_computed_anew(worked, run_wor
 @pytest.mark.parametrize("values", [{"state": "finished"}, {"state": "running", "outcome": "failed"}])
 def test_the_database_holds_state_and_outcome_together(worked, values):
     with pytest.raises(IntegrityError), transaction.atomic():
-        Job.objects.create(purpose="trial", title="Trial", **values)
+        Job.objects.create(handler="trial", title="Trial", **values)
 
 
 HELD_TOGETHER = "finished_job_has_outcome"

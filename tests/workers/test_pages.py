@@ -108,7 +108,7 @@ def _run_that_judges(endpoint, project) -> None:
         project=project, version=1, digest="0" * 64, schema_version="1", rule_version="1", stories_count=0,
         propositions_count=0,
     )  # fmt: skip
-    job = Job.objects.create(purpose="benchmark", title="Run")
+    job = Job.objects.create(handler="benchmark", title="Run")
     Run.objects.create(
         project=project, dataset=dataset, job=job, judge=endpoint, stages=["judge"], level=1, form="text"
     )

@@ -241,7 +241,7 @@ def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, sta
 def test_a_job_moves_from_its_source_states_alone(transition, before):
     _, move, sources, target = transition
     outcome = Outcome.FINISHED if before == JobState.FINISHED else ""
-    job = Job.objects.create(purpose="trial", title="Trial", state=before, outcome=outcome, note="Why.", budget=2)
+    job = Job.objects.create(handler="trial", title="Trial", state=before, outcome=outcome, note="Why.", budget=2)
     reaches(job, move, sources, target)
 
 
@@ -250,7 +250,7 @@ def test_every_transition_of_jobs_is_tried():
 
 
 def test_a_pause_and_a_resumption_keep_what_they_are_not_told():
-    job = Job.objects.create(purpose="trial", title="Trial", note="Why.", budget=2)
+    job = Job.objects.create(handler="trial", title="Trial", note="Why.", budget=2)
     rows_of(job).pause()
     assert rows_of(job).values_list("note", "budget").get() == ("Why.", 2)
     rows_of(job).resume()
@@ -270,7 +270,7 @@ def test_a_worker_ends_once(transition, before):
 @pytest.mark.parametrize("transition", BATCHES, ids=lambda case: f"{case[0]}-{case[3]}")
 def test_a_batch_moves_from_its_source_states_alone(make_endpoint, transition, before):
     _, move, sources, target = transition
-    job = Job.objects.create(purpose="trial", title="Trial", batch=True)
+    job = Job.objects.create(handler="trial", title="Trial", batch=True)
     watcher = Worker.objects.create(host="h", pid=1, started_at=NOW, heartbeat_at=NOW)
     batch = Batch.objects.create(job=job, endpoint=make_endpoint(), state=before, provider_id="there", worker=watcher)
     reaches(batch, move, sources, target)

@@ -69,7 +69,7 @@ def test_sums_say_what_they_do_not_hold():
 def test_commands_print_the_known_part_and_how_many_calls_have_no_price(unpriced, trial, capsys):
     priced = unpriced(price_input=Decimal(1000), price_output=Decimal(1000))
     items = [(priced, "", "a"), (unpriced(), "", "b"), (unpriced(), "", "c")]
-    job = jobs.start_job(by="alice", purpose="trial", title="Trial", items=items, now=timezone.now())
+    job = jobs.start_job(by="alice", handler="trial", title="Trial", items=items, now=timezone.now())
     call_command("work", "--job", job.uid, "--json")
     cost = Call.objects.get(endpoint=priced).cost
     result = json.loads(capsys.readouterr().out)

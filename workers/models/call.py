@@ -117,7 +117,7 @@ class Call(OpaqueModel):
     revision = models.CharField(max_length=100, blank=True)
     body = models.TextField(help_text="Canonical JSON, as it was hashed.")
     sample = models.PositiveIntegerField(default=0)
-    purpose = models.CharField(max_length=30, blank=True)
+    handler = models.CharField(max_length=30, blank=True)
 
     state = models.CharField(max_length=10, choices=CallState.choices, default=CallState.PLANNED)
     worker = models.ForeignKey(Worker, models.SET_NULL, null=True, blank=True, related_name="calls")

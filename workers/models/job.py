@@ -71,13 +71,13 @@ class JobQuerySet(models.QuerySet):
 
 
 class Job(OpaqueModel):
-    """Many items of work of one kind. `purpose` names the `JobHandler` that the app above registered for them
+    """Many items of work of one kind. `handler` names the `JobHandler` that the app above registered for them
     (workers/services/handlers.py).
 
     `outcome` is written with the state `finished`, and only then (workers/services/delivery.py).
     """
 
-    purpose = models.CharField(max_length=30)
+    handler = models.CharField(max_length=30)
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
     outcome = models.CharField(max_length=8, choices=JobOutcome.choices, blank=True)

@@ -28,7 +28,7 @@ def deliver(answered: Sequence[tuple[Item, Call]], *, now: datetime, jobs: Itera
         return end_jobs(jobs, now=now)
     groups: dict[str, list[tuple[Item, Call]]] = defaultdict(list)
     for item, call in answered:
-        groups[item.job.purpose].append((item, call))
+        groups[item.job.handler].append((item, call))
     rows = []
     for name, group in groups.items():
         received = _received(name, group)
@@ -60,7 +60,7 @@ def end_jobs(jobs: Iterable[int], *, now: datetime) -> None:
         return
     open_items = Item.objects.filter(job=OuterRef("pk")).still_open()
     for job in Job.objects.filter(~Exists(open_items), pk__in=ids).unended():
-        handler = handler_of(job.purpose)
+        handler = handler_of(job.handler)
         outcome = _outcome(job, handler.failed_before(job))
         if Job.objects.filter(pk=job.pk).finish(outcome, now=now):
             handler.finished(job)
@@ -81,7 +81,7 @@ def refresh_outcome(job: int) -> None:
     again."""
     finished = Job.objects.select_for_update().filter(pk=job, state=JobState.FINISHED).first()
     if finished is not None:
-        failed_before = handler_of(finished.purpose).failed_before(finished)
+        failed_before = handler_of(finished.handler).failed_before(finished)
         Job.objects.filter(pk=job).change_outcome(_outcome(finished, failed_before))
 
 

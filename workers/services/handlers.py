@@ -48,12 +48,12 @@ _HANDLERS: dict[str, JobHandler] = {}
 
 
 def register(name: str, handler: JobHandler) -> None:
-    """Register the handler of jobs whose `purpose` is `name`."""
+    """Register the handler of jobs whose `handler` is `name`."""
     _HANDLERS[name] = handler
 
 
 def handler_of(name: str) -> JobHandler:
-    """Return the handler of jobs whose `purpose` is `name`. Raises LookupError where no app registered one."""
+    """Return the handler of jobs whose `handler` is `name`. Raises LookupError where no app registered one."""
     if name not in _HANDLERS:
         raise LookupError(f"No app registered a handler for {name!r} jobs.")
     return _HANDLERS[name]
@@ -62,5 +62,5 @@ def handler_of(name: str) -> JobHandler:
 def closed(job: Job) -> str:
     """Return why nothing is to be done to a job any more, in one sentence; empty where something can, and where no app
     knows the job."""
-    handler = _HANDLERS.get(job.purpose)
+    handler = _HANDLERS.get(job.handler)
     return handler.closed(job) if handler else ""

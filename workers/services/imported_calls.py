@@ -14,7 +14,7 @@ from workers.providers.imported import IMPORTED
 from workers.services.delivery import deliver, end_jobs
 
 _AT_ONCE = 500
-_COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "purpose", "planned_at")
+_COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "handler", "planned_at")
 
 
 @dataclass(frozen=True, slots=True)

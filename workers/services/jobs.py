@@ -29,7 +29,7 @@ class JobRefused(ValueError):
 def start_job(
     *,
     by: str,
-    purpose: str,
+    handler: str,
     title: str,
     items: Iterable[tuple[Endpoint, str, str]],
     now: datetime,
@@ -37,13 +37,13 @@ def start_job(
     budget: Decimal | None = None,
     batch: bool = False,
 ) -> Job:
-    """Start a job of (endpoint, stage, key) items. `purpose` names its handler. Raises JobRefused without items, or
+    """Start a job of (endpoint, stage, key) items. `handler` names its handler. Raises JobRefused without items, or
     where an endpoint cannot do it."""
     items = list(items)
     if not items:
         raise JobRefused("There is nothing to do: no item was chosen.")
     endpoints = {endpoint.pk: endpoint for endpoint, _, _ in items}.values()
-    job = open_job(by=by, purpose=purpose, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch)
+    job = open_job(by=by, handler=handler, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch)
     add_items(job=job, items=items, now=now)
     return job
 
@@ -51,7 +51,7 @@ def start_job(
 def open_job(
     *,
     by: str,
-    purpose: str,
+    handler: str,
     title: str,
     endpoints: Iterable[Endpoint],
     params: Mapping[str, Any] | None = None,
@@ -67,7 +67,7 @@ def open_job(
             raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
         check_price(endpoint, budget)
     return Job.objects.begin(
-        purpose=purpose, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
+        handler=handler, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
     )
 
 

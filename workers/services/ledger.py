@@ -1,4 +1,4 @@
-"""Reading the ledger: search, and money by endpoint, day and purpose."""
+"""Reading the ledger: search, and money by endpoint, day and handler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BEGINNING = 100
 
 
 def search(
-    *, text: str = "", endpoint: str = "", state: str = "", purpose: str = "", day: date | None = None
+    *, text: str = "", endpoint: str = "", state: str = "", handler: str = "", day: date | None = None
 ) -> QuerySet[Call]:
     """Return calls, newest first, each with the beginning of its answer as `beginning`: fifty whole answers can be
     hundreds of megabytes.
@@ -32,8 +32,8 @@ def search(
         calls = calls.filter(endpoint__name=endpoint)
     if state:
         calls = calls.filter(state=state)
-    if purpose:
-        calls = calls.filter(purpose=purpose)
+    if handler:
+        calls = calls.filter(handler=handler)
     if day:
         calls = calls.filter(finished_at__date=day)
     return calls
@@ -51,13 +51,13 @@ _SUMS = {
 
 
 def spending(by: str) -> list[dict]:
-    """Return completed calls, tokens and dollars by endpoint, day or purpose; days newest first, the others dearest
+    """Return completed calls, tokens and dollars by endpoint, day or handler; days newest first, the others dearest
     first."""
     calls = Call.objects.completed()
     if by == "day":
         days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
         return [with_money(row) for row in days]
-    column = {"endpoint": "endpoint__name", "purpose": "purpose"}[by]
+    column = {"endpoint": "endpoint__name", "handler": "handler"}[by]
     rows = calls.values(column).annotate(**_SUMS).order_by("-total_cost", column)
     return [with_money(row | {"group": row[column]}) for row in rows]
 

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 AHEAD, CHUNK = 256, 64
 """How many items are planned ahead of their claim, and how many in one step."""
 _CALL_COLUMNS = [
-    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "purpose", "reserved_cost",
+    "uid", "key", "endpoint", "provider", "model", "revision", "body", "sample", "handler", "reserved_cost",
     "planned_at",
 ]  # fmt: skip
 
@@ -76,7 +76,7 @@ def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:
 def _requests(items: Sequence[Item]):
     by_handler: dict[str, list[Item]] = defaultdict(list)
     for item in items:
-        by_handler[item.job.purpose].append(item)
+        by_handler[item.job.handler].append(item)
     for name, group in by_handler.items():
         try:
             requests = handler_of(name).ask(group)
@@ -104,7 +104,7 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
 
 def _row(endpoint: Endpoint, item: Item, request: Request, key: str, body: str, now: datetime) -> tuple:
     """Return the values of a planned call, in the order of `_CALL_COLUMNS`."""
-    values = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.purpose)
+    values = (endpoint.provider, endpoint.model, endpoint.revision, body, request.sample, item.job.handler)
     reserved = reserve(endpoint, body, request.max_tokens, batch=item.job.batch)
     return new_uid(), key, endpoint.pk, *values, reserved, now
 

@@ -45,16 +45,18 @@ def ledger(request: HttpRequest) -> HttpResponse:
         "states": [*CallState.choices, LOST],
         "lost": service.lost_answers(),
         "endpoints": Endpoint.objects.values_list("name", flat=True),
-        "purposes": Job.objects.order_by("purpose").values_list("purpose", flat=True).distinct(),
+        "purposes": Job.objects.order_by("handler").values_list("handler", flat=True).distinct(),
     }
     return render(request, "workers/ledger.html", context)
 
 
 def _calls(chosen: dict) -> QuerySet[Call]:
+    handler = chosen.get("purpose", "")  # people look for what a call was for
+    filters = {name: value for name, value in chosen.items() if name != "purpose"} | {"handler": handler}
     if chosen.get("state") != LOST[0]:
-        return service.search(**chosen)
+        return service.search(**filters)
     lost = Attempt.objects.lost().filter(call=OuterRef("pk"))
-    return service.search(**chosen | {"state": ""}).filter(Exists(lost))
+    return service.search(**filters | {"state": ""}).filter(Exists(lost))
 
 
 @site_admin
@@ -156,7 +158,7 @@ def _showable(value: Any) -> Any:
 @require_GET
 def spending(request: HttpRequest) -> HttpResponse:
     by = request.GET.get("by") if request.GET.get("by") in GROUPINGS else "endpoint"
-    rows = [row | _group(by, row["group"]) for row in service.spending(by)]
+    rows = [row | _group(by, row["group"]) for row in service.spending("handler" if by == "purpose" else by)]
     most = max((row["total_cost"] or 0 for row in rows), default=0)
     context = {
         "by": by,

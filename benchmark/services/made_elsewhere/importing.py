@@ -26,7 +26,7 @@ from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
-from benchmark.services.runs import PURPOSE
+from benchmark.services.runs import HANDLER
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
@@ -249,7 +249,7 @@ def _run(by: User | None, preview: Preview, now: datetime) -> Run:
         **versions(),
     }  # fmt: skip
     run.job = Job.objects.create(
-        purpose=PURPOSE,
+        handler=HANDLER,
         title=title,
         params={"project": plan.dataset.project.slug},
         created_by=by.username if by else "",
