@@ -22,6 +22,7 @@ from annotation.models import (
     adjudication_queue,
     workload,
 )
+from core.reads import Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +99,22 @@ def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
 
     One query without the long texts, because every saved vote comes through here.
     """
-    assignments = (
-        Assignment.objects.active()
-        .filter(story__uid=story_uid, story__project__slug=slug, annotator_id=user.pk)
-        .filter(story__project__memberships__user_id=user.pk)
-        .select_related("story__project")
-        .only(
-            "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share",
-            "story__uid", "story__number", "story__language", "story__project__slug",
-            "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_name",
-            "story__project__schema_version",
-            "story__project__rule_version", "story__project__speed_floor_ms",
-        )
-    )  # fmt: skip
-    try:
-        return assignments.get()
-    except Assignment.DoesNotExist:
-        raise Http404("This story is not assigned to you.") from None
+    found = _ASSIGNMENT_OF(story=story_uid, project=slug, user=user.pk)
+    if not found:
+        raise Http404("This story is not assigned to you.")
+    return found[0]
+
+
+_ASSIGNMENT_OF = Read[Assignment](
+    lambda given: Assignment.objects.active()
+    .filter(story__uid=given.story, story__project__slug=given.project, annotator_id=given.user)
+    .filter(story__project__memberships__user_id=given.user)
+    .select_related("story__project")
+    .only(
+        "annotator_id", "slot", "arms_drawn_at", "arms_seed", "arms_unit", "blind_share", "reveal_share",
+        "story__uid", "story__number", "story__language", "story__project__slug",
+        "story__project__overlap", "story__project__unanimity_dimensions", "story__project__schema_name",
+        "story__project__schema_version",
+        "story__project__rule_version", "story__project__speed_floor_ms",
+    )
+)  # fmt: skip

@@ -10,6 +10,7 @@ from annotation.domain.resolution import Outcome, resolve
 from annotation.models import GoldLabel, Method, Project, User, Vote
 from annotation.services.gold import Change, State, ready_gold, write_gold
 from core.bulk import ReadyRows
+from core.reads import Read
 
 Cell = tuple[int, str]
 """(proposition id, dimension key)"""
@@ -112,8 +113,13 @@ def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
     return votes_by_cell
 
 
-def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:
-    rows = GoldLabel.objects.filter(
-        proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells}
+_GOLD_OF = Read[GoldLabel](
+    lambda given: GoldLabel.objects.filter(
+        proposition_id__in=given.propositions, dimension__in=given.dimensions
     ).select_for_update()
+)
+
+
+def _gold_of(cells: set[Cell]) -> dict[Cell, GoldLabel]:
+    rows = _GOLD_OF(propositions=sorted({cell[0] for cell in cells}), dimensions=sorted({cell[1] for cell in cells}))
     return {(gold.proposition_id, gold.dimension): gold for gold in rows}

@@ -16,6 +16,7 @@ from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
 from annotation.services.resolution import Cell, resolve_cells
 from core.bulk import write_few
+from core.reads import Read
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)
@@ -91,6 +92,27 @@ _EVENT = (
     "received_at", "origin",
 )  # fmt: skip
 
+# The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
+_LOCKED = Read[tuple[str, int, str]](
+    lambda given: (
+        Proposition.objects.live_gold()
+        .filter(table__story_id=given.story, uid__in=given.uids)
+        .order_by("id")
+        .select_for_update(of=("self",))
+        .values_list("uid", "id", "actor")
+    )
+)
+_VOTES_ON = Read[tuple](
+    lambda given: (
+        Vote.objects.filter(proposition_id__in=given.propositions).order_by("annotator_id").values_list(*_VOTE)
+    )
+)
+_KNOWN = Read[tuple[str, bool, int, str]](
+    lambda given: VoteEvent.objects.filter(annotator_id=given.annotator, client_key__in=given.keys).values_list(
+        "client_key", "applied", "proposition_id", "dimension"
+    )
+)
+
 
 @transaction.atomic
 def save_votes(
@@ -104,11 +126,7 @@ def save_votes(
     EARLIEST.
     """
     _check(assignment, changes, now)
-    # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
-    rows = Proposition.objects.live_gold().filter(
-        table__story_id=assignment.story_id, uid__in={change.proposition for change in changes}
-    )
-    locked = list(rows.order_by("id").select_for_update(of=("self",)).values_list("uid", "id", "actor"))
+    locked = _LOCKED(story=assignment.story_id, uids=sorted({change.proposition for change in changes}))
     ids = {uid: pk for uid, pk, _ in locked}
     missing = next((change.proposition for change in changes if change.proposition not in ids), None)
     if missing:
@@ -134,8 +152,7 @@ def _votes_on(by: User, propositions) -> tuple[dict[Cell, Standing], dict[Cell, 
     """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
     own_votes: dict[Cell, Standing] = {}
     others: dict[Cell, list[dict]] = defaultdict(list)
-    rows = Vote.objects.filter(proposition_id__in=propositions).order_by("annotator_id").values_list(*_VOTE)
-    for proposition, dimension, annotator, *vote in rows:
+    for proposition, dimension, annotator, *vote in _VOTES_ON(propositions=list(propositions)):
         standing = Standing(*vote)
         if annotator == by.pk:
             own_votes[proposition, dimension] = standing
@@ -185,10 +202,7 @@ def _known(by, changes, ids) -> dict[str, bool]:
         ):
             raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
     applied_by_key = {}
-    rows = VoteEvent.objects.filter(annotator=by, client_key__in=list(cells))
-    for idempotency_key, applied, proposition, dimension in rows.values_list(
-        "client_key", "applied", "proposition_id", "dimension"
-    ):
+    for idempotency_key, applied, proposition, dimension in _KNOWN(annotator=by.pk, keys=list(cells)):
         if (proposition, dimension) != (ids[cells[idempotency_key][0]], cells[idempotency_key][1]):
             raise Refused(f"The key {idempotency_key} was used for another cell; every change needs a key of its own.")
         applied_by_key[idempotency_key] = applied

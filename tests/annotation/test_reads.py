@@ -1,0 +1,68 @@
+"""A query that is written once answers as the queryset that it was written by."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotation.models import Assignment, Proposition, Story, Vote
+from core.reads import Read
+
+pytestmark = pytest.mark.django_db
+
+
+def test_lists_of_any_length_are_filled_in(make_story):
+    story = make_story()
+    uids = list(Proposition.objects.gold_of(story).values_list("uid", flat=True))
+    written = []
+
+    def by_uid(given):
+        written.append(given)
+        return Proposition.objects.filter(table__story_id=given.story, uid__in=given.uids).order_by("position")
+
+    read = Read[tuple](lambda given: by_uid(given).values_list("uid", "position"))
+    for asked in (uids, uids[:1], uids[1:], list(reversed(uids))):
+        expected = Proposition.objects.filter(uid__in=asked).order_by("position").values_list("uid", "position")
+        assert read(story=story.pk, uids=asked) == list(expected)
+    assert read(story=0, uids=uids) == []
+    assert len(written) == 2  # for one uid and for two
+
+
+def test_instances_are_as_the_orm_makes_them(make_story, seat, django_assert_num_queries):
+    seats = seat(make_story())
+    read = Read[Assignment](
+        lambda given: (
+            Assignment.objects.filter(slot=2, annotator_id=given.user)
+            .select_related("story__project")
+            .only("slot", "story__uid", "story__project__unanimity_dimensions")
+        )
+    )
+    with django_assert_num_queries(1):
+        (found,) = read(user=seats[1].annotator_id)
+        assert (found, found.slot) == (seats[1], 2)
+        assert found.story.uid == seats[1].story.uid
+        assert found.story.project.unanimity_dimensions == []
+    with django_assert_num_queries(1):
+        assert found.story.number == seats[1].story.number  # deferred
+    assert read(user=seats[0].annotator_id) == []
+
+
+def test_moments_and_texts_are_filled_in_as_the_database_holds_them(make_story, seat, cast_vote):
+    seats = seat(make_story())
+    row = Proposition.objects.gold_of(seats[0].story).first()
+    now = timezone.now()
+    cast_vote(seats[0], row, "order", "1", at=now)
+    read = Read[tuple](
+        lambda given: Vote.objects.filter(changed_at__gte=given.since, label=given.label).values_list("changed_at")
+    )
+    assert read(since=now, label="1") == [(now,)]
+    assert read(since=now, label="0") == read(since=now + timedelta(seconds=1), label="1") == []
+
+
+def test_what_the_query_always_says_stays(make_story):
+    story, other = make_story(), make_story(2)
+    read = Read[Story](lambda given: Story.objects.filter(number=story.number, project_id=given.project))
+    assert read(project=story.project_id) == [story]
+    assert other.project_id == story.project_id
