@@ -16,7 +16,7 @@ MOST_ROWS = 2_000
 _FIRST_ROWS, _LEAST_ROWS = 500, 50
 _AIM_SECONDS = 0.08
 _GROWTH = 1.5
-# Writers that wait for SQLite's lock ask for it every few milliseconds (config/sqlite).
+# Processes take turns at SQLite's lock (config/sqlite), one transaction each: in a pause others get several.
 _PAUSE_SECONDS = 0.02
 
 

@@ -1,8 +1,8 @@
-"""SQLite for many writers: whoever waits for the write lock asks for it every few milliseconds.
+"""SQLite for many writers: they queue for the write lock, in the order in which they came (`queue.py`).
 
 SQLite's own waiting asks ever more seldom, in the end ten times a second, so that who has waited longest hardly ever
-finds the lock free. Eight annotators beside an import that holds it for 80 ms and leaves it for 30 waited 0.9 s at most
-that way, and 0.1 s this way.
+finds the lock free, and nobody has it while all sleep. Who does not queue (a single statement, another program) can
+still be in the way of the first in the queue, which then asks every few milliseconds.
 """
 
 from __future__ import annotations
@@ -16,14 +16,27 @@ from contextlib import contextmanager
 from django.db import OperationalError
 from django.db.backends.sqlite3 import base
 
+from config.sqlite.queue import StillWaiting, WriterQueue, queue_of
+
 PAUSE_SECONDS = 0.002, 0.008
 """Between two tries, drawn anew each time, so that those who wait do not all come at once."""
 _PRIMARY = 0xFF  # of an extended error code
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    _queue: WriterQueue | None = None
+    """Where this connection has its turn to write."""
+
     def _start_transaction_under_autocommit(self) -> None:
         give_up = time.monotonic() + self._patience
+        self._enter_queue()
+        try:
+            self._begin(give_up)
+        except BaseException:
+            self._leave_queue()
+            raise
+
+    def _begin(self, give_up: float) -> None:
         while True:
             try:
                 with self._asking_once():
@@ -32,6 +45,37 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 if not _is_busy(error) or time.monotonic() >= give_up:
                     raise
             time.sleep(random.uniform(*PAUSE_SECONDS))
+
+    def _commit(self) -> None:
+        super()._commit()
+        self._leave_queue()  # after an error it is rolled back
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()
+        finally:
+            self._leave_queue()
+
+    def _close(self) -> None:
+        try:
+            super()._close()
+        finally:
+            self._leave_queue()
+
+    def _enter_queue(self) -> None:
+        if self.is_in_memory_db():
+            return
+        queue = queue_of(str(self.settings_dict["NAME"]))
+        try:
+            queue.enter(self._patience)
+        except StillWaiting as error:
+            raise OperationalError("database is locked") from error
+        self._queue = queue
+
+    def _leave_queue(self) -> None:
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            queue.leave()
 
     @property
     def _patience(self) -> float:

@@ -10,6 +10,7 @@ from django.db import OperationalError, connection, transaction
 
 from annotation.models import Project
 from config.sqlite import base
+from config.sqlite.queue import queue_of
 
 pytestmark = [
     pytest.mark.once,
@@ -68,3 +69,19 @@ def test_what_is_no_waiting_is_told_at_once(writer, monkeypatch):
     monkeypatch.setattr(base.base.DatabaseWrapper, "_start_transaction_under_autocommit", broken)
     with pytest.raises(OperationalError, match="no such table"), transaction.atomic():
         pass
+
+
+def test_a_transaction_has_its_turn_until_it_ends_however_it_ends():
+    queue = queue_of(str(connection.settings_dict["NAME"]))
+    turns = []
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        turns.append(queue.taken)
+        with transaction.atomic():
+            turns.append(queue.taken)
+        raise ZeroDivisionError
+    turns.append(queue.taken)
+    with transaction.atomic():
+        turns.append(queue.taken)
+        connection.close()
+    turns.append(queue.taken)
+    assert turns == [True, True, False, True, False]
