@@ -75,19 +75,16 @@ def _add_story(category, number: int, people: list[dict]) -> None:
         person["work"].append((story.uid, [row.uid for row in rows]))
 
 
-class Annotator:
-    """One keep-alive connection; a request is bytes, an answer is read by its Content-Length."""
+class Client:
+    """One keep-alive connection of one person; a request is bytes, an answer is read by its Content-Length."""
 
-    def __init__(self, port: int, person: dict) -> None:
-        self.port, self.person = port, person
-        self.random = random.Random(person["user_id"])
+    def __init__(self, port: int, number: int) -> None:
+        self.port, self.random = port, random.Random(number)
         self.acknowledged: dict[tuple[str, str], tuple[str, str]] = {}
         self.requests = 0
         self.errors = 0
         self.waits: list[float] = []
-        self.plan = [(story, uid) for story, uids in person["work"] for uid in uids]
         self.at = 0
-        self.token = uuid.uuid4().hex  # the cookie and the header must agree: 32 characters are a valid CSRF secret
         from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
         self.dimensions = [(dimension.key, dimension.values) for dimension in DEFAULT_SCHEMA.dimensions]
@@ -95,40 +92,26 @@ class Annotator:
     async def connect(self) -> None:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
 
-    async def save(self, cells: int) -> None:
-        story, uid = self.plan[self.at % len(self.plan)]
-        now = datetime.now(UTC).isoformat()
+    def choose(self, cells: int) -> list[tuple[str, str]]:
+        """Return (dimension, label) of so many cells of a proposition."""
         start = self.random.randrange(7)
         chosen = [self.dimensions[(start + at) % 7] for at in range(cells)]
-        changes = [
-            {
-                "proposition": uid,
-                "dimension": key,
-                "label": self.random.choice(values),
-                "changed_at": now,
-                "client_key": f"{uuid.uuid4().hex}",
-                "duration_ms": 900,
-            }
-            for key, values in chosen
-        ]
-        self.at += 1
+        return [(key, self.random.choice(values)) for key, values in chosen]
+
+    async def timed(self, path: str, headers: str, content: dict) -> bool:
+        """Post, count and time; return whether it was accepted."""
+        body = json.dumps(content).encode()
         began = time.perf_counter()
-        status = await self._post(
-            f"/p/{self.person['slug']}/work/{story}/votes/", json.dumps({"changes": changes}).encode()
-        )
+        accepted = await self._post(path, headers, body) == 200
         self.waits.append(time.perf_counter() - began)
         self.requests += 1
-        if status == 200:
-            for change in changes:
-                self.acknowledged[uid, change["dimension"]] = (change["label"], change["client_key"])
-        else:
-            self.errors += 1
+        self.errors += not accepted
+        return accepted
 
-    async def _post(self, path: str, body: bytes) -> int:
+    async def _post(self, path: str, headers: str, body: bytes) -> int:
         head = (
             f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: "
-            f"{len(body)}\r\n"
-            f"Cookie: sessionid={self.person['cookie']}; csrftoken={self.token}\r\nX-CSRFToken: {self.token}\r\n\r\n"
+            f"{len(body)}\r\n{headers}\r\n"
         )
         try:
             self.writer.write(head.encode() + body)
@@ -142,5 +125,37 @@ class Annotator:
         length = int(lower.split(b"content-length:")[1].split(b"\r\n")[0]) if b"content-length:" in lower else 0
         await self.reader.readexactly(length)
         if b"connection: close" in lower:
+            self.writer.close()
             await self.connect()
         return int(raw.split(b" ", 2)[1])
+
+
+class Annotator(Client):
+    """An annotator of the product, who goes from proposition to proposition and begins anew after the last."""
+
+    def __init__(self, port: int, person: dict) -> None:
+        super().__init__(port, person["user_id"])
+        self.person = person
+        self.plan = [(story, uid) for story, uids in person["work"] for uid in uids]
+        token = uuid.uuid4().hex  # the cookie and the header must agree: 32 characters are a valid CSRF secret
+        self.headers = f"Cookie: sessionid={person['cookie']}; csrftoken={token}\r\nX-CSRFToken: {token}\r\n"
+
+    async def save(self, cells: int) -> None:
+        story, uid = self.plan[self.at % len(self.plan)]
+        now = datetime.now(UTC).isoformat()
+        changes = [
+            {
+                "proposition": uid,
+                "dimension": key,
+                "label": label,
+                "changed_at": now,
+                "client_key": f"{uuid.uuid4().hex}",
+                "duration_ms": 900,
+            }
+            for key, label in self.choose(cells)
+        ]
+        self.at += 1
+        path = f"/p/{self.person['slug']}/work/{story}/votes/"
+        if await self.timed(path, self.headers, {"changes": changes}):
+            for change in changes:
+                self.acknowledged[uid, change["dimension"]] = (change["label"], change["client_key"])

@@ -51,11 +51,33 @@ def serve(server: str, port: int, *, workers: int, threads: int, errors: IO | No
     sizes = {"HOST": "127.0.0.1", "PORT": str(port), "WORKERS": str(workers), "THREADS": str(each)}
     filled = arguments.format(port=port, workers=workers, each=each).split()
     process = subprocess.Popen([str(path), *filled], cwd=ROOT, env=os.environ | sizes, stderr=errors)
+    await_port(port, process)
+    return process
+
+
+def await_port(port: int, process: subprocess.Popen) -> None:
+    """Return once `process` answers on a port of loopback. Raises SystemExit where it does not within 60 s."""
     for _ in range(600):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
+            return
         except OSError:
             time.sleep(0.1)
     process.terminate()
     raise SystemExit("The server did not start within 60 s.")
+
+
+def processor_seconds(process: subprocess.Popen, database: str = "") -> float:
+    """Return what a server, its children, and the processes of a PostgreSQL on this machine that serve `database` have
+    taken of processors so far."""
+    seconds = 0.0
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has ended
+        of_server = process.pid in (int(entry.name), int(fields[1]))
+        if of_server or (database and command.startswith("postgres:") and f" {database} " in command):
+            seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
