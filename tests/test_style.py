@@ -1,7 +1,8 @@
-"""Code and templates are formatted and free of what the linter finds, as `make lint` has them."""
+"""Code and templates are formatted and free of what the linter finds, as `make lint` has them; no test measures time."""
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -34,3 +35,26 @@ def test_what_is_not_is_found(command, tmp_path):
     (tmp_path / f"wrong{ending}").write_text(text, encoding="utf-8")
     done = told(command, tmp_path)
     assert done.returncode != 0 and sentence in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+CLOCKS = {"monotonic", "perf_counter", "process_time", "time"}
+
+
+def _measures(node: ast.AST) -> bool:
+    """Whether an assertion is about a difference of a clock's readings: it would fail on a busy machine alone."""
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Sub)]
+    calls = [inner for part in parts for inner in ast.walk(part) if isinstance(inner, ast.Call)]
+    return any(isinstance(call.func, ast.Attribute) and call.func.attr in CLOCKS for call in calls)
+
+
+def measured(source: str) -> list[int]:
+    if not any(f"{clock}()" in source for clock in CLOCKS):
+        return []
+    return [node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assert) and _measures(node)]
+
+
+def test_no_test_measures_time():
+    texts = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    assert {path: lines for path, text in texts.items() if (lines := measured(text))} == {}
+    assert measured("began = time.monotonic()\nassert 1 <= time.monotonic() - began") == [2]
+    assert measured("assert time.monotonic() < end, 'it did not happen in time'") == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,6 +10,7 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from tests.patience import PATIENCE
 from tests.workers.test_vllm_engine import SCHEMA, ScriptedEngine
 from workers.models import Attempt, Call, Item, JobState, Worker, WorkerState
 from workers.providers.contract import Message, Request
@@ -24,16 +24,18 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Engine(ScriptedEngine):
-    """Keeps the sampling parameters too; `dead` times it breaks, `pause` seconds it takes for a list."""
+    """Keeps the sampling parameters too; `dead` times it breaks, and it is busy with a list `until` something."""
 
-    dead, pause = 0, 0.0
+    dead = 0
 
     def __init__(self) -> None:
         super().__init__()
+        self.until = threading.Event()
+        self.until.set()
         self.params_seen: list[dict] = []
 
     def chat(self, messages, sampling_params, use_tqdm):
-        time.sleep(self.pause)
+        assert self.until.wait(PATIENCE)
         self.params_seen += sampling_params
         outputs = super().chat(messages, sampling_params, use_tqdm)
         if self.dead:
@@ -72,6 +74,11 @@ def run(endpoint, **options) -> EngineRunner:
     runner = EngineRunner.of(endpoint.name, stop=options.pop("stop", threading.Event()), **options)
     runner.run()
     return runner
+
+
+def time_passes() -> None:
+    """What waits for its next try may be tried."""
+    Item.objects.update(not_before=timezone.now() - timedelta(hours=1))
 
 
 def states(job) -> dict[str, int]:
@@ -149,7 +156,7 @@ def test_a_dead_engine_is_loaded_anew_and_everything_asked_again(garage, endpoin
     garage.engine.dead = 1
     job = start(endpoint, ["a", "b"])
     run(endpoint)
-    time.sleep(0.05)
+    time_passes()
     run(endpoint)
     assert states(job) == {"done": 2}
     assert (len(garage.loaded), garage.engine.closed) == (2, 1)
@@ -173,13 +180,19 @@ def test_an_engine_that_always_dies_costs_its_items_and_ends(garage, endpoint, s
 
 
 def test_seeing_a_job_through_waits_between_tries(garage, endpoint, start, monkeypatch):
-    # 1 s until the second attempt, looked for every 0.2 s; without the wait there were hundreds of rows
-    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 1.0)
-    garage.engine.dead = 1
+    class Clock(threading.Event):
+        waits = 0
+
+        def wait(self, timeout=None):
+            self.waits += 1
+            time_passes()  # and at no other moment
+            return self.is_set()
+
+    monkeypatch.setattr("workers.domain.retrying.FIRST_PAUSE", 1000.0)
+    garage.engine.dead, clock = 1, Clock()
     job = start(endpoint, ["a"])
-    run_to_end(job=job)
-    assert states(job) == {"done": 1}
-    assert Worker.objects.count() <= 20
+    run_to_end(job=job, stop=clock)
+    assert (states(job), clock.waits) == ({"done": 1}, 1)
 
 
 class Broken:
@@ -200,7 +213,7 @@ def test_a_backend_that_breaks_is_left_at_once_and_loaded_anew(garage, endpoint,
     runner.run()
     assert broken.asked == 1
     assert set(Attempt.objects.values_list("outcome", flat=True)) == {"overloaded"}
-    time.sleep(0.05)
+    time_passes()
     run(endpoint)
     assert states(job) == {"done": 20} and len(garage.loaded) == 2
 
@@ -241,12 +254,20 @@ def _away(*args, **kwargs):
 
 
 def test_heartbeats_go_on_while_the_engine_is_busy(garage, endpoint, start, monkeypatch):
-    monkeypatch.setattr(engine_runner, "HEARTBEAT", 0.05)
-    garage.engine.pause = 0.4
-    start(endpoint, ["a"])
+    beat, beats = engine_runner.heartbeat.beat, []
+
+    def counted(worker) -> None:
+        beat(worker)
+        beats.append(threading.current_thread())
+        if beats.count(threading.current_thread()) == 2 and threading.current_thread() is not threading.main_thread():
+            garage.engine.until.set()
+
+    monkeypatch.setattr(engine_runner, "HEARTBEAT", 0.01)
+    monkeypatch.setattr(engine_runner.heartbeat, "beat", counted)
+    garage.engine.until.clear()
+    job = start(endpoint, ["a"])
     run(endpoint)
-    worker = Worker.objects.get()
-    assert worker.heartbeat_at - worker.started_at > timedelta(seconds=0.2)
+    assert states(job) == {"done": 1} and len(beats) > 2
 
 
 def test_stopping_and_keeping_to_one_job(garage, endpoint, start):
