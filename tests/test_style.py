@@ -1,4 +1,4 @@
-"""Code and templates are formatted and free of what the linter finds, as `make lint` has them; no test measures time."""
+"""Code and templates are formatted and free of what the linter finds (`make lint`); no test measures time."""
 
 from __future__ import annotations
 
