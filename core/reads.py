@@ -1,5 +1,5 @@
 """Queries that the ORM writes once and that are then only filled in: writing one anew takes ten times as long as
-answering it, which counts where every vote goes through."""
+answering it, which counts where every click goes through."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Read(Generic[Row]):
     """A query to be asked over and over, with other values each time: ids, texts, moments, and lists of such.
 
     `write` makes its queryset of stand-ins for the values, which may stand wherever these may stand in a filter:
-    `lambda given: Story.objects.filter(uid__in=given.uids)`. It is called once for each length of the lists among the
+    `lambda given: Model.objects.filter(uid__in=given.uids)`. It is called once for each length of the lists among the
     values. A call returns the rows as the queryset would: instances, or tuples of `values_list`.
     """
 
