@@ -100,6 +100,39 @@ def test_what_providers_share_knows_none_of_them():
     assert up == []
 
 
+NAMED = {
+    "README.md": "the commands that show the product, which take the suite by its name",
+    "annotation/api/results.py": "the name of a format of files",
+    "annotation/models/belief_table.py": "where the paper says how remarks count",
+    "annotation/views/grid.py": "the grid has a layout made for seven dimensions of these widths",
+    "bench/benchmarking.py": "measures runs of this suite, the largest",
+    "bench/importing.py": "imports a corpus of its format",
+    "bench/judging.py": "measures intervals of its judged steps",
+    "bench/make_corpus.py": "makes a corpus of its size and format",
+    "benchmark/suites/registry.py": "the list of suites",
+    "templates/annotation/exports/export.html": "says to readers which format a file has",
+    "templates/annotation/projects/project.html": "says to readers which files can be imported",
+}
+"""The files that name OmniToM, and why they must."""
+NAMES_IT = ("benchmark/suites/omnitom/", "annotation/domain/", "annotation/sample/")
+"""The suite, the schema that it measures, and the stories that come with the program."""
+
+
+def test_omnitom_is_one_suite_among_others():
+    """What must know it is its own folder, the schema and the sample; documents, tests and migrations tell of it."""
+    folders = [*APPS, "templates", "static", "bench"]
+    files = [*ROOT.glob("*.*"), *(path for name in folders for path in (ROOT / name).rglob("*.*") if path.is_file())]
+    texts = {
+        path.relative_to(ROOT).as_posix(): path
+        for path in files
+        if path.suffix in {".py", ".html", ".js", ".css", ".md", ".toml", ".txt", ".yml", ".json"}
+        and "migrations" not in path.parts
+    }
+    assert len(texts) > 900
+    naming = {name for name, path in texts.items() if "omnitom" in path.read_text("utf-8").lower()}
+    assert {name for name in naming if not name.startswith(NAMES_IT)} == NAMED.keys()
+
+
 def suite_folders(graph: grimp.ImportGraph) -> set[str]:
     """A suite is a folder with a `suite.py`; what suites share has none."""
     children = graph.find_children("benchmark.suites")

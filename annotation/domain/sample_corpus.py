@@ -4,7 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from annotation.domain.shipped_schemas import OMNITOM
+
 FOLDER = Path(__file__).resolve().parent.parent / "sample"
+SCHEMA = OMNITOM
+"""What its labels are of."""
 
 
 def sample_records() -> list[dict[str, Any]]:

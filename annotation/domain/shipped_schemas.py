@@ -28,6 +28,16 @@ DEFAULT_SCHEMA = OMNITOM
 """The schema of a new project that does not choose one. Nothing that is here already is read by it."""
 
 
+FIRST = OMNITOM
+"""The schema that was the only one before schemas had names: rows, archives and audit entries without a name are of
+it."""
+
+
+def told_of(schema: Schema) -> dict[str, str]:
+    """Return what an audit entry says of a project's schema: nothing of the first one."""
+    return {} if schema == FIRST else {"schema": schema.reference}
+
+
 def version_shown(schema: Schema) -> str:
     """Return how texts and digests name a schema: OmniToM's, which was the only one for long, by its version alone."""
     return schema.version if schema.name == OMNITOM.name else schema.reference

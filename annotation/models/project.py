@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from annotation.domain.anchoring.arms import DrawUnit
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import FIRST
 from annotation.models.label_schema import schema_of
 
 
@@ -42,8 +42,8 @@ class Project(models.Model):
     description = models.TextField(blank=True)
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(2), MaxValueValidator(9)])
     unanimity_dimensions = models.JSONField(default=list, blank=True)
-    schema_name = models.CharField(max_length=40, default=OMNITOM.name)
-    schema_version = models.CharField(max_length=20, default=OMNITOM.version)
+    schema_name = models.CharField(max_length=40, default=FIRST.name)
+    schema_version = models.CharField(max_length=20, default=FIRST.version)
     rule_version = models.CharField(max_length=20, default="1")
     blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
     reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])

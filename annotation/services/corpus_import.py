@@ -14,7 +14,7 @@ from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.formats import CORPUS_FORMATS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, OMNITOM
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
 from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.new_stories import NewStories
@@ -248,7 +248,7 @@ class _Import:
         if admin is not None:
             Membership.objects.create(project=self.project, user=admin, role=Role.ADMIN)
         details = {"admin": admin.username} if admin is not None and admin != self.by else {}
-        details |= {} if self.schema == OMNITOM else {"schema": self.schema.reference}
+        details |= told_of(self.schema)
         audit.record(by=self.by, project=self.project, action="project.created", target=self.slug, **details)
 
     def _record(self, action: str, name: str, **counts: int) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from annotation.domain.labelling import Example, Row, labelling_request
-from annotation.domain.sample_corpus import sample_records
+from annotation.domain.sample_corpus import SCHEMA, sample_records
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
 from annotation.models import Proposition, Story
 from workers.providers.contract import Request
 
@@ -51,7 +50,7 @@ def story_request(story: Story, rows: Sequence[Proposition], schema: Schema, lev
 def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
     """Return a worked example from the sample corpus, of the same category and never the story that is asked about.
     None for a schema that the sample is not labelled by."""
-    if schema != OMNITOM:
+    if schema != SCHEMA:
         return None
     for record in sample_records():
         if record["story_category"] == category and record["story"] != not_this:
@@ -67,7 +66,7 @@ def example_of(category: str, schema: Schema, not_this: str) -> Example | None:
 def sample_counts(schema: Schema) -> dict[str, dict[str, int]]:
     """Return how often each label occurs in the sample corpus, for the majority baseline. Empty for a schema that the
     sample is not labelled by."""
-    if schema != OMNITOM:
+    if schema != SCHEMA:
         return {}
     counts: dict[str, dict[str, int]] = {key: defaultdict(int) for key in schema.keys}
     for record in sample_records():

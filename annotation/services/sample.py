@@ -9,8 +9,7 @@ from functools import partial
 from django.db import transaction
 
 from annotation.domain.formats import RECORDS
-from annotation.domain.sample_corpus import FOLDER
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.sample_corpus import FOLDER, SCHEMA
 from annotation.models import GoldLabel, Membership, Project, Proposition, Role, Story, User
 from annotation.services.adjudication import adjudicate
 from annotation.services.assignments import assign
@@ -56,7 +55,7 @@ def load_sample() -> Project:
         project_slug=SLUG,
         format=RECORDS.key,
         sources=[("stories.jsonl", partial((FOLDER / "stories.jsonl").open, "rb"))],
-        schema=OMNITOM,
+        schema=SCHEMA,
     )
     project = Project.objects.get(slug=SLUG)
     project.name, project.dataset_card = "Sample", CARD

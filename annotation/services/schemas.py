@@ -60,7 +60,7 @@ def known_schemas() -> list[Schema]:
 
 
 def find_schema(reference: str) -> Schema:
-    """Return the schema of a reference such as omnitom:1; a name alone will do where it has one version. Raises
+    """Return the schema of a reference such as name:1; a name alone will do where it has one version. Raises
     SchemaUnknown."""
     schemas = known_schemas()
     matching = [schema for schema in schemas if reference in (schema.reference, schema.name)]

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from annotation.domain.schema import Schema
-from annotation.domain.shipped_schemas import OMNITOM
+from annotation.domain.shipped_schemas import FIRST
 from annotation.models import Project, Story, schema_of
 from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
@@ -47,7 +47,7 @@ class Dataset(OpaqueModel):
     digest = models.CharField(max_length=64)
     suite = models.CharField(max_length=40, blank=True)
     origin = models.JSONField(default=dict)
-    schema_name = models.CharField(max_length=40, default=OMNITOM.name)
+    schema_name = models.CharField(max_length=40, default=FIRST.name)
     schema_version = models.CharField(max_length=20)
     rule_version = models.CharField(max_length=20)
     overlap = models.PositiveSmallIntegerField(null=True)
