@@ -14,15 +14,20 @@ function find(node, name) {
 }
 
 // "Old Mr. Varga" is sought whole, then by ever fewer of its first words. The world is nobody.
+function findActor(node, actor) {
+  const words = actor.trim().split(/\s+/);
+  if (["", "world"].includes(actor.trim().toLowerCase())) return [];
+  for (let from = 0; from < words.length; from += 1) {
+    const name = words.slice(from).join(" ");
+    const ranges = from === 0 || /^\p{Lu}/u.test(name) ? find(node, name) : [];
+    if (ranges.length) return ranges;
+  }
+  return [];
+}
+
+// Of a group each member is marked.
 export function mark(node, actor) {
   if (!window.CSS?.highlights || !node) return;
-  const words = actor.trim().split(/\s+/);
-  let ranges = [];
-  if (actor.trim().toLowerCase() !== "world") {
-    for (let from = 0; from < words.length && !ranges.length; from += 1) {
-      const name = words.slice(from).join(" ");
-      if (from === 0 || /^\p{Lu}/u.test(name)) ranges = find(node, name);
-    }
-  }
+  const ranges = actor.split(/\s*(?:,|;|&|\band\b|和|与|、)\s*/i).flatMap((member) => findActor(node, member));
   CSS.highlights.set("actor", new Highlight(...ranges));
 }

@@ -34,8 +34,8 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services.archive_export import export_archive
+from annotation.services.drafts import hand_in, write_draft
 from annotation.services.people import invite
-from annotation.services.reconciliation import save_draft
 from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.steps import FOLLOW_UP
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
@@ -62,7 +62,8 @@ BY_NATURE = {
     "annotation:revoke_invitation": "withdraws",
     "annotation:release": "releases one assignment, which then is none",
     "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
-    "annotation:draft": "one draft of a story and an expert, overwritten",
+    "annotation:draft": "hands in or takes back one table",
+    "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
     "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",
@@ -297,7 +298,8 @@ def test_the_gold_table_of_two_drafts(cast, make_story):
     Membership.objects.filter(user=cast.ben).update(role="expert")
     for expert, belief in ((cast.esi, "It rains."), (cast.ben, "It snows.")):
         rows = [TableRow("world", belief)]
-        save_draft(by=expert, story=story, rows=rows, submit=True, now=timezone.now())
+        write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
+        hand_in(by=expert, story=story, now=timezone.now())
     press_six(cast.esi, f"/p/minds/stories/{story.uid}/reconcile/", {"choice-0": "a", "choice-1": "none"})
     assert BeliefTable.objects.filter(story=story, kind="gold").count() == 1
     assert cast.project.audit_events.filter(action="table.reconciled").count() == 1

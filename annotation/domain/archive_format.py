@@ -34,6 +34,8 @@ SECTIONS = (
     "stories",
     "tables",
     "propositions",
+    "draft_rows",
+    "draft_events",
     "seats",
     "suggestions",
     "votes",
@@ -45,6 +47,8 @@ SECTIONS = (
     "audit",
 )
 """In the order in which they are read: each names only rows of those before it."""
+ADDED = ("draft_rows", "draft_events")
+"""Sections that archives of earlier installations lack; there was nothing of the kind."""
 
 
 class BadArchive(ValueError):
@@ -63,7 +67,7 @@ def check_contents(sizes: dict[str, tuple[int, int]]) -> None:
     expected = {MANIFEST, *map(file_of, SECTIONS)}
     if foreign := sorted(set(sizes) - expected):
         raise BadArchive(f"The archive holds {foreign[0][:80]!r}, which is not part of a project.")
-    if missing := sorted(expected - set(sizes)):
+    if missing := sorted(expected - set(sizes) - set(map(file_of, ADDED))):
         raise BadArchive(f"The archive lacks {missing[0]}.")
     packed = sum(small for small, _ in sizes.values())
     unpacked = sum(large for _, large in sizes.values())
@@ -85,7 +89,7 @@ class _Manifest(Open):
     @field_validator("files")
     @classmethod
     def _are_those_of_a_project(cls, files: dict[str, _File]) -> dict[str, _File]:
-        if set(files) != set(map(file_of, SECTIONS)):
+        if set(files) | set(map(file_of, ADDED)) != set(map(file_of, SECTIONS)):
             raise refusal("the files of a project", "the names are others")
         return files
 

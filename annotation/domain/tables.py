@@ -11,7 +11,20 @@ from dataclasses import dataclass
 MAX_ROWS = 500
 MAX_TEXT = 2000
 _SEPARATOR = re.compile(r":?-{3,}:?")
-_NAME = re.compile(r"(?<=[a-z,;:] )([A-Z][\w’'-]*(?: [A-Z][\w’'-]*)?)")
+_NAME = re.compile(r"\b(?:(?:Mr|Mrs|Ms|Dr|St|Prof)\. )?[A-Z][\w’'-]*(?: [A-Z][\w’'-]*)*")
+_CHINESE_NAME = re.compile(r"小[\u4e00-\u9fff]")
+_BEGINNERS = """
+a about after afterwards again all also although an and another any as at because before both but by can come
+could did do does during each either every everyone finally first for from good goodbye hello hers he her here
+hey hi his how however i if i'm i’m in inside instead is it it's it’s its just last later let let's let’s look
+many maybe meanwhile most my next no nobody not now of oh ok okay on once one only or our outside people
+perhaps please she since so some somebody someone soon still suddenly sure thank thanks that the their then
+there these they this those though three to today tomorrow tonight too two under until we well were what when
+where whether which while who whose why will with without would yes yesterday yet you your monday tuesday
+wednesday thursday friday saturday sunday january february march april june july august september october
+november december christmas morning
+"""
+_BEGINNINGS = frozenset(_BEGINNERS.split())
 
 
 class BadTable(ValueError):
@@ -59,5 +72,13 @@ def _cells(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def likely_actors(text: str) -> list[str]:
-    """Names that a story mentions, to complete what is typed: words with a capital inside a sentence."""
-    return sorted({name.removesuffix("'s").removesuffix("’s") for name in _NAME.findall(text) if len(name) > 1})
+    """Names that a story mentions, to complete what is typed: words with a capital that do not merely begin a sentence,
+    and Chinese names of the kind 小明."""
+    names = set(_CHINESE_NAME.findall(text))
+    for match in _NAME.finditer(text):
+        words = re.sub(r"['’]s?$", "", match.group()).split()
+        while words and words[0].casefold() in _BEGINNINGS:
+            words = words[1:]
+        if words and len(words[0]) > 1:
+            names.add(" ".join(words))
+    return sorted(names)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from django import forms
 
 from annotation.domain.reconciliation import DraftRow, Lane, Pair
-from annotation.domain.tables import MAX_ROWS, BadTable, read_rows
 from annotation.models import Remark
 from annotation.services.reconciliation import Consensus
 
@@ -15,27 +14,6 @@ _CHOICES = {
     Lane.ONLY_A: [("a", "Keep"), ("none", "Leave out")],
     Lane.ONLY_B: [("b", "Keep"), ("none", "Leave out")],
 }
-
-
-class DraftForm(forms.Form):
-    """An expert's own table, as text: what is typed, and what a spreadsheet puts on the clipboard."""
-
-    rows = forms.CharField(
-        max_length=400_000,
-        label="Your table",
-        help_text=f"One row a line: actor | belief | order. Tabs and commas work too. At most {MAX_ROWS} rows.",
-        widget=forms.Textarea({"rows": 18, "spellcheck": "true", "class": "mono"}),
-    )
-
-    def clean_rows(self):
-        try:
-            return read_rows(self.cleaned_data["rows"])
-        except BadTable as error:
-            raise forms.ValidationError(str(error)) from error
-
-
-def as_text(rows: Sequence[DraftRow]) -> str:
-    return "\n".join(" | ".join(filter(None, (row.actor, row.belief, row.order))) for row in rows)
 
 
 class LanesForm(forms.Form):

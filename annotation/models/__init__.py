@@ -13,6 +13,7 @@ from annotation.models.belief_table import (
     Remark,
     TableKind,
 )
+from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
 from annotation.models.log_in_count import LogInCount
@@ -30,6 +31,8 @@ __all__ = [
     "BeliefTable",
     "Category",
     "CellComment",
+    "DraftEvent",
+    "DraftRow",
     "ErrorTag",
     "FlagKind",
     "GoldEvent",
@@ -40,6 +43,7 @@ __all__ = [
     "LogInCount",
     "Membership",
     "Method",
+    "Origin",
     "Prefill",
     "Project",
     "Proposition",

@@ -13,14 +13,30 @@ class TableKind(models.TextChoices):
     DRAFT = "draft", "Expert's draft"
 
 
+class BeliefTableQuerySet(models.QuerySet):
+    def drafts(self) -> BeliefTableQuerySet:
+        """Drafts of experts who hold a slot of their story."""
+        return self.filter(kind=TableKind.DRAFT, slot__isnull=False)
+
+
 class BeliefTable(OpaqueModel):
-    """The propositions of one story: the gold table (one a story) or one expert's draft for reconciliation."""
+    """The propositions of one story: the gold table (one a story) or one expert's draft for reconciliation.
+
+    An expert who drafts a story holds one of its slots, from 1 to the project's number of experts; the database lets no
+    two hold the same. A draft whose expert was released keeps its rows and holds none. `opened_at`: somebody else has
+    seen the draft, which from then on stays as it was handed in.
+    """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="tables")
     kind = models.CharField(max_length=8, choices=TableKind.choices, default=TableKind.GOLD)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     submitted_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = BeliefTableQuerySet.as_manager()
 
     class Meta:
         constraints = [
@@ -28,6 +44,7 @@ class BeliefTable(OpaqueModel):
             models.UniqueConstraint(
                 fields=["story", "author"], condition=Q(kind="draft"), name="one_draft_table_an_author"
             ),
+            models.UniqueConstraint(fields=["story", "slot"], condition=Q(kind="draft"), name="one_draft_table_a_slot"),
         ]
 
 

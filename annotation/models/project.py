@@ -35,13 +35,21 @@ class ProjectQuerySet(models.QuerySet):
 
 
 class Project(models.Model):
-    """One team's corpus with its rules: overlap, which dimensions need unanimity, label schema and rule version."""
+    """One team's corpus with its rules: overlap, which dimensions need unanimity, label schema and rule version.
+
+    `table_experts` is how many experts write each belief table apart; `tables_agreed`: both must agree to what comes of
+    two.
+    """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
     name = models.CharField(max_length=120)
     description = models.TextField(blank=True)
     overlap = models.PositiveSmallIntegerField(default=3, validators=[MinValueValidator(2), MaxValueValidator(9)])
     unanimity_dimensions = models.JSONField(default=list, blank=True)
+    table_experts = models.PositiveSmallIntegerField(
+        default=2, db_default=2, validators=[MinValueValidator(1), MaxValueValidator(2)]
+    )
+    tables_agreed = models.BooleanField(default=False, db_default=False)
     schema_name = models.CharField(max_length=40, default=FIRST.name)
     schema_version = models.CharField(max_length=20, default=FIRST.version)
     rule_version = models.CharField(max_length=20, default="1")
@@ -61,6 +69,7 @@ class Project(models.Model):
     class Meta:
         ordering = ["name"]
         constraints = [
+            models.CheckConstraint(condition=Q(table_experts__in=(1, 2)), name="project_table_experts_1_or_2"),
             models.CheckConstraint(condition=Q(overlap__gte=2, overlap__lte=9), name="project_overlap_2_to_9"),
             models.CheckConstraint(
                 condition=Q(blind_share__lte=100 - F("reveal_share")), name="project_arm_shares_at_most_100"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.domain.archive_format import (
+    ADDED,
     MANIFEST,
     MAX_LINE_BYTES,
     BadArchive,
@@ -46,6 +47,8 @@ def lines_of(archive: zipfile.ZipFile, section: str) -> Iterator[tuple[int, dict
     """Number, row and length in bytes of each line of a section, of which a database can keep every text. Raises
     BadArchive."""
     file = file_of(section)
+    if section in ADDED and file not in archive.namelist():
+        return
     with archive.open(file) as handle:
         number = 0
         while raw := handle.readline(MAX_LINE_BYTES + 1):

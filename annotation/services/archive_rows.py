@@ -18,6 +18,8 @@ from annotation.models import (
     BeliefTable,
     Category,
     CellComment,
+    DraftEvent,
+    DraftRow,
     GoldEvent,
     GoldLabel,
     Guideline,
@@ -70,6 +72,8 @@ TABLES = (
     Section("stories", Story, "project"),
     Section("tables", BeliefTable, "story__project"),
     Section("propositions", Proposition, "table__story__project"),
+    Section("draft_rows", DraftRow, "table__story__project"),
+    Section("draft_events", DraftEvent, "table__story__project"),
     Section("seats", Assignment, "story__project"),
     Section("suggestions", Suggestion, _OF_PROPOSITION),
     Section("votes", Vote, _OF_PROPOSITION),
@@ -80,7 +84,7 @@ TABLES = (
     Section("flags", PropositionFlag, _OF_PROPOSITION),
     Section("audit", AuditEvent, "project"),
 )
-NUMBERED = {Story: "stories", BeliefTable: "tables", Proposition: "propositions"}
+NUMBERED = {Story: "stories", BeliefTable: "tables", Proposition: "propositions", DraftRow: "draft_rows"}
 NAMED = {Category: "categories", Split: "splits"}
 
 

@@ -10,15 +10,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from annotation.domain.reconciliation import DraftRow, Pair, lanes
-from annotation.domain.tables import TableRow
 from annotation.models import BeliefTable, Proposition, Remark, Story, TableKind, User
 from annotation.services import audit
-
-DRAFTS = 2
-
-
-class Refused(ValueError):
-    """The step is not possible now; the message is one sentence for the person who tried."""
+from annotation.services.drafts import Refused, live_rows, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +34,11 @@ class State:
     submitted: tuple[BeliefTable, ...]
     others: int
     has_gold: bool
+    experts: int
 
     @property
     def ready(self) -> bool:
-        return len(self.submitted) == DRAFTS
+        return len(self.submitted) == self.experts
 
     @property
     def handed_in(self) -> bool:
@@ -51,21 +46,19 @@ class State:
 
 
 def state_of(*, story: Story, expert: User) -> State:
-    drafts = list(story.tables.filter(kind=TableKind.DRAFT).select_related("author").order_by("submitted_at", "id"))
+    drafts = list(story.tables.drafts().select_related("author").order_by("slot"))
     submitted = [draft for draft in drafts if draft.submitted_at is not None]
     return State(
         own_draft=next((draft for draft in drafts if draft.author_id == expert.pk), None),
         submitted=tuple(submitted),
         others=sum(draft.author_id != expert.pk for draft in submitted),
         has_gold=Proposition.objects.gold_of(story).exists(),
+        experts=story.project.table_experts,
     )
 
 
 def rows_of(table: BeliefTable | None) -> list[DraftRow]:
-    if table is None:
-        return []
-    rows = table.propositions.order_by("position").values_list("actor", "belief", "order_text")
-    return [DraftRow(*row) for row in rows]
+    return words_of(row for row in live_rows(table) if row.belief.strip())
 
 
 def lanes_of(state: State) -> list[Pair]:
@@ -76,28 +69,11 @@ def lanes_of(state: State) -> list[Pair]:
     return lanes(rows_of(first), rows_of(second))
 
 
-@transaction.atomic
-def save_draft(*, by: User, story: Story, rows: Sequence[TableRow], submit: bool, now: datetime) -> BeliefTable:
-    """Replace the expert's own draft; with `submit` it is handed in and stays as it is. Raises Refused."""
-    Story.objects.select_for_update().get(pk=story.pk)  # two experts handing in at once must not make three tables
-    state = state_of(story=story, expert=by)
-    if state.handed_in:
-        raise Refused("Your table is handed in already.")
-    if state.has_gold or state.others >= DRAFTS:
-        raise Refused("This story needs no further table.")
-    if submit and not rows:
-        raise Refused("Your table has no row yet.")
-    table = state.own_draft or BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=by)
-    table.propositions.all().delete()
-    Proposition.objects.bulk_create(
-        Proposition(table=table, position=at, actor=row.actor, belief=row.belief, order_text=row.order)
-        for at, row in enumerate(rows, 1)
-    )
-    if submit:
-        table.submitted_at = now
-        table.save(update_fields=["submitted_at"])
-        audit.record(by=by, project=story.project, action="draft.submitted", target=_name(story), rows=len(rows))
-    return table
+def open_lanes(*, state: State, now: datetime) -> None:
+    """Note that the drafts were seen beside each other: from now on none of them can be taken back."""
+    drafts = [draft.pk for draft in state.submitted if draft.opened_at is None]
+    if drafts:
+        BeliefTable.objects.filter(pk__in=drafts, opened_at=None).update(opened_at=now)
 
 
 @transaction.atomic

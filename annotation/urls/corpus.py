@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import corpus, imports, reconciliation, tables
+from annotation.views import corpus, drafts, imports, reconciliation, tables
 
 urlpatterns = [
     path("p/<slug:slug>/stories/", corpus.stories, name="stories"),
@@ -8,6 +8,9 @@ urlpatterns = [
     path("p/<slug:slug>/stories/<str:story>/table/", tables.table_edit, name="table_edit"),
     path("p/<slug:slug>/propositions/<str:proposition>/", tables.proposition_edit, name="proposition_edit"),
     path("p/<slug:slug>/stories/<str:story>/reconcile/", reconciliation.reconcile, name="reconcile"),
-    path("p/<slug:slug>/stories/<str:story>/draft/", reconciliation.draft, name="draft"),
+    path("p/<slug:slug>/stories/<str:story>/draft/", drafts.draft, name="draft"),
+    path("p/<slug:slug>/stories/<str:story>/draft/rows/", drafts.save_draft, name="save_draft"),
+    path("p/<slug:slug>/stories/<str:story>/draft/undo/", drafts.undo_draft, name="undo_draft"),
+    path("p/<slug:slug>/stories/<str:story>/draft/versions/", drafts.draft_versions, name="draft_versions"),
     path("p/<slug:slug>/import/", imports.import_page, name="import"),
 ]

@@ -1,6 +1,9 @@
 // Unsent changes. Each is an entry of localStorage until the server has acknowledged it, so that a crash, a reload, a second tab
 // or a restarted server loses nothing. Sending one again is harmless: the server knows a change by its client_key.
+// Votes of the labelling grid and rows of a draft go through it, each under a `kind` of their own.
 const BATCH = 100;
+const BATCH_CHARACTERS = 60000;
+const KEEPALIVE_CHARACTERS = 20000; // browsers refuse more than 64 kB
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 8000;
 const DEADLINE = 20000;
@@ -21,7 +24,8 @@ const token = () =>
 export async function request(url, body) {
   const options = { redirect: "manual", signal: AbortSignal.timeout(DEADLINE), headers: { Accept: "application/json" } };
   if (body) {
-    Object.assign(options, { method: "POST", body: JSON.stringify(body), keepalive: true });
+    const text = JSON.stringify(body);
+    Object.assign(options, { method: "POST", body: text, keepalive: text.length < KEEPALIVE_CHARACTERS });
     Object.assign(options.headers, { "Content-Type": "application/json", "X-CSRFToken": token() });
   }
   const response = await fetch(url, options).catch(() => { throw new Trouble("offline"); });
@@ -36,11 +40,19 @@ export async function request(url, body) {
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
+function batchOf(changes) {
+  let length = 0;
+  const end = changes.slice(0, BATCH).findIndex((change, at) => at > 0 && (length += JSON.stringify(change).length) > BATCH_CHARACTERS);
+  return changes.slice(0, end < 0 ? BATCH : end);
+}
+
 export class Queue {
   // `on`: queued(change), saved(change, row, isLast), refused(change, sentence), warnings(map), trouble(error or null), state()
-  constructor({ annotator, story, url, now, newest, on }) {
-    Object.assign(this, { annotator, story, url, on, sending: null, failing: false, wait: 0, timer: null });
-    this.prefix = `credence:votes:${annotator}:`;
+  // `cellOf` names what a change is of: of two changes to one, the answer to the last one counts. With `delay` milliseconds a
+  // change waits for those that follow, as letters do.
+  constructor({ annotator, story, url, now, newest, on, kind = "votes", cellOf = (one) => `${one.proposition} ${one.dimension}`, delay = 0 }) {
+    Object.assign(this, { annotator, story, url, on, cellOf, delay, sending: null, failing: false, wait: 0, timer: null });
+    this.prefix = `credence:${kind}:${annotator}:`;
     this.memory = new Map(); // stands in where the browser refuses storage
     this.offset = Date.parse(now) - Date.now();
     this.floor = newest ? Date.parse(newest) : 0;
@@ -74,15 +86,40 @@ export class Queue {
 
   add(fields) {
     const change = { ...fields, changed_at: this.#time(), client_key: newKey(), story: this.story, url: this.url };
+    this.#keep(change);
+    this.on.queued(change);
+    this.channel.postMessage({ queued: change });
+    this.#soon();
+    return change;
+  }
+
+  // Changes what a change says while it has not been sent by any tab; null where it has been, or is none of ours.
+  amend(key, fields) {
+    const change = this.everything().find((one) => one.client_key === key);
+    if (!change || change.sent) return null;
+    const amended = { ...change, ...fields };
+    this.#keep(amended);
+    this.on.queued(amended);
+    this.channel.postMessage({ queued: amended });
+    this.#soon();
+    return amended;
+  }
+
+  #keep(change) {
     try {
       localStorage.setItem(this.prefix + change.client_key, JSON.stringify(change));
     } catch {
       this.memory.set(change.client_key, change);
     }
-    this.on.queued(change);
-    this.channel.postMessage({ queued: change });
-    this.flush();
-    return change;
+  }
+
+  #soon() {
+    if (!this.delay) return this.flush();
+    if (!this.failing) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.flush(), this.delay);
+    }
+    return this.on.state();
   }
 
   #forget(change) {
@@ -108,7 +145,7 @@ export class Queue {
       for (let left = this.#sendable(gone); left.length; left = this.#sendable(gone)) {
         const { url } = left[0];
         try {
-          await this.#send(left.filter((change) => change.url === url).slice(0, BATCH));
+          await this.#send(batchOf(left.filter((change) => change.url === url)));
         } catch (error) {
           if (error.kind !== "gone") throw error;
           gone.add(url);
@@ -133,7 +170,8 @@ export class Queue {
 
   // All or nothing on the server; a refused change must not hold the others up, so a refused batch goes one by one.
   async #send(batch) {
-    const changes = batch.map(({ story, url, previous, ...change }) => change);
+    if (this.delay) for (const change of batch) this.#keep({ ...change, sent: true }); // what may have arrived stays as it is
+    const changes = batch.map(({ story, url, previous, sent, ...change }) => change);
     const answer = await request(batch[0].url, { annotator: this.annotator, changes });
     if (answer.refused && batch.length > 1) {
       for (const change of batch) await this.#send([change]);
@@ -160,11 +198,11 @@ export class Queue {
     }
     if (refused) this.on.refused(refused, sentence);
     if (saved?.[0].story === this.story) {
-      const unsent = new Set(this.pending().map((change) => `${change.proposition} ${change.dimension}`));
+      const unsent = new Set(this.pending().map(this.cellOf));
       saved.forEach((change, at) => {
         const row = answer.saved[at];
         this.notBefore(row.changed_at);
-        this.on.saved(change, row, !unsent.has(`${row.proposition} ${row.dimension}`));
+        this.on.saved(change, row, !unsent.has(this.cellOf(row)));
       });
       this.on.warnings(answer.warnings);
     }

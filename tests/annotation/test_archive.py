@@ -13,12 +13,15 @@ from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from annotation.domain.archive_format import SECTIONS, BadArchive, file_of
+from annotation.domain.archive_format import ADDED, SECTIONS, BadArchive, file_of
+from annotation.domain.drafts import RowState
 from annotation.models import (
     Assignment,
     AuditEvent,
     BeliefTable,
     CellComment,
+    DraftEvent,
+    DraftRow,
     GoldLabel,
     Guideline,
     Project,
@@ -49,7 +52,12 @@ def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
     split = Split.objects.create(project=project, name="main", seed=4)
     story = make_story(1, split=split, translations={"zh": "故事"}, extra={"layout": '{"b": 1, "a": 2}'})
     draft = BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=cast.esi)
-    Proposition.objects.create(table=draft, position=1, actor="A", belief="B")
+    state = RowState("A", "B", place=1.5)
+    row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5)
+    DraftEvent.objects.create(
+        table=draft, row=row, client_key="k", action="a", kind="add", after=state.as_dict(), changed_at=NOW,
+        received_at=NOW,
+    )  # fmt: skip
     first, second = Proposition.objects.gold_of(story)
     seats = seat(story)
     for one, label in zip(seats, ("0", "1", "2"), strict=True):
@@ -422,3 +430,13 @@ def test_until_all_is_in_the_project_has_another_name_and_no_members_and_what_br
             import_archive(by=None, source=source, slug="copy", now=timezone.now())
     import_archive(by=None, source=source, slug="copy", now=timezone.now(), discard=True)
     assert set(Project.objects.values_list("slug", flat=True)) == {"minds", "copy"}
+
+
+def test_an_archive_from_before_there_were_rows_of_drafts_comes_back(full_project):
+    parts = contents(packed(full_project))
+    manifest = json.loads(parts["manifest.json"])
+    for name in ADDED:
+        del parts[file_of(name)], manifest["files"][file_of(name)]
+    parts["manifest.json"] = json.dumps(manifest).encode()
+    rows = import_archive(by=None, source=repacked(parts), slug="copy", now=NOW)
+    assert (rows["draft_rows"], rows["tables"]) == (0, 2)

@@ -95,7 +95,7 @@ def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, seat
 def test_html_in_a_story_is_shown_as_text(admin, cast):
     admin.post(url("import"), {"format": "omnitom", "language": "en", "files": upload(json.dumps(RECORD)), "keep": "1"})
     story = Story.objects.get(number=5)
-    for page in (url("stories"), url("story", story.uid), url("table_edit", story.uid), url("reconcile", story.uid)):
+    for page in (url("stories"), url("story", story.uid), url("table_edit", story.uid), url("draft", story.uid)):
         text = admin.get(page).content.decode()
         assert "<script>alert" not in text and "&lt;script&gt;" in text, page
 

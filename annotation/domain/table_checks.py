@@ -1,0 +1,169 @@
+"""Warnings about rows of a belief table while it is written. None of them forbids anything: a story may need it so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz, process
+
+from annotation.domain.reconciliation import DraftRow
+from annotation.domain.tables import likely_actors
+
+WORLD = "world"
+NEAR = 90.0
+"""The score out of 100 from which two propositions of one actor are said to be nearly the same."""
+_CLOSE_NAME = 70.0
+_ORDERS = ("0", "1", "2", "3")
+_PRONOUN = re.compile(r"\b(he|she|they|him|them|himself|herself|themselves|hers|theirs)\b|[他她]们?", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"\b(his|her|their)\b", re.IGNORECASE)
+_NAME = re.compile(r"\b[A-Z]\w+")
+_JOINT = re.compile(r";|,? (?:and|but|because|while|whereas|although) |，(?:而且|但是|但|因为|并且)|；")
+_VERB = re.compile(
+    r"\b(is|are|was|were|has|have|had|will|would|can|could|does|did|do|wants?|knows?|thinks?|believes?|goes|went|said"
+    r"|says?|puts?|sees?|saw|leaves?|left|\w{2,}ed)\b",
+    re.IGNORECASE,
+)
+_VERB_FIRST = re.compile(r"^(?:then |also |not )*[a-z]{2,}(?:s|ed)\b")
+_MENTAL = re.compile(
+    r"(?P<subject>[\w.’']+(?: [\w.’']+)?) (?:(?:does|do|did|will) not |never |also |now |still )*"
+    r"(?:think|believe|know|expect|assume|suspect|doubt|realise|realize|remember|guess)(?:s|es|d|ed)?\b"
+    r"|(?P<subject_zh>[\u4e00-\u9fff]{1,4}?)(?:认为|觉得|知道|以为|相信)"
+)
+_PARTS = re.compile(r"\s*(?:,|;|&|/|\band\b|和|与|、)\s*")
+_GROUPS = {"everyone", "everybody", "nobody", "others", "people", "all", "both", "group", "they", "大家", "所有人"}
+_ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """A warning about one field of a row: `field` is actor, belief or order."""
+
+    field: str
+    text: str
+
+
+def checks(rows: Sequence[DraftRow], texts: Sequence[str]) -> list[list[Warned]]:
+    """Return the warnings of each row of a table. `texts` are the story and its translations."""
+    names = list({name: None for text in texts for name in likely_actors(text)})
+    repeated = _repeated(rows)
+    return [
+        [*_actor(row, texts, names), *_belief(row), *_order(row), *repeated.get(at, [])] if row.belief.strip() else []
+        for at, row in enumerate(rows)
+    ]
+
+
+def parts_of(actor: str) -> list[str]:
+    """Return the members that the name of a group tells: "Ines and Tomas" has two."""
+    return [part for part in _PARTS.split(actor.strip()) if part]
+
+
+def is_named(actor: str, text: str) -> bool:
+    """Return whether a story names this actor: every member of a group, each word of a name."""
+    return all(_part_is_named(part, text) for part in parts_of(actor))
+
+
+def _part_is_named(part: str, text: str) -> bool:
+    plain, folded = _ARTICLE.sub("", part).casefold(), text.casefold()
+    if plain in {WORLD, *_GROUPS} or not plain.isascii():
+        return plain in {WORLD, *_GROUPS} or plain in folded
+    words = re.findall(r"[\w.]+", plain.replace("’s", "").replace("'s", ""))
+    return bool(words) and all(re.search(rf"(?<!\w){re.escape(word.rstrip('.'))}(?!\w)", folded) for word in words)
+
+
+def _actor(row: DraftRow, texts: Sequence[str], names: list[str]) -> list[Warned]:
+    if not row.actor.strip():
+        return [Warned("actor", "No actor yet.")]
+    if any(is_named(row.actor, text) for text in texts):
+        return []
+    said = f"The story does not name {row.actor.strip()}."
+    close = process.extractOne(row.actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME)
+    return [Warned("actor", f"{said} Is it {close[0]}?" if close else said)]
+
+
+def _belief(row: DraftRow) -> list[Warned]:
+    warned = []
+    if pronoun := _pronoun(row.belief):
+        warned.append(Warned("belief", f"“{pronoun}” may be read as anybody: write the name."))
+    if _is_compound(row.belief):
+        warned.append(Warned("belief", "This seems to say two things: split it where each can be true alone."))
+    return warned
+
+
+def _pronoun(belief: str) -> str:
+    if match := _PRONOUN.search(belief):
+        return match.group()
+    for match in _POSSESSIVE.finditer(belief):
+        before = _NAME.findall(belief[: match.start()])
+        if not [name for name in before if not _POSSESSIVE.fullmatch(name)]:
+            return match.group()
+    return ""
+
+
+def _is_compound(belief: str) -> bool:
+    for match in _JOINT.finditer(belief):
+        left, right = belief[: match.start()], belief[match.end() :].strip()
+        if not left.isascii() or not right.isascii() or ";" in match.group():
+            return bool(left.strip() and right)
+        if _VERB.search(left) is None and not re.search(r"\b[a-z]\w+s\b", left):
+            continue
+        if _VERB.search(right) or _VERB_FIRST.match(right):
+            return True
+    return False
+
+
+def depth_of(actor: str, belief: str) -> int:
+    """Return the least order that the wording asks for: each mind that is named adds one to the actor's own."""
+    if actor.strip().casefold() == WORLD:
+        return 0
+    subjects = [(match["subject"] or match["subject_zh"]).casefold() for match in _MENTAL.finditer(belief)]
+    own = {actor.strip().casefold(), "he", "she", "they"}
+    if subjects and own & {subjects[0], *subjects[0].split()}:
+        subjects = subjects[1:]
+    return 1 + len(subjects)
+
+
+def _order(row: DraftRow) -> list[Warned]:
+    order = row.order.strip()
+    if not order:
+        return []
+    if order not in _ORDERS:
+        return [Warned("order", f"The order is {order}; expected 0 to 3.")]
+    is_world = row.actor.strip().casefold() == WORLD
+    if is_world and order != "0":
+        return [Warned("order", f"Narrated facts (world) have order 0, not {order}.")]
+    if not is_world and row.actor.strip() and order == "0":
+        return [Warned("order", "Order 0 is for narrated facts (world); an actor's own belief has 1.")]
+    depth = depth_of(row.actor, row.belief)
+    if int(order) < depth <= 3:
+        return [Warned("order", f"The wording names a mind within a mind: order {depth}?")]
+    return []
+
+
+def _repeated(rows: Sequence[DraftRow]) -> Mapping[int, list[Warned]]:
+    """Return row → that it says what an earlier row of the same actor says, exactly or nearly."""
+    repeated: dict[int, list[Warned]] = {}
+    for at, row in enumerate(rows):
+        if not row.belief.strip():
+            continue
+        for earlier in range(at):
+            other = rows[earlier]
+            if other.key[0] != row.key[0] or not other.belief.strip():
+                continue
+            if other.key == row.key:
+                repeated[at] = [Warned("belief", f"The same as row {earlier + 1}.")]
+                break
+            if at not in repeated and _is_near(row.key[1], other.key[1]):
+                repeated[at] = [Warned("belief", f"Nearly the same as row {earlier + 1}.")]
+    return repeated
+
+
+_NEGATION = re.compile(r"\b(?:not|no|never|nobody|nothing)\b|n['’]t\b|不|没")
+
+
+def _is_near(first: str, second: str) -> bool:
+    """A statement and its denial differ by a word and are not the same."""
+    if bool(_NEGATION.search(first)) != bool(_NEGATION.search(second)):
+        return False
+    return fuzz.token_sort_ratio(first, second) >= NEAR

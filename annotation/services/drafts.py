@@ -1,0 +1,323 @@
+"""An expert's own draft of a belief table: each change is saved as it is typed, with its history. Nobody else sees it
+before it is handed in and the lanes are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from annotation.domain.drafts import (
+    LONGEST,
+    TEXTS,
+    Action,
+    RowState,
+    in_order,
+    incomplete,
+    last_steps,
+    merge,
+    places_of,
+)
+from annotation.domain.reconciliation import DraftRow as Words
+from annotation.domain.table_checks import Warned, checks
+from annotation.domain.tables import MAX_ROWS, TableRow
+from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposition, Story, TableKind, User
+from annotation.services import audit
+from core.ids import new_uid
+
+MAX_CHANGES = 2 * MAX_ROWS
+VERSIONS_APART = timedelta(minutes=3)
+
+
+class Refused(ValueError):
+    """The step is not possible now; the message is one sentence for the person who tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row as its expert wants it to be; `base` is what they saw before, None for a new row."""
+
+    row: str
+    base: RowState | None
+    state: RowState
+    client_key: str
+    action: str
+    kind: str
+    changed_at: datetime
+    undoes: str = ""
+    origin: str = Origin.TYPED
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRow:
+    """What became of a change: the row as it stands, and the copy that keeps words which would be lost."""
+
+    client_key: str
+    row: str
+    state: RowState
+    copy: tuple[str, RowState] | None = None
+
+
+def state_of_row(row: DraftRow) -> RowState:
+    return RowState(row.actor, row.belief, row.order_text, row.remark, row.place, row.removed)
+
+
+def own_draft(*, story: Story, expert: User) -> BeliefTable | None:
+    return story.tables.filter(kind=TableKind.DRAFT, author=expert).first()
+
+
+def live_rows(table: BeliefTable | None) -> QuerySet[DraftRow]:
+    rows = DraftRow.objects.filter(removed=False).order_by("place", "uid")
+    return rows.filter(table=table) if table is not None else rows.none()
+
+
+def words_of(rows: Iterable[DraftRow]) -> list[Words]:
+    return [Words(row.actor, row.belief, row.order_text) for row in rows]
+
+
+def warnings_of(table: BeliefTable, story: Story) -> dict[str, list[Warned]]:
+    """Return row → warnings, for rows with any."""
+    rows = list(live_rows(table))
+    found = checks(words_of(rows), [story.text, *story.translations.values()])
+    return {row.uid: warned for row, warned in zip(rows, found, strict=True) if warned}
+
+
+def closed_to(*, story: Story, expert: User, draft: BeliefTable | None) -> str:
+    """Return why this expert cannot write a table of the story now, one sentence; empty where they can."""
+    if draft is not None and draft.submitted_at is not None:
+        return "Your table is handed in; take it back to change it."
+    if Proposition.objects.gold_of(story).exists():
+        return "This story has its gold table already; changes are made there."
+    if draft is not None and draft.slot is not None:
+        return ""
+    if _free_slot(story) is None:
+        return "This story needs no further table: " + (
+            "another expert writes it." if story.project.table_experts == 1 else "two other experts write it."
+        )
+    return ""
+
+
+def _free_slot(story: Story) -> int | None:
+    taken = set(story.tables.drafts().values_list("slot", flat=True))
+    return next((slot for slot in range(1, story.project.table_experts + 1) if slot not in taken), None)
+
+
+@transaction.atomic
+def take_slot(*, by: User | None, story: Story, expert: User) -> BeliefTable:
+    """Return the expert's draft, which holds a slot of the story from now on. Raises Refused where none is free."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    draft = own_draft(story=story, expert=expert)
+    if draft is not None and draft.slot is not None:
+        return draft
+    if why := closed_to(story=story, expert=expert, draft=draft):
+        raise Refused(why)
+    slot = _free_slot(story)
+    given_by = by if by is not None and by.pk != expert.pk else None
+    if draft is None:
+        fields = {"story": story, "kind": TableKind.DRAFT, "author": expert, "slot": slot, "given_by": given_by}
+        return BeliefTable.objects.create(**fields)
+    draft.slot, draft.given_by = slot, given_by
+    draft.save(update_fields=["slot", "given_by"])
+    return draft
+
+
+@transaction.atomic
+def save_rows(*, by: User, story: Story, changes: Sequence[RowChange], now: datetime) -> list[SavedRow]:
+    """Save all changes or none, in their order; the answer is in it, too. A change that was saved before counts once.
+
+    A row that somebody else (another tab of the same expert) changed meanwhile is merged, and no words are lost. Raises
+    Refused for a table that cannot be changed, a row of another table, too long texts and too many rows.
+    """
+    _check(changes)
+    table = take_slot(by=by, story=story, expert=by)
+    if why := closed_to(story=story, expert=by, draft=table):
+        raise Refused(why)
+    return _Saving(table, now).run(changes)
+
+
+def _check(changes: Sequence[RowChange]) -> None:
+    if not 0 < len(changes) <= MAX_CHANGES:
+        raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
+    for change in changes:
+        for name in TEXTS:
+            text = getattr(change.state, name)
+            if len(text) > LONGEST[name]:
+                raise Refused(f"A row's {name} has {len(text)} characters; expected at most {LONGEST[name]}.")
+            if "\x00" in text:
+                raise Refused(f"A row's {name} holds a NUL character; remove it.")
+
+
+class _Saving:
+    """The changes of one request, replayed in memory and written at the end."""
+
+    def __init__(self, table: BeliefTable, now: datetime) -> None:
+        self.table, self.now = table, now
+        self.rows = {row.uid: row for row in table.draft_rows.all()}
+        self.events: list[DraftEvent] = []
+        self.touched: dict[str, DraftRow] = {}
+
+    def run(self, changes: Sequence[RowChange]) -> list[SavedRow]:
+        keys = [change.client_key for change in changes]
+        known = set(self.table.draft_events.filter(client_key__in=keys).values_list("client_key", flat=True))
+        saved = [self._known(change) if change.client_key in known else self._apply(change) for change in changes]
+        self._write()
+        return saved
+
+    def _known(self, change: RowChange) -> SavedRow:
+        row = self.rows.get(change.row)
+        if row is None:
+            raise Refused(f"The key {change.client_key} was used for another row; every change needs its own.")
+        return SavedRow(change.client_key, row.uid, state_of_row(row))
+
+    def _apply(self, change: RowChange) -> SavedRow:
+        row = self.rows.get(change.row)
+        standing = state_of_row(row) if row is not None else None
+        state, copy = merge(change.base, standing, change.state)
+        self._put(change, change.client_key, change.row, standing, state)
+        return SavedRow(change.client_key, change.row, state, self._copy(change, copy) if copy is not None else None)
+
+    def _copy(self, change: RowChange, state: RowState) -> tuple[str, RowState]:
+        uid, key = new_uid(), f"{change.client_key[:58]}-copy"
+        following = sorted(row.place for row in self.rows.values() if not row.removed and row.place > state.place)
+        [place] = places_of(state.place, following[0] if following else None, 1)
+        state = replace(state, place=place)
+        self._put(change, key, uid, None, state)
+        return uid, state
+
+    def _put(self, change: RowChange, key: str, uid: str, before: RowState | None, after: RowState) -> None:
+        row = self.rows.get(uid)
+        if row is None:
+            row = self.rows[uid] = DraftRow(uid=uid, table=self.table, origin=change.origin)
+        row.actor, row.belief, row.order_text, row.remark = after.actor, after.belief, after.order, after.remark
+        row.place, row.removed = after.place, after.removed
+        self.touched[uid] = row
+        self.events.append(
+            DraftEvent(
+                table=self.table, row=row, client_key=key, action=change.action, kind=change.kind,
+                undoes=change.undoes, before=before.as_dict() if before else None, after=after.as_dict(),
+                changed_at=change.changed_at, received_at=self.now,
+            )
+        )  # fmt: skip
+
+    def _write(self) -> None:
+        live = sum(not row.removed for row in self.rows.values())
+        if live > MAX_ROWS:
+            raise Refused(f"The table would have {live} rows; expected at most {MAX_ROWS}.")
+        new = [row for row in self.touched.values() if row.pk is None]
+        old = [row for row in self.touched.values() if row.pk is not None]
+        try:
+            with transaction.atomic():
+                DraftRow.objects.bulk_create(new)
+        except IntegrityError as error:
+            raise Refused("A row of this name belongs to another table; reload the page.") from error
+        texts = ["actor", "belief", "order_text", "remark", "place", "removed"]
+        DraftRow.objects.bulk_update(old, texts, batch_size=200)
+        DraftEvent.objects.bulk_create(self.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of undo or redo: rows as they were before `action`."""
+
+    action: str
+    rows: Mapping[str, RowState]
+
+
+def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
+    """Return what undo (or redo) would restore in the draft; None where there is nothing."""
+    if table is None:
+        return None
+    events = list(table.draft_events.select_related("row").order_by("id"))
+    undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
+    action = redoable if redo else undoable
+    rows: dict[str, RowState] = {}
+    for event in events:
+        if event.action == action and event.row.uid not in rows:
+            gone = replace(RowState(**event.after), removed=True)
+            rows[event.row.uid] = RowState(**event.before) if event.before else gone
+    return Step(action, rows) if rows else None
+
+
+def versions_of(table: BeliefTable | None) -> list[dict[str, Any]]:
+    """Return the moments that the draft can go back to, newest first: where a pause of minutes follows, and the
+    newest."""
+    if table is None:
+        return []
+    events = list(table.draft_events.order_by("id").values_list("id", "received_at", "kind"))
+    kept = [
+        (pk, at, kind)
+        for (pk, at, kind), following in zip(events, [*events[1:], None], strict=True)
+        if following is None or following[1] - at > VERSIONS_APART
+    ]
+    return [{"id": pk, "at": at, "rows": len(in_order(rows_at(table, pk)))} for pk, at, _ in reversed(kept)]
+
+
+def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:
+    """Return the rows as they stood after the event of that number."""
+    states = table.draft_events.filter(id__lte=event).order_by("id").values_list("row__uid", "after")
+    return {uid: RowState(**after) for uid, after in states}
+
+
+@transaction.atomic
+def write_draft(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime, origin: str) -> BeliefTable:
+    """Replace what stands in the expert's draft by these rows, as one action that undo takes back. Raises Refused."""
+    table = take_slot(by=by, story=story, expert=by)
+    action = f"write-{new_uid()}"
+    gone = [
+        RowChange(uid, state, replace(state, removed=True), f"{action}-{uid}", action, "paste", now)
+        for uid, state in ((row.uid, state_of_row(row)) for row in live_rows(table))
+    ]
+    places = places_of(None, None, len(rows))
+    states = [RowState(row.actor, row.belief, row.order, place=at) for row, at in zip(rows, places, strict=True)]
+    new = [
+        RowChange(uid, None, state, f"{action}-{uid}", action, "paste", now, origin=origin)
+        for uid, state in ((new_uid(), state) for state in states)
+    ]
+    if gone or new:
+        save_rows(by=by, story=story, changes=[*gone, *new], now=now)
+    return table
+
+
+@transaction.atomic
+def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -> BeliefTable:
+    """Hand the expert's draft in. `rows` is how many they saw: another number is refused, since another page changed
+    the table. Raises Refused."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    table = own_draft(story=story, expert=by)
+    if table is None:
+        raise Refused("Your table has no row yet.")
+    if table.submitted_at is not None:
+        raise Refused("Your table is handed in already.")
+    if why := closed_to(story=story, expert=by, draft=table):
+        raise Refused(why)
+    states = [state_of_row(row) for row in live_rows(table)]
+    filled = sum(not state.is_empty for state in states)
+    if why := incomplete(states):
+        raise Refused(why)
+    if rows is not None and rows != filled:
+        raise Refused(f"The table has {filled} rows by now, not {rows}: look at it again before you hand it in.")
+    table.submitted_at = now
+    table.save(update_fields=["submitted_at"])
+    audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
+    return table
+
+
+@transaction.atomic
+def take_back(*, by: User, story: Story) -> BeliefTable:
+    """Open the expert's own draft again. Raises Refused where somebody has opened the lanes with it."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    table = own_draft(story=story, expert=by)
+    if table is None or table.submitted_at is None:
+        raise Refused("Your table is not handed in.")
+    if table.opened_at is not None:
+        raise Refused("Your table was opened beside the other one by now, and stays as it is.")
+    if Proposition.objects.gold_of(story).exists():
+        raise Refused("This story has its gold table already; changes are made there.")
+    table.submitted_at = None
+    table.save(update_fields=["submitted_at"])
+    audit.record(by=by, project=story.project, action="draft.taken_back", target=f"story {story.number}")
+    return table

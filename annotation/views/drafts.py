@@ -1,0 +1,146 @@
+"""The editor of an expert's own draft of a belief table, and what its script calls."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.access import ProjectAccess, project_access, story_of
+from annotation.domain.drafts import RowState
+from annotation.domain.tables import likely_actors
+from annotation.forms.drafts import posted_rows
+from annotation.models import Role, Story
+from annotation.services import drafts as service
+from annotation.services.reconciliation import State, state_of
+
+
+@require_http_methods(["GET", "POST"])
+def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
+    """The editor; a POST hands the table in, or takes it back."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    if request.method == "POST":
+        return _handed(request, access, row)
+    state = state_of(story=row, expert=request.user)
+    closed = service.closed_to(story=row, expert=request.user, draft=state.own_draft)
+    rows = list(service.live_rows(state.own_draft))
+    context = {
+        "story": row,
+        "state": state,
+        "closed": closed,
+        "rows": rows,
+        "can_take_back": _can_take_back(state),
+        "settings": None if closed else _settings(access, row, state, rows),
+        "modules": ["rows", "actors"],
+    }
+    return render(request, "annotation/tables/draft.html", access.context | context)
+
+
+def _can_take_back(state: State) -> bool:
+    return state.handed_in and state.own_draft.opened_at is None and not state.has_gold
+
+
+def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+    slug, shown = access.project.slug, request.POST.get("rows", "")
+    try:
+        if "take_back" in request.POST:
+            service.take_back(by=request.user, story=story)
+            messages.success(request, "Your table is yours again: hand it in when it is ready.")
+            return redirect("annotation:draft", slug, story.uid)
+        rows = int(shown) if shown.isdecimal() and len(shown) < 6 else None
+        service.hand_in(by=request.user, story=story, now=timezone.now(), rows=rows)
+    except service.Refused as error:
+        messages.error(request, str(error))
+        return redirect("annotation:draft", slug, story.uid)
+    messages.success(request, f"Your table of story {story.number} is handed in.")
+    return redirect("annotation:draft", slug, story.uid)
+
+
+def _settings(access: ProjectAccess, story: Story, state: State, rows: list) -> dict:
+    """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock."""
+    place = [access.project.slug, story.uid]
+    own = state.own_draft
+    return {
+        "annotator": access.user.pk,
+        "story": story.uid,
+        "now": timezone.now().isoformat(),
+        "names": likely_actors(story.text),
+        "rows": [_row(row.uid, service.state_of_row(row)) | _marks(row) for row in rows],
+        "warnings": _warnings(own, story) if own else {},
+        "urls": {
+            "save": reverse("annotation:save_draft", args=place),
+            "undo": reverse("annotation:undo_draft", args=place),
+            "versions": reverse("annotation:draft_versions", args=place),
+            "login": reverse("login"),
+        },
+    }
+
+
+def _row(uid: str, state: RowState) -> dict:
+    return {"row": uid, "state": state.as_dict()}
+
+
+def _marks(row) -> dict:
+    return {"origin": row.origin, "source": row.source}
+
+
+def _warnings(table, story: Story) -> dict[str, list[dict]]:
+    found = service.warnings_of(table, story)
+    return {uid: [{"field": one.field, "text": one.text} for one in warned] for uid, warned in found.items()}
+
+
+@require_POST
+def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """Save changes of the expert's own draft, all or none; the answer has every row as it stands, and all warnings."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    try:
+        posted = posted_rows(request)
+        if posted.annotator not in (None, request.user.pk):
+            message = f"Somebody else wrote these rows; {request.user.shown_name} is logged in here now."
+            return JsonResponse({"error": message}, status=409)
+        changes = [entry.change for entry in posted.changes]
+        saved = service.save_rows(by=request.user, story=row, changes=changes, now=timezone.now())
+    except service.Refused as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    table = service.own_draft(story=row, expert=request.user)
+    times = {change.client_key: change.changed_at.isoformat() for change in changes}
+    answer = [
+        _row(one.row, one.state)
+        | {"client_key": one.client_key, "changed_at": times[one.client_key]}
+        | ({"copy": _row(*one.copy)} if one.copy else {})
+        for one in saved
+    ]
+    return JsonResponse({"saved": answer, "warnings": _warnings(table, row)})
+
+
+@require_GET
+def undo_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """The rows as they were before the expert's last action, to be sent like any other change; null for none. With
+    `?redo=1` the rows as they were before the last undo."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    table = service.own_draft(story=story_of(access, story), expert=request.user)
+    step = service.last_step(table=table, redo="redo" in request.GET)
+    if step is None:
+        return JsonResponse({"undo": None})
+    rows = [_row(uid, state) for uid, state in step.rows.items()]
+    return JsonResponse({"undo": {"action": step.action, "rows": rows}})
+
+
+@require_GET
+def draft_versions(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """The moments that the draft can go back to, or with `?version=` its rows at one of them."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    table = service.own_draft(story=story_of(access, story), expert=request.user)
+    wanted = request.GET.get("version", "")
+    if not wanted:
+        versions = [version | {"at": version["at"].isoformat()} for version in service.versions_of(table)]
+        return JsonResponse({"versions": versions})
+    if table is None or not wanted.isdecimal() or len(wanted) > 18:
+        raise Http404("There is no such version.")
+    rows = service.rows_at(table, int(wanted))
+    return JsonResponse({"rows": [_row(uid, state) for uid, state in rows.items()]})

@@ -1,0 +1,511 @@
+// The editor of a draft: keyboard, autosave, undo, versions. Every change of a row goes through the queue of the labelling grid.
+import { complete, namesOf } from "./actors.js";
+import { mark } from "../mentions.js";
+import { Queue, request } from "../grid/queue.js";
+import { EMPTY, isEmpty, isWorld, newUid, pasted, Rows } from "./rows.js";
+
+const FIELDS = ["actor", "belief", "order", "remark"];
+const BURST = 3000; // letters typed into one field without a longer pause are one step of undo
+const PAUSE = 600; // and are sent after this many milliseconds without another
+const PAGE = 8;
+const NAMES = 9;
+const $ = (id) => document.getElementById(id);
+const settings = JSON.parse($("draft-settings").textContent);
+const body = $("rows");
+const story = $("story-text");
+const rows = new Rows();
+let active = null; // { uid, field }
+let burst = null;
+let acting = false;
+let leaving = false;
+let warnings = settings.warnings;
+
+const queue = new Queue({
+  ...settings, url: settings.urls.save, kind: "rows", cellOf: (one) => one.row, delay: PAUSE,
+  on: { queued, saved, refused, warnings: (found) => { warnings = found; showWarnings(); }, trouble, state },
+});
+const newKey = () => newUid() + newUid();
+const fieldOf = (uid, field) => body.querySelector(`[data-row="${uid}"] [data-field="${field}"]`);
+const announce = (text) => { $("announce").textContent = text; };
+const numberOf = (uid) => rows.ordered().findIndex((row) => row.uid === uid) + 1;
+
+// --- what the table shows ------------------------------------------------------------------------------------------------
+function element(uid) {
+  const line = $("row").content.firstElementChild.cloneNode(true);
+  line.dataset.row = uid;
+  return line;
+}
+
+function render() {
+  const lines = new Map([...body.rows].map((line) => [line.dataset.row, line]));
+  let last = null;
+  rows.ordered().forEach((row, at) => {
+    const line = lines.get(row.uid) ?? element(row.uid);
+    lines.delete(row.uid);
+    if ((last ? last.nextElementSibling : body.firstElementChild) !== line) {
+      const focused = line.contains(document.activeElement) ? document.activeElement : null;
+      last ? last.after(line) : body.prepend(line);
+      focused?.focus({ preventScroll: true });
+    }
+    fill(line, row, at + 1);
+    last = line;
+  });
+  for (const line of lines.values()) line.remove();
+  showWarnings();
+  showNames();
+}
+
+function fill(line, row, number) {
+  line.querySelector(".row-number").textContent = number;
+  line.querySelector(".row-origin").hidden = row.origin !== "model";
+  line.querySelector(".row-origin").title = row.source ? `Drafted by ${row.source}` : "";
+  for (const name of FIELDS) {
+    const field = line.querySelector(`[data-field="${name}"]`);
+    if (field.value !== row.state[name]) field.value = row.state[name];
+    field.setAttribute("aria-label", `${field.dataset.label} of row ${number}`);
+    grow(field);
+  }
+}
+
+const grows = CSS.supports("field-sizing", "content");
+function grow(field) {
+  if (grows || field.tagName !== "TEXTAREA") return;
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight}px`;
+}
+
+function showWarnings() {
+  const ordered = rows.ordered();
+  let count = 0;
+  for (const row of ordered) {
+    const found = isEmpty(row.state) ? [] : warnings[row.uid] ?? [];
+    count += found.length;
+    const line = body.querySelector(`[data-row="${row.uid}"]`);
+    const notes = line?.querySelector(".row-notes");
+    if (!notes || notes.dataset.shown === JSON.stringify(found)) continue;
+    notes.dataset.shown = JSON.stringify(found);
+    notes.replaceChildren(...found.map((one) => Object.assign(document.createElement("li"), { textContent: one.text, className: "row-warning" })));
+    for (const name of FIELDS) line.querySelector(`[data-field="${name}"]`).toggleAttribute("data-warned", found.some((one) => one.field === name));
+  }
+  const filled = ordered.filter((row) => !isEmpty(row.state)).length;
+  $("count").textContent = `${filled} row${filled === 1 ? "" : "s"}`;
+  $("warning-count").hidden = !count;
+  $("warning-count").firstElementChild.textContent = `${count} warning${count === 1 ? "" : "s"}`;
+}
+
+function showNames() {
+  const names = namesOf(rows.ordered(), settings.names).slice(0, NAMES);
+  if ($("names").dataset.shown === names.join("\n")) return;
+  $("names").dataset.shown = names.join("\n");
+  $("names").replaceChildren(...names.map((name, at) => {
+    const chip = Object.assign(document.createElement("button"), { type: "button", className: "chip", tabIndex: -1 });
+    const key = Object.assign(document.createElement("kbd"), { textContent: `Alt ${at + 1}` });
+    chip.append(key, " ", Object.assign(document.createElement("bdi"), { textContent: name }));
+    chip.dataset.actor = name;
+    return chip;
+  }));
+}
+
+// --- what becomes of a change --------------------------------------------------------------------------------------------
+function queued(change) {
+  const row = rows.put(change.row, change.state, { stored: true });
+  if (change.origin) row.origin ??= change.origin;
+  if (!acting) render();
+}
+
+function saved(change, answer, isLast) {
+  if (answer.copy) {
+    rows.put(answer.copy.row, answer.copy.state);
+    announce(`Row ${numberOf(answer.row)} was changed elsewhere meanwhile: both wordings are kept, one below the other.`);
+    $("notice").textContent = "A row was changed in another window meanwhile. Both wordings are kept, one below the other.";
+    $("notice").hidden = false;
+  }
+  if (isLast && rows.get(answer.row)) rows.put(answer.row, answer.state);
+  if (answer.copy || isLast) render();
+}
+
+// What the server refuses is not thrown away: it stays in this browser until somebody puts it back or forgets it.
+const keptAt = `credence:refused-rows:${settings.annotator}:${settings.story}`;
+const kept = () => JSON.parse(localStorage.getItem(keptAt) ?? "[]");
+function refused(change, sentence) {
+  if (change.story === settings.story && change.state && !isEmpty(change.state)) {
+    localStorage.setItem(keptAt, JSON.stringify([...kept().filter((one) => one.row !== change.row), { row: change.row, state: change.state }]));
+  }
+  announce(`Refused: ${sentence}`);
+  showKept(sentence);
+}
+function showKept(sentence = "") {
+  const left = kept();
+  $("kept").hidden = !left.length;
+  if (!left.length) return;
+  $("kept-text").textContent = `${sentence} ${left.length} row${left.length === 1 ? " was" : "s were"} not taken. The words are kept in this browser:`.trim();
+  $("kept-rows").textContent = left.map(({ state }) => [state.actor, state.belief, state.order, state.remark].join("\t")).join("\n");
+}
+
+const TROUBLES = {
+  offline: "The server does not answer. What you write is kept in this browser and sent by itself; you can go on.",
+  login: "You are logged out. What you wrote is kept in this browser and is sent when you have logged in again.",
+  gone: "This story is not there any more. What you wrote is kept in this browser; ask an admin.",
+};
+function trouble(error) {
+  $("trouble").hidden = !error;
+  if (!error) return;
+  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
+  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
+  $("trouble-login").hidden = error.kind !== "login";
+  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
+}
+
+let stateTimer = null;
+function state() {
+  clearTimeout(stateTimer);
+  stateTimer = setTimeout(() => {
+    const count = queue.pending().length;
+    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
+    const text = !count ? "all saved" : queue.failing ? "not saved, trying again" : "saving";
+    if ($("save-state").textContent === text) return;
+    $("save-state").className = `badge badge-${kind}`;
+    $("save-state").textContent = text;
+    if (kind === "failed") announce(text);
+  }, queue.failing ? 0 : 200);
+}
+
+// --- changing ------------------------------------------------------------------------------------------------------------
+// One action: `parts` are rows with their new state. A row that is new to the queue has no base.
+function act(kind, parts, more = {}) {
+  burst = null;
+  acting = true;
+  const action = more.action ?? newKey();
+  for (const { uid, state: wanted, origin } of parts) {
+    const row = rows.get(uid);
+    const base = row?.stored ? row.state : null;
+    queue.add({ row: uid, base, state: wanted, action, kind, ...(more.undoes && { undoes: more.undoes }), ...(origin && { origin }) });
+  }
+  acting = false;
+  if (kind !== "tidy" && rows.crowded()) return act("tidy", rows.ordered().filter((row) => row.stored).map((row, at) => ({ uid: row.uid, state: { ...row.state, place: at + 1 } })), { action });
+  return render();
+}
+
+function type(uid, field, value) {
+  const row = rows.get(uid);
+  const wanted = { ...row.state, [field]: value };
+  if (field === "actor") wanted.order = orderFor(value, row.state.order);
+  const goesOn = burst && burst.uid === uid && burst.field === field && Date.now() - burst.at < BURST;
+  const amended = goesOn && queue.amend(burst.key, { state: wanted });
+  if (amended) {
+    burst.at = Date.now();
+    return;
+  }
+  const action = goesOn ? burst.action : newKey();
+  const change = queue.add({ row: uid, base: row.stored ? row.state : null, state: wanted, action, kind: "type" });
+  burst = { uid, field, key: change.client_key, action, at: Date.now() };
+}
+
+// Narrated facts have order 0 and beliefs of an actor do not; whatever else the expert wrote stays.
+const orderFor = (actor, order) => (isWorld(actor) ? "0" : order === "0" ? "1" : order);
+
+// A row that is only opened: it is stored with its first letter.
+function open(after, begin = {}) {
+  const uid = newUid();
+  const [place] = rows.placesAfter(after);
+  rows.put(uid, { ...EMPTY, ...begin, place }, { stored: false });
+  render();
+  return uid;
+}
+
+const current = () => rows.get(active?.uid);
+function addBelow() {
+  const row = current();
+  if (!row) return focus(open(rows.ordered().at(-1)?.uid ?? null), "actor");
+  if (isEmpty(row.state)) return focus(row.uid, row.state.actor ? "belief" : "actor");
+  const { actor, order } = row.state;
+  focus(open(row.uid, { actor, order }), "belief");
+}
+function addAbove() {
+  const row = current();
+  if (!row) return addBelow();
+  const before = rows.ordered()[numberOf(row.uid) - 2];
+  const { actor, order } = row.state;
+  focus(open(before?.uid ?? null, { actor, order }), "belief");
+}
+function split() {
+  const row = current();
+  const field = row && fieldOf(row.uid, "belief");
+  if (!row || document.activeElement !== field) return announce("Put the caret where the proposition is to be split.");
+  const [left, right] = [field.value.slice(0, field.selectionStart).trim(), field.value.slice(field.selectionEnd).trim()];
+  if (!left || !right) return announce("There is nothing to split at the caret.");
+  const [place] = rows.placesAfter(row.uid);
+  const uid = newUid();
+  const second = right.replace(/^(?:[,;，；]\s*)?(?:(?:and|but|because|while)\s+|(?:而且|但是|因为))?/i, "");
+  act("split", [{ uid: row.uid, state: { ...row.state, belief: left.replace(/[,;，；]$/, "") } }, { uid, state: { ...row.state, belief: second || right, remark: "", place } }]);
+  focus(uid, "belief", 0);
+}
+function merge() {
+  const row = current();
+  const above = row && rows.ordered()[numberOf(row.uid) - 2];
+  if (!above) return announce("There is no row above.");
+  if (!row.stored) return drop();
+  const joined = (name, between) => [above.state[name].trim(), row.state[name].trim()].filter(Boolean).join(between);
+  const caret = above.state.belief.trim().length;
+  act("merge", [{ uid: above.uid, state: { ...above.state, belief: joined("belief", " "), remark: joined("remark", "; ") } }, { uid: row.uid, state: { ...row.state, removed: true } }]);
+  focus(above.uid, "belief", caret);
+}
+function shift(down) {
+  const row = current();
+  if (!row) return;
+  const ordered = rows.ordered();
+  const at = ordered.indexOf(row);
+  const target = down ? ordered[at + 1] : ordered[at - 2] ?? (at > 0 ? null : undefined);
+  if (target === undefined) return announce(down ? "This is the last row." : "This is the first row.");
+  const [place] = rows.placesAfter(target?.uid ?? null);
+  if (row.stored) act("move", [{ uid: row.uid, state: { ...row.state, place } }]);
+  else rows.put(row.uid, { ...row.state, place });
+  render();
+  focus(row.uid, active.field);
+  announce(`Row ${numberOf(row.uid)} of ${ordered.length}.`);
+}
+function duplicate() {
+  const row = current();
+  if (!row || isEmpty(row.state)) return;
+  const [place] = rows.placesAfter(row.uid);
+  const uid = newUid();
+  act("copy", [{ uid, state: { ...row.state, place } }]);
+  focus(uid, "belief", [0, row.state.belief.length]);
+}
+function drop() {
+  const row = current();
+  if (!row) return;
+  const ordered = rows.ordered();
+  const at = ordered.indexOf(row);
+  if (row.stored) act("delete", [{ uid: row.uid, state: { ...row.state, removed: true } }]);
+  else rows.byUid.delete(row.uid);
+  render();
+  const next = ordered[at + 1] ?? ordered[at - 1];
+  focus(next ? next.uid : open(null), next ? active.field : "actor");
+}
+function setActor(name) {
+  const row = current();
+  if (!row) return;
+  const wanted = { ...row.state, actor: name, order: orderFor(name, row.state.order) };
+  if (row.stored) act("actor", [{ uid: row.uid, state: wanted }]);
+  else rows.put(row.uid, wanted);
+  render();
+  focus(row.uid, active.field === "actor" ? "belief" : active.field);
+}
+function paste(event) {
+  const found = pasted(event.clipboardData.getData("text/plain"), current()?.state.actor ?? "");
+  if (!found?.length) return;
+  event.preventDefault();
+  const row = current();
+  const places = rows.placesAfter(row.uid, found.length);
+  if (!row.stored && isEmpty(row.state)) rows.byUid.delete(row.uid);
+  const parts = found.map((one, at) => ({ uid: newUid(), origin: "pasted", state: { ...EMPTY, ...one, order: orderFor(one.actor, one.order), place: places[at] } }));
+  act("paste", parts);
+  queue.flush();
+  focus(parts.at(-1).uid, "belief");
+  announce(`${found.length} row${found.length === 1 ? "" : "s"} pasted.`);
+}
+
+// --- undo and versions ---------------------------------------------------------------------------------------------------
+let turn = Promise.resolve();
+const inTurn = (step) => { turn = turn.then(step, step); return turn; };
+
+async function takeBack(redo) {
+  burst = null;
+  if (!(await queue.drained())) return unsentBack(redo);
+  try {
+    const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
+    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing to undo in this table.");
+    restored(redo ? "redo" : "undo", undo.rows, undo.action);
+  } catch (error) {
+    trouble(error);
+  }
+}
+// While the server does not answer, what it has not seen can be taken back here.
+function unsentBack(redo) {
+  const pending = queue.pending();
+  const back = new Set(pending.map((change) => change.undoes));
+  const last = redo ? null : pending.filter((change) => !change.undoes && !back.has(change.action)).at(-1);
+  if (!last) return announce("Undo waits until what was written before is saved.");
+  const first = new Map();
+  for (const change of pending.filter((one) => one.action === last.action)) {
+    if (!first.has(change.row)) first.set(change.row, { row: change.row, state: change.base ?? { ...change.state, removed: true } });
+  }
+  restored("undo", [...first.values()], last.action);
+}
+function restored(kind, found, undoes) {
+  act(kind, found.map(({ row, state: wanted }) => ({ uid: row, state: wanted })), { undoes });
+  const shown = found.find(({ state: wanted }) => !wanted.removed);
+  const ordered = rows.ordered();
+  focus(shown?.row ?? ordered.at(-1)?.uid ?? open(null), active?.field ?? "belief");
+  announce(kind === "undo" ? "Undone." : "Done again.");
+}
+
+async function showVersions() {
+  if (!(await queue.drained())) return announce("Versions wait until everything is saved.");
+  const { versions } = await request(settings.urls.versions);
+  const list = $("version-list");
+  list.replaceChildren(...versions.map((one, at) => {
+    const line = document.createElement("li");
+    const when = new Date(one.at).toLocaleString();
+    line.append(`${when} · ${one.rows} row${one.rows === 1 ? "" : "s"} `);
+    if (at === 0) line.append("(as it stands)");
+    else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: "Go back to this", value: one.id }));
+    return line;
+  }));
+  if (!versions.length) list.textContent = "Nothing has been saved yet.";
+  $("versions").showModal();
+}
+async function restoreVersion(id) {
+  const { rows: found } = await request(`${settings.urls.versions}?version=${id}`);
+  const there = new Set(found.map((one) => one.row));
+  const gone = rows.ordered().filter((row) => row.stored && !there.has(row.uid)).map((row) => ({ uid: row.uid, state: { ...row.state, removed: true } }));
+  const back = found.map(({ row, state: wanted }) => ({ uid: row, state: wanted }))
+    .filter(({ uid, state: wanted }) => (rows.get(uid) ? JSON.stringify(rows.get(uid).state) !== JSON.stringify(wanted) : !wanted.removed));
+  $("versions").close();
+  if (gone.length + back.length) act("restore", [...gone, ...back]);
+  queue.flush();
+  announce("The table is as it was then. Ctrl Z takes that back.");
+}
+
+// --- moving --------------------------------------------------------------------------------------------------------------
+function focus(uid, field = "belief", caret = null) {
+  const place = fieldOf(uid, field);
+  if (!place) return;
+  place.focus({ preventScroll: true });
+  place.closest("tr").scrollIntoView({ block: "nearest" });
+  if (caret !== null) place.setSelectionRange(...(Array.isArray(caret) ? caret : [caret, caret]));
+}
+function step(count) {
+  const ordered = rows.ordered();
+  const at = Math.max(0, Math.min(ordered.length - 1, numberOf(active.uid) - 1 + count));
+  focus(ordered[at].uid, active.field);
+}
+// In a long proposition the arrows move within the text first.
+function vertical(event, count) {
+  const { target } = event;
+  if (target.tagName === "TEXTAREA" && target.scrollHeight > 2.2 * parseFloat(getComputedStyle(target).lineHeight)) {
+    const edge = count < 0 ? 0 : target.value.length;
+    if (target.selectionStart !== edge || target.selectionEnd !== edge) return undefined;
+  }
+  return () => step(count);
+}
+function nextWarning() {
+  const ordered = rows.ordered();
+  const at = active ? numberOf(active.uid) : 0;
+  const found = [...ordered.slice(at), ...ordered.slice(0, at)].find((row) => !isEmpty(row.state) && warnings[row.uid]?.length);
+  if (!found) return announce("No row has a warning.");
+  focus(found.uid, warnings[found.uid][0].field);
+  announce(warnings[found.uid].map((one) => one.text).join(" "));
+}
+function translate() {
+  const languages = [...document.querySelectorAll("[data-language]")];
+  if (languages.length < 2) return announce("This story has no translation.");
+  const at = languages.findIndex((one) => !one.hidden);
+  languages.forEach((one, index) => { one.hidden = index !== (at + 1) % languages.length; });
+  highlight();
+}
+function highlight(name = current()?.state.actor ?? "") {
+  mark(document.querySelector("[data-language]:not([hidden])").firstChild, name);
+}
+
+async function handIn() {
+  burst = null;
+  if (!(await queue.drained())) return announce("The table is not saved yet: hand it in when the server answers.");
+  const filled = rows.ordered().filter((row) => !isEmpty(row.state));
+  const count = filled.filter((row) => warnings[row.uid]?.length).length;
+  $("hand-in-rows").value = filled.length;
+  $("hand-in-text").textContent = `${filled.length} row${filled.length === 1 ? "" : "s"}` + (count ? `, ${count} of them with a warning.` : ", none with a warning.");
+  $("hand-in").showModal();
+}
+
+// --- keys and clicks -----------------------------------------------------------------------------------------------------
+const commands = {
+  undo: () => inTurn(() => takeBack(false)), redo: () => inTurn(() => takeBack(true)), versions: showVersions, warning: nextWarning,
+  translate, help: () => $("help").showModal(), handIn, add: addBelow, retry: () => queue.flush(),
+  split, merge, duplicate, drop, up: () => shift(false), down: () => shift(true),
+  keptBack: () => {
+    const left = kept();
+    const places = rows.placesAfter(rows.ordered().at(-1)?.uid ?? null, left.length);
+    localStorage.removeItem(keptAt);
+    act("paste", left.map(({ state: wanted }, at) => ({ uid: newUid(), state: { ...wanted, removed: false, place: places[at] } })));
+    showKept();
+  },
+  keptAway: () => { localStorage.removeItem(keptAt); showKept(); },
+};
+const ALT = {
+  Enter: split, Backspace: merge, ArrowUp: commands.up, ArrowDown: commands.down, Delete: drop,
+  KeyD: duplicate, KeyT: translate, KeyW: nextWarning, KeyV: showVersions, KeyH: handIn, KeyA: addAbove,
+};
+const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
+
+function onKey(event) {
+  const { key, code, target, shiftKey, altKey } = event;
+  const control = event.ctrlKey || event.metaKey;
+  if (dialogIsOpen() || event.isComposing) return undefined;
+  if (key === "F1") return commands.help;
+  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
+  if (control && key.toLowerCase() === "y") return commands.redo;
+  if (altKey && !control && /^Digit[1-9]$/.test(code)) return () => setActor($("names").children[Number(code.at(-1)) - 1]?.dataset.actor ?? current().state.actor);
+  if (altKey && !control) return ALT[key] ?? ALT[code];
+  if (!target.matches("[data-field]")) return key === "?" ? commands.help : undefined;
+  if (control) return undefined;
+  if (key === "Enter") return shiftKey ? addAbove : addBelow;
+  if (shiftKey) return undefined;
+  if (key === "ArrowUp" || key === "ArrowDown") return vertical(event, key === "ArrowUp" ? -1 : 1);
+  return { PageUp: () => step(-PAGE), PageDown: () => step(PAGE) }[key];
+}
+document.addEventListener("keydown", (event) => {
+  const action = onKey(event);
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+body.addEventListener("input", (event) => {
+  const { target } = event;
+  const uid = target.closest("tr").dataset.row;
+  if (target.dataset.field === "actor") complete(target, event, namesOf(rows.ordered().filter((row) => row.uid !== uid), settings.names));
+  target.value = target.value.replace(/[\r\n]+/g, " ");
+  type(uid, target.dataset.field, target.value);
+  if (target.dataset.field === "actor") highlight(target.value);
+  grow(target);
+});
+body.addEventListener("focusin", ({ target }) => {
+  const line = target.closest("tr");
+  if (!target.matches("[data-field]")) return;
+  if (active?.uid !== line.dataset.row) body.querySelector("tr[data-active]")?.removeAttribute("data-active");
+  line.setAttribute("data-active", "");
+  active = { uid: line.dataset.row, field: target.dataset.field };
+  highlight();
+});
+body.addEventListener("focusout", () => { burst = null; if (queue.pending().length && !queue.failing) queue.flush(); });
+body.addEventListener("paste", paste);
+document.addEventListener("click", (event) => {
+  const chip = event.target.closest("[data-actor]");
+  if (chip) return setActor(chip.dataset.actor);
+  if (event.target.closest("#trouble-login")) leaving = true;
+  const version = event.target.closest("#version-list button");
+  if (version) return restoreVersion(version.value);
+  return commands[event.target.closest("[data-command]")?.dataset.command]?.();
+});
+$("hand-in-form").addEventListener("submit", () => { leaving = true; });
+addEventListener("beforeunload", (event) => {
+  if (leaving || !queue.pending().length) return;
+  queue.flush();
+  if (queue.failing) event.preventDefault(); // kept in this browser, and sent from the list of tables
+});
+addEventListener("online", () => queue.flush());
+addEventListener("pagehide", () => queue.flush());
+document.addEventListener("visibilitychange", () => { if (queue.pending().length) queue.flush(); });
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+// --- start ---------------------------------------------------------------------------------------------------------------
+for (const { row, state: stands, origin, source } of settings.rows) rows.put(row, stands, { origin, source });
+for (const change of queue.pending()) rows.put(change.row, change.state, { stored: true });
+const last = rows.ordered().at(-1);
+render();
+showKept();
+focus(last?.uid ?? open(null), last ? "belief" : "actor", last ? last.state.belief.length : null);
+if (story && !active) highlight("");
+queue.flush();
+document.documentElement.dataset.draftReady = "1";

@@ -1,0 +1,100 @@
+"""Warnings while a belief table is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.domain.reconciliation import DraftRow
+from annotation.domain.table_checks import checks, depth_of, is_named
+
+TEXT = "Xiao Hong puts the key in the bag. Then Ines and the caretaker leave. Old Mr. Varga sees Tomas's hat."
+
+
+def said(*rows: tuple[str, ...]) -> list[list[str]]:
+    return [[warned.text for warned in row] for row in checks([DraftRow(*row) for row in rows], [TEXT])]
+
+
+def test_a_plain_row_is_not_warned_of():
+    assert said(("world", "The key is in the bag", "0"), ("Ines", "The key is in the bag", "1")) == [[], []]
+
+
+@pytest.mark.parametrize("belief", ["She took it", "Tomas saw him", "His hat is gone", "他知道钥匙在哪"])
+def test_a_pronoun_is_warned_of(belief):
+    assert "write the name" in said(("Ines", belief))[0][0]
+
+
+@pytest.mark.parametrize("belief", ["Tomas took his hat", "The key lies there", "It rains"])
+def test_a_pronoun_with_its_name_before_it_is_not(belief):
+    assert said(("Ines", belief)) == [[]]
+
+
+@pytest.mark.parametrize(
+    "belief",
+    ["The key is in the bag; Tomas left", "Tomas stands up and walks away", "Ines left because Tomas was angry"],
+)
+def test_two_statements_in_one_are_warned_of(belief):
+    assert "split it" in said(("Ines", belief))[0][0]
+
+
+@pytest.mark.parametrize("belief", ["Jonas and Mei are married", "Ines looks up and down the street"])
+def test_a_list_of_names_is_no_second_statement(belief):
+    assert said(("world", belief)) == [[]]
+
+
+def test_equal_and_nearly_equal_rows_of_one_actor_are_warned_of():
+    rows = [
+        ("Ines", "The key is in the bag"),
+        ("Tomas", "The key is in the bag"),
+        ("Ines", "the key is in the bag."),
+        ("Ines", "The key is in the old bag"),
+        ("Ines", "The key is not in the bag"),
+    ]
+    expected = [[], [], ["The same as row 1."], ["Nearly the same as row 1."], []]
+    assert said(*rows) == expected
+
+
+def test_an_actor_that_the_story_does_not_name_is_warned_of_with_the_name_that_is_near():
+    assert said(("Xiao Hng", "It rains")) == [["The story does not name Xiao Hng. Is it Xiao Hong?"]]
+    assert said(("Zed", "It rains")) == [["The story does not name Zed."]]
+
+
+@pytest.mark.parametrize(
+    "actor", ["world", "Ines", "The caretaker", "Ines and Tomas", "Ines, Tomas & Mr. Varga", "everyone", "Mr Varga"]
+)
+def test_groups_and_titles_are_named(actor):
+    assert is_named(actor, TEXT)
+
+
+def test_a_group_with_a_stranger_is_not_named():
+    assert not is_named("Ines and Zed", TEXT)
+
+
+@pytest.mark.parametrize(
+    ("actor", "belief", "depth"),
+    [
+        ("world", "Ines thinks that it rains", 0),
+        ("Ines", "It rains", 1),
+        ("Ines", "Ines does not know where the key is", 1),
+        ("Ines", "Tomas does not know where the key is", 2),
+        ("Ines", "Tomas thinks Ines thinks the key is in the bag", 3),
+    ],
+)
+def test_each_mind_that_is_named_adds_one_to_the_order(actor, belief, depth):
+    assert depth_of(actor, belief) == depth
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (("world", "It rains", "1"), "order 0, not 1"),
+        (("Ines", "It rains", "0"), "an actor's own belief has 1"),
+        (("Ines", "It rains", "4"), "expected 0 to 3"),
+        (("Ines", "Tomas thinks that it rains", "1"), "order 2?"),
+    ],
+)
+def test_an_order_that_does_not_fit_the_wording_is_warned_of(row, text):
+    assert text in said(row)[0][0]
+
+
+def test_an_order_that_is_higher_than_the_wording_is_not():
+    assert said(("Ines", "Tomas is hurt", "2")) == [[]]

@@ -1,0 +1,220 @@
+"""The editor of belief tables in real Chromium: keyboard, autosave, undo, what happens when saving fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import BeliefTable, DraftEvent, DraftRow
+from annotation.services.drafts import live_rows, own_draft
+from tests.browser.waiting import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+TEXT = "In the evening Ines puts the key in the bag. Then Tomas moves it, and Ines does not see Tomas."
+
+
+@pytest.fixture
+def story(make_story):
+    made = make_story(text=TEXT, translations={"zh": "小红把钥匙放进包里。"})
+    made.tables.all().delete()
+    return made
+
+
+@pytest.fixture
+def editor(page, login, cast, story):
+    """Esi's page on a story without a table, ready."""
+    login(page, cast.esi)
+    return enter(page, story)
+
+
+def enter(page, story):
+    page.goto(f"/p/minds/stories/{story.uid}/draft/")
+    page.wait_for_selector("html[data-draft-ready]", state="attached")
+    return page
+
+
+def press(page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def wait_saved(page) -> None:
+    wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:rows'))")
+    wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
+
+
+def table(story, expert) -> list[tuple[str, str, str]]:
+    rows = live_rows(own_draft(story=story, expert=expert))
+    return list(rows.values_list("actor", "belief", "order_text"))
+
+
+def shown(page) -> list[str]:
+    return page.evaluate("[...document.querySelectorAll('#rows [data-field=belief]')].map((field) => field.value)")
+
+
+def write(page) -> None:
+    """Three rows: of the world, of Ines, and again of Ines."""
+    press(page, "Alt+1")
+    page.keyboard.type("The key is in the bag")
+    press(page, "Enter", "Alt+2")
+    page.keyboard.type("Tomas left and Tomas has the key")
+    press(page, "Enter")
+    page.keyboard.type("It rains")
+
+
+def test_a_table_is_written_and_handed_in_by_keyboard_alone(editor, story, cast):
+    write(editor)
+    wait_saved(editor)
+    rows = [
+        ("world", "The key is in the bag", "0"),
+        ("Ines", "Tomas left and Tomas has the key", "1"),
+        ("Ines", "It rains", "1"),
+    ]
+    assert table(story, cast.esi) == rows
+    assert DraftEvent.objects.values("action").distinct().count() == 3  # a step of undo a row, whatever was sent
+    press(editor, "Alt+ArrowUp", "Alt+d")
+    editor.keyboard.type("It snows")
+    press(editor, "ArrowDown", "Home", *["Control+ArrowRight"] * 2, "Alt+Enter")
+    wait_saved(editor)
+    beliefs = ["The key is in the bag", "It rains", "It snows", "Tomas left", "Tomas has the key"]
+    assert [row[1] for row in table(story, cast.esi)] == beliefs
+    press(editor, "Alt+Backspace", "ArrowUp", "Alt+Delete")
+    wait_saved(editor)
+    assert [row[1] for row in table(story, cast.esi)] == [*beliefs[:2], "Tomas left Tomas has the key"]
+    press(editor, "Alt+h")
+    editor.wait_for_selector("#hand-in[open]")
+    assert editor.inner_text("#hand-in-text").startswith("3 rows")
+    press(editor, "Enter")
+    editor.wait_for_url("**/draft/")
+    editor.wait_for_selector("text=Your table is handed in.")
+    assert BeliefTable.objects.get(author=cast.esi).submitted_at
+    editor.get_by_role("button", name="Take it back").press("Enter")
+    editor.wait_for_selector("html[data-draft-ready]", state="attached")
+    assert len(shown(editor)) == 3
+
+
+def test_undo_goes_back_row_by_row_also_after_a_reload(editor, story, cast):
+    write(editor)
+    press(editor, "Alt+Delete")
+    wait_saved(editor)
+    enter(editor, story)
+    for expected in (3, 2, 1):
+        press(editor, "Control+z")
+        wait_until(editor, f"document.querySelectorAll('#rows tr').length === {expected}")
+    wait_saved(editor)
+    assert [row[1] for row in table(story, cast.esi)] == ["The key is in the bag"]
+    press(editor, "Control+y")
+    wait_until(editor, "document.querySelectorAll('#rows tr').length === 2")
+    press(editor, "Control+y")
+    wait_until(editor, "document.querySelectorAll('#rows tr').length === 3")
+    wait_saved(editor)
+    assert len(table(story, cast.esi)) == 3
+
+
+def test_what_is_typed_while_the_server_is_away_is_kept_and_sent(editor, story, cast):
+    editor.context.route("**/draft/rows/", lambda route: route.abort())
+    write(editor)
+    editor.wait_for_selector("#trouble:not([hidden])")
+    assert "kept in this browser" in editor.inner_text("#trouble-text")
+    press(editor, "Control+z")
+    wait_until(editor, "document.querySelectorAll('#rows tr').length === 2")
+    context = editor.context
+    editor.close()  # as a crash: nobody asks, nothing is sent
+    assert not DraftRow.objects.exists()
+    context.unroute("**/draft/rows/")
+    after = enter(context.new_page(), story)
+    wait_saved(after)
+    assert [row[1] for row in table(story, cast.esi)] == ["The key is in the bag", "Tomas left and Tomas has the key"]
+    assert shown(after) == ["The key is in the bag", "Tomas left and Tomas has the key"]
+
+
+def test_an_answer_that_was_lost_doubles_nothing(editor, story, cast):
+    def lose(route):
+        route.fetch()  # the server saves, the browser hears nothing
+        route.abort()
+
+    editor.context.route("**/draft/rows/", lose, times=1)
+    write(editor)
+    wait_saved(editor)
+    assert len(table(story, cast.esi)) == 3
+
+
+def test_rows_are_pasted_from_a_spreadsheet(editor, story, cast):
+    rows = 'Actor\tBelief\tOrder\nworld\tThe key is in the bag\t0\nInes\t"It says ""no"""\t1\nXiao\tIt rains\t'
+    paste = """(text) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", text);
+      document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }"""  # noqa: E501
+    editor.evaluate(paste, rows)
+    wait_saved(editor)
+    expected = [("world", "The key is in the bag", "0"), ("Ines", 'It says "no"', "1"), ("Xiao", "It rains", "")]
+    assert table(story, cast.esi) == expected
+    assert editor.inner_text("#rows tr:nth-child(3) .row-notes") == "The story does not name Xiao."
+    press(editor, "Control+z")
+    wait_until(editor, "document.querySelectorAll('#rows tr').length === 1")
+    wait_saved(editor)
+    assert table(story, cast.esi) == []
+
+
+def test_names_are_completed_also_in_groups(editor, story, cast):
+    editor.keyboard.type("ine")
+    press(editor, "End")
+    editor.keyboard.type(" and to")
+    press(editor, "Tab")
+    editor.keyboard.type("They are friends")
+    wait_saved(editor)
+    assert table(story, cast.esi) == [("Ines and Tomas", "They are friends", "")]
+    marked = editor.evaluate("[...CSS.highlights.get('actor')].map((range) => range.toString())")
+    assert sorted(marked) == ["Ines", "Ines", "Tomas", "Tomas"]
+    press(editor, "Alt+t")
+    assert editor.is_visible("text=小红把钥匙放进包里。") and not editor.is_visible("#story-text")
+
+
+def test_two_windows_see_each_other_and_keep_both_wordings(editor, story, cast, new_page, login):
+    write(editor)
+    wait_saved(editor)
+    second = enter(editor.context.new_page(), story)
+    press(second, "End")
+    second.keyboard.type(" today")
+    wait_until(editor, "document.querySelectorAll('#rows [data-field=belief]')[2].value === 'It rains today'")
+    wait_saved(second)
+    other = new_page()  # another computer: no channel between them
+    login(other, cast.esi)
+    enter(other, story)
+    other.context.route("**/draft/rows/", lambda route: route.abort())
+    press(other, "End")
+    other.keyboard.type(" in May")
+    other.wait_for_selector("#trouble:not([hidden])")
+    second.keyboard.type(" again")
+    wait_saved(second)
+    other.context.unroute("**/draft/rows/")
+    wait_saved(other)
+    assert [row[1] for row in table(story, cast.esi)][2:] == ["It rains today again", "It rains today in May"]
+    assert shown(other)[2:] == ["It rains today again", "It rains today in May"]
+
+
+def test_rows_that_are_refused_stay_in_the_browser(editor, story, cast):
+    write(editor)
+    wait_saved(editor)
+    BeliefTable.objects.filter(author=cast.esi).update(submitted_at="2026-01-01T00:00Z")
+    editor.keyboard.type(" again")
+    editor.wait_for_selector("#kept:not([hidden])")
+    assert "It rains again" in editor.inner_text("#kept-rows")
+    BeliefTable.objects.filter(author=cast.esi).update(submitted_at=None)
+    enter(editor, story)
+    editor.get_by_role("button", name="Put them in again").press("Enter")
+    wait_saved(editor)
+    assert [row[1] for row in table(story, cast.esi)][2:] == ["It rains", "It rains again"]
+
+
+def test_the_editor_is_whole_and_accessible_on_a_small_window(new_page, login, cast, story, assert_accessible):
+    for width, height in ((1280, 800), (853, 533), (390, 844)):
+        page = new_page(width=width, height=height)
+        login(page, cast.esi)
+        enter(page, story)
+        if width == 1280:
+            write(page)
+            wait_saved(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert_accessible(page)
