@@ -117,10 +117,10 @@ def sample(
     return complete, left, [asked_again(rng, *both) for both in zip(complete, left, strict=True)]
 
 
-def bounded(results: Sequence[Stage1Result], figures: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
+def bounded(results: Sequence[Stage1Result], metrics: Mapping[str, Any]) -> Iterator[tuple[float, Sequence[float]]]:
     """Yield (estimate, its bounds) at every level that has both: story, category, overall, and rows pooled by kind and
     MatchCount."""
-    for row in (figures["overall"], *figures["by_category"], *figures["stories"]):
+    for row in (metrics["overall"], *metrics["by_category"], *metrics["stories"]):
         for name, (low, high) in row.get("bounds", {}).items():
             if row[name] is not None:
                 yield row[name], (low, high)
@@ -154,9 +154,9 @@ def tallied(judge: Skipping, stories: int, repetitions: int, true: float, *, res
     tally = Tally([], 0, [], [], [], [], [], [])
     for seed in range(1, repetitions + 1):
         whole, left, again = sample(seed, stories, judge)
-        figures = stage1_report(left, seed=seed, resamples=resamples)
-        overall = figures["overall"]
-        tally.outside += sum(not is_within(*bounds) for bounds in bounded(left, figures))
+        metrics = stage1_report(left, seed=seed, resamples=resamples)
+        overall = metrics["overall"]
+        tally.outside += sum(not is_within(*bounds) for bounds in bounded(left, metrics))
         complete = stage1_report(whole, resamples=20)["overall"]["f1"]
         tally.sample_held.append(is_within(complete, overall["bounds"]["f1"]))
         rows = sum(len(story.pred_counts) + len(story.gold_counts) for story in left)

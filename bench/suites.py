@@ -77,17 +77,17 @@ def _measured(step: str, suite: str, data: Path, folder: Path) -> dict[str, Any]
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{suite}: {step} failed.")
-    figures: dict[str, Any] = {
+    metrics: dict[str, Any] = {
         "seconds": round(time.perf_counter() - began, 1),
         "cpu_seconds": round(usage.ru_utime + usage.ru_stime, 1),
     }
-    figures |= {"peak_mb": round(usage.ru_maxrss / 1024), "load": round(load, 1)}
+    metrics |= {"peak_mb": round(usage.ru_maxrss / 1024), "load": round(load, 1)}
     said = json.loads(told.splitlines()[-1]) if told.strip() else {}
     pages = said.pop("slowest", [])
-    print(json.dumps({"suite": suite, "step": step} | figures | said), flush=True)
+    print(json.dumps({"suite": suite, "step": step} | metrics | said), flush=True)
     for page in pages:
         print("   ", json.dumps(page), flush=True)
-    return figures
+    return metrics
 
 
 def child(step: str, suite: str, data: Path) -> None:
@@ -227,7 +227,7 @@ def _expected(suite: str) -> dict[str, str]:
     return {question.sample.key: definition.expected(question) for question in questions}
 
 
-def figures(suite: str, data: Path) -> None:
+def metrics(suite: str, data: Path) -> None:
     """What a worker computes once a run is finished."""
     from benchmark.models import Run
     from benchmark.tasks import compute_report
@@ -385,21 +385,21 @@ ELSEWHERE = {
         "edit_row",
         "remove_row",
         "run_table",
-        "run_figure",
+        "run_plot",
         "leaderboard_table",
-        "leaderboard_figure",
+        "leaderboard_plot",
         "across_table",
-        "across_figure",
+        "across_plot",
         "differences_table",
         "structure_table",
     ),
     *(
-        "structure_figure",
+        "structure_plot",
         "structure_story",
         "comparison_table",
-        "comparison_figure",
+        "comparison_plot",
         "shared_table",
-        "shared_figure",
+        "shared_plot",
         "shared_report",
         "shared_items",
     ),
@@ -433,7 +433,7 @@ def _asked_whole(client, url: str) -> tuple[float, float, bytes, int]:
 
 STEPS = {
     "prepare": prepare, "import": bring, "launch": launch, "add-controls": add_controls, "work": work,
-    "figures": figures, "pages": pages,
+    "figures": metrics, "pages": pages,
 }  # fmt: skip
 
 if __name__ == "__main__":

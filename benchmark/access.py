@@ -132,7 +132,7 @@ def report_access(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Share
     """Return a frozen report, for members who may see results. Its figures are deferred: lists of items do not need
     them."""
     access = results_access(user, slug)
-    reports = SharedReport.objects.select_related("created_by", "run").defer("figures")
+    reports = SharedReport.objects.select_related("created_by", "run").defer("metrics")
     return access, get_object_or_404(reports, project=access.project, uid=uid)
 
 
@@ -158,7 +158,7 @@ def run_document(access: RunAccess) -> Document:
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
     """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises
     PermissionDenied."""
-    return _opened(access, report.figures, report.run.dataset if report.run else None)
+    return _opened(access, report.metrics, report.run.dataset if report.run else None)
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:

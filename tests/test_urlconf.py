@@ -141,16 +141,16 @@ PAGES = {
     "benchmark:run_report": ADMIN,
     "benchmark:share_run": ADMIN,
     "benchmark:run_table": ADMIN,
-    "benchmark:run_figure": ADMIN,
+    "benchmark:run_plot": ADMIN,
     "benchmark:run_scores": ADMIN,
     "benchmark:official_output": ADMIN,
     "benchmark:leaderboard": ANNOTATOR,  # who may not see results reads there who can
     "benchmark:leaderboard_table": ADMIN,
-    "benchmark:leaderboard_figure": ADMIN,
+    "benchmark:leaderboard_plot": ADMIN,
     "benchmark:across": ADMIN,
     "benchmark:share_across": ADMIN,
     "benchmark:across_table": ADMIN,
-    "benchmark:across_figure": ADMIN,
+    "benchmark:across_plot": ADMIN,
     "benchmark:entered_rows": ADMIN,
     "benchmark:enter_row": ADMIN,
     "benchmark:edit_row": ADMIN,
@@ -160,20 +160,20 @@ PAGES = {
     "benchmark:structure": ADMIN,
     "benchmark:structure_story": ADMIN,
     "benchmark:structure_table": ADMIN,
-    "benchmark:structure_figure": ADMIN,
+    "benchmark:structure_plot": ADMIN,
     "benchmark:compare": ADMIN,
     "benchmark:compare_story": ADMIN,
     "benchmark:share_comparison": ADMIN,
     "benchmark:share_leaderboard": ADMIN,
     "benchmark:comparison_table": ADMIN,
-    "benchmark:comparison_figure": ADMIN,
+    "benchmark:comparison_plot": ADMIN,
     "benchmark:shared_reports": ADMIN,
     "benchmark:shared_report": ADMIN,
     "benchmark:shared_items": ADMIN,
     "benchmark:shared_item": ADMIN,
     "benchmark:shared_answer": ADMIN,
     "benchmark:shared_table": ADMIN,
-    "benchmark:shared_figure": ADMIN,
+    "benchmark:shared_plot": ADMIN,
 }
 # Django's admin and the API have tests of their own (tests/test_security.py, tests/api).
 ELSEWHERE = ("admin:", "api:", "api-")
@@ -251,14 +251,14 @@ def _held() -> tuple[Cast, dict[str, str]]:
         "new": 1,
         "table": "stage2",
         "data": "csv",
-        "figure": "leaderboard-stage2",
+        "plot": "leaderboard-stage2",
         "picture": "svg",
         "report": report.uid,
         "entrant": place.entrant.pk,
         "row": _row_of_a_paper(cast.project),
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
-    own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_figure": {"figure": "across"}}
+    own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
@@ -279,7 +279,7 @@ def _chosen(kwargs, values, own, uid) -> dict:
 def _row_of_a_paper(project) -> str:
     from benchmark.models import EnteredRow
 
-    fields = {"suite": "tombench", "kind": "human", "source": "A paper", "figures": {"tombench.accuracy": "86.1"}}
+    fields = {"suite": "tombench", "kind": "human", "source": "A paper", "metrics": {"tombench.accuracy": "86.1"}}
     return EnteredRow.objects.create(project=project, name="Human", **fields).uid
 
 

@@ -62,12 +62,12 @@ class Report(GenericAPIView):
         report = {
             **{name: document[name] for name in ("title", "facts", "methods")},
             "samples": document["stories"],
-            **_figures(document, document.get("withheld", 0)),
+            **_metrics(document, document.get("withheld", 0)),
         }
         return Response(ReportOut(report).data)
 
 
-def _figures(document: Document, withheld: int) -> dict[str, Any]:
+def _metrics(document: Document, withheld: int) -> dict[str, Any]:
     return {"withheld": withheld, "groups": groups_of(document), "tables": list(tables_of(document))}
 
 
@@ -102,7 +102,7 @@ class Leaderboard(GenericAPIView):
             "selection": _selection(board["chosen"]) if board["chosen"] else None,
             "selections": [_selection(selection) for selection in board["selections"]],
             "conditions": board["conditions"],
-            **_figures(document, board["withheld"]),
+            **_metrics(document, board["withheld"]),
         }
         return Response(LeaderboardOut(leaderboard).data)
 

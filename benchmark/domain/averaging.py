@@ -57,5 +57,5 @@ def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
 def _mean(printed: Sequence[str | float | None]) -> str | None:
     """The exact mean of printed figures, printed, without those that official scoring leaves out; None where it leaves
     out all."""
-    counted = [float(figure) for figure in printed if figure is not None]
+    counted = [float(metric) for metric in printed if metric is not None]
     return six(mean(counted)) if counted else None if printed else six(0)

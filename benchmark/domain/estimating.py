@@ -64,7 +64,7 @@ class StoryScore:
 
 
 @dataclass(frozen=True, slots=True)
-class FigureRow:
+class MetricRow:
     """The figures of some stories by name, their intervals, and their bounds: None without a defined story.
 
     `stories` counts those with an estimate; `unusable` those without by reason, `undefined` those without a figure by
@@ -165,7 +165,7 @@ def overall_row(
     seed: int,
     resamples: int,
     unit: str = "stories",
-) -> FigureRow:
+) -> MetricRow:
     """Return one row of `report`, over all of `scores`."""
     usable = [score for score in scores if score.estimate is not None]
     values = {name: _mean([score.of("estimate", name) for score in usable]) for name in shares}
@@ -174,7 +174,7 @@ def overall_row(
         values[f"{mean_of}_category_mean"] = _category_mean(usable, mean_of, "estimate")
         bounds[f"{mean_of}_category_mean"] = _category_bounds(scores, mean_of)
     resampled = [score for score in scores if score.in_interval] if usable else []
-    return FigureRow(
+    return MetricRow(
         stories=len(usable),
         values=values,
         intervals=_intervals(resampled, shares, mean_of, seed=seed, resamples=resamples, unit=unit),

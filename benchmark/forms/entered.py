@@ -27,10 +27,10 @@ class EntryForm(forms.Form):
     def __init__(self, data: Any = None, *, suite: Suite, row: EnteredRow | None = None) -> None:
         super().__init__(data, initial=_initial(row) if row else {})
         self.suite = suite
-        for figure in suite.enterable:
+        for metric in suite.enterable:
             widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})
-            self.fields[f"{FIGURE}{figure.key}"] = forms.CharField(
-                required=False, max_length=12, label=figure.title, widget=widget
+            self.fields[f"{FIGURE}{metric.key}"] = forms.CharField(
+                required=False, max_length=12, label=metric.title, widget=widget
             )
 
     def clean(self) -> dict[str, Any]:
@@ -43,8 +43,8 @@ class EntryForm(forms.Form):
     @property
     def entry(self) -> Entry:
         said = self.cleaned_data
-        figures = {name.removeprefix(FIGURE): text for name, text in said.items() if name.startswith(FIGURE)}
-        return Entry(said["name"], said["kind"], said["source"], figures)
+        metrics = {name.removeprefix(FIGURE): text for name, text in said.items() if name.startswith(FIGURE)}
+        return Entry(said["name"], said["kind"], said["source"], metrics)
 
     def refuse(self, refusal: EntryRefused) -> None:
         """Put the sentence beside the field that it is about."""
@@ -57,17 +57,17 @@ class EntryForm(forms.Form):
         return [self[name] for name in self.fields if not name.startswith(FIGURE)]
 
     @property
-    def figures(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
+    def metrics(self) -> Iterator[tuple[str, list[forms.BoundField]]]:
         """Yield the fields of figures by heading."""
-        ordered = sorted(self.suite.enterable, key=lambda figure: self._headings.index(figure.heading))
-        for heading, figures in groupby(ordered, key=lambda figure: figure.heading):
-            yield heading, [self[f"{FIGURE}{figure.key}"] for figure in figures]
+        ordered = sorted(self.suite.enterable, key=lambda metric: self._headings.index(metric.heading))
+        for heading, metrics in groupby(ordered, key=lambda metric: metric.heading):
+            yield heading, [self[f"{FIGURE}{metric.key}"] for metric in metrics]
 
     @property
     def _headings(self) -> list[str]:
-        return list(dict.fromkeys(figure.heading for figure in self.suite.enterable))
+        return list(dict.fromkeys(metric.heading for metric in self.suite.enterable))
 
 
 def _initial(row: EnteredRow) -> dict[str, Any]:
     about = {"name": row.name, "kind": row.kind, "source": row.source}
-    return about | {f"{FIGURE}{key}": text for key, text in row.figures.items()}
+    return about | {f"{FIGURE}{key}": text for key, text in row.metrics.items()}

@@ -25,7 +25,7 @@ class EnteredRow(OpaqueModel):
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=12, choices=EnteredKind.choices)
     source = models.CharField(max_length=400)
-    figures = models.JSONField()
+    metrics = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

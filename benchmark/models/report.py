@@ -19,7 +19,7 @@ class StoryScores(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, related_name="story_scores")
     entrant = models.ForeignKey(Entrant, models.CASCADE, null=True, related_name="story_scores")
     person = models.CharField(max_length=160, blank=True)
-    figures = models.JSONField()
+    metrics = models.JSONField()
 
     class Meta:
         constraints = [
@@ -44,7 +44,7 @@ class SharedReport(OpaqueModel):
     project = models.ForeignKey(Project, models.CASCADE, related_name="shared_reports")
     run = models.ForeignKey(Run, models.SET_NULL, null=True, blank=True, related_name="shared_reports")
     title = models.CharField(max_length=200)
-    figures = models.JSONField()
+    metrics = models.JSONField()
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -175,5 +175,5 @@ class RunReport(models.Model):
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="report")
     scored = models.PositiveIntegerField()
-    figures = models.JSONField()
+    metrics = models.JSONField()
     computed_at = models.DateTimeField()

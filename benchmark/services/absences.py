@@ -141,13 +141,13 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
     """Return the models without figures of a parse, and of the repaired one those without a usable story."""
     unread_models = []
     for entrant in entrants:
-        figures = entrant["readings"][parse]
-        if not figures:
+        metrics = entrant["readings"][parse]
+        if not metrics:
             unread_models.append(
                 {"model": entrant["model"], "why": _sentence(entrant["readings"].get("reason") or "no figures")}
             )
-        elif not int(figures["overall"]["stories"]):
-            reasons = figures["overall"].get("unusable_reasons", {})
+        elif not int(metrics["overall"]["stories"]):
+            reasons = metrics["overall"].get("unusable_reasons", {})
             counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
             unread_models.append(
                 {"model": entrant["model"], "why": f"no usable story{f': {counted}' if counted else ''}"}

@@ -48,7 +48,7 @@ class Place:
     """A model in a ranking: its `figure` {value, interval[, reason]}, `bounds` with missing answers at their worst and
     best where any are, its rank with the interval from best to worst, and the run that it is of."""
 
-    figure: Mapping[str, Any] | None
+    metric: Mapping[str, Any] | None
     bounds: Sequence[float] | None
     rank: int | None
     ranks: Sequence[int] | None
@@ -142,8 +142,8 @@ def _counted(report: Mapping[str, Any], groups: Sequence[str]) -> int:
     return max((sum(counts) for counts in rows), default=0)
 
 
-def _of(figures: Mapping[str, Any] | None) -> int:
-    overall = figures["repaired"]["overall"] if figures else {}
+def _of(metrics: Mapping[str, Any] | None) -> int:
+    overall = metrics["repaired"]["overall"] if metrics else {}
     return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
 
 
@@ -207,7 +207,7 @@ def _ranking(
 def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
     ranking = entrant["ranking"]["repaired"] or {}
     return Place(
-        figure=row["repaired"],
+        metric=row["repaired"],
         bounds=row["bounds"],
         rank=ranking.get("rank"),
         ranks=ranking.get("ranks"),
@@ -320,5 +320,5 @@ def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
 
 def _value(ranking: SuiteRanking, key: str) -> float | None:
     place = ranking.places.get(key)
-    value = place.figure["value"] if place and place.figure else None
+    value = place.metric["value"] if place and place.metric else None
     return None if value is None else float(value)

@@ -13,7 +13,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.models import Run
 from benchmark.services.across import Place, SuiteRanking, models_across
-from benchmark.services.across_tables import CHANCE_NOTE, FIGURE_NOTE, NEWEST_NOTE, PAIR_NOTE, RANK_NOTE
+from benchmark.services.across_tables import CHANCE_NOTE, METRIC_NOTE, NEWEST_NOTE, PAIR_NOTE, RANK_NOTE
 from benchmark.services.documents import Document
 from benchmark.services.methods_text import facts_of
 from benchmark.services.reports import reports_of
@@ -34,7 +34,7 @@ def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Docu
         "rankings": rankings_as_data(rankings),
         "facts": [*ranked, *(fact for run in runs for fact in facts_of(run, reports[run.pk]))],
         "methods": [
-            {"heading": "Figures and ranks", "text": " ".join((FIGURE_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE))},
+            {"heading": "Figures and ranks", "text": " ".join((METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE))},
             {"heading": "Correlations", "text": PAIR_NOTE},
         ],
     }

@@ -24,7 +24,7 @@ from core.statistics import FEWEST
 ALL, PAIRS, ONE = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
 model."""
-FIGURE_NOTE = (
+METRIC_NOTE = (
     "Figures in per cent, repaired parse; brackets: 95 % intervals over what each suite resamples. As on the "
     "leaderboards; nothing is averaged over suites."
 )
@@ -68,21 +68,21 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         columns += _columns(f"s{at}", ranking)
         for row in rows:
             row |= _cells(f"s{at}", ranking.places.get(row["key"]))
-        totals |= _figure(f"s{at}", ranking.chance)
+        totals |= _metric(f"s{at}", ranking.chance)
     return Table(
         title="Models across suites",
         columns=columns,
         rows=rows,
         totals=[totals],
         lead=_leads(rankings),
-        notes=[FIGURE_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_runs_told(rankings)],
+        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, NEWEST_NOTE, *_runs_told(rankings)],
         ranking="; ".join(f"{ranking.title}: {ranking.within}" for ranking in rankings),
     )
 
 
 def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
     named = {"group": ranking.title, "unit": "", "label": "Figure"}
-    figure = share_column(
+    metric = share_column(
         key,
         ranking.score,
         interval=f"{key}_interval",
@@ -92,7 +92,7 @@ def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
         **named,
     )
     return [
-        figure,
+        metric,
         Column(key=f"{key}_rank", header="Rank", kind="count", group=ranking.title, interval=f"{key}_ranks"),
     ]
 
@@ -101,18 +101,18 @@ def _cells(key: str, place: Place | None) -> dict[str, Any]:
     if place is None:
         return {key: None}
     bounds = place.bounds
-    return _figure(key, place.figure) | {
+    return _metric(key, place.metric) | {
         f"{key}_bounds": bounds,
-        f"{key}_worst": bounds[0] if bounds else (place.figure or {}).get("value"),
+        f"{key}_worst": bounds[0] if bounds else (place.metric or {}).get("value"),
         f"{key}_rank": place.rank,
         f"{key}_ranks": place.ranks,
     }
 
 
-def _figure(key: str, figure: Mapping[str, Any] | None) -> dict[str, Any]:
-    figure = figure or {}
-    reason = {} if figure.get("interval") else {f"{key}_interval_reason": figure.get("reason")}
-    return {key: figure.get("value"), f"{key}_interval": figure.get("interval"), **reason}
+def _metric(key: str, metric: Mapping[str, Any] | None) -> dict[str, Any]:
+    metric = metric or {}
+    reason = {} if metric.get("interval") else {f"{key}_interval_reason": metric.get("reason")}
+    return {key: metric.get("value"), f"{key}_interval": metric.get("interval"), **reason}
 
 
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -182,23 +182,23 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
             *_not_run(lacking, model),
             *_leads([ranking for ranking in rankings if ranking.title in names and ranking.no_chance]),
         ],
-        notes=[FIGURE_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
+        notes=[METRIC_NOTE, CHANCE_NOTE, *_drawn_levels(rankings), RANK_NOTE, *_unranked(rows), NEWEST_NOTE],
     )
 
 
 def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, Any]:
-    value = (place.figure or {}).get("value")
+    value = (place.metric or {}).get("value")
     worst, best = place.bounds or (value, value)
     return {
         "at": at,
         "suite": ranking.title,
         "dataset": f"{ranking.dataset}: {ranking.over}",
         "score": ranking.score,
-        **_figure("value", place.figure),
+        **_metric("value", place.metric),
         "value_bounds": place.bounds,
         "worst": worst,
         "best": best,
-        **_figure("chance", ranking.chance),
+        **_metric("chance", ranking.chance),
         "rank": place.rank,
         "ranks": place.ranks,
         "why": place.why,
@@ -261,7 +261,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
     suites = [
         {
             "title": ranking.title,
-            "figures": [_drawn(ranking.places.get(model.key)) for model in models],
+            "metrics": [_drawn(ranking.places.get(model.key)) for model in models],
             "chance": ranking.chance,
         }
         for ranking in shown
@@ -271,7 +271,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> dict[str, Any]:
     suites = [
-        {"title": ranking.title, "figure": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
+        {"title": ranking.title, "metric": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
         for ranking in rankings
         if (place := ranking.places.get(model.key))
     ]
@@ -284,7 +284,7 @@ def _units(rankings: Sequence[SuiteRanking]) -> str:
 
 
 def _drawn(place: Place | None) -> dict[str, Any] | None:
-    return {**place.figure, "bounds": place.bounds} if place and place.figure else None
+    return {**place.metric, "bounds": place.bounds} if place and place.metric else None
 
 
 def _ranks(place: Place, ranking: SuiteRanking) -> str:

@@ -107,7 +107,7 @@ def deletion_of(run: Run) -> Deletion:
         items=items.count(),
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
-        reports=list((kept | SharedReport.objects.filter(run__in=beside)).defer("figures")),
+        reports=list((kept | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
         refused=_working(run, "deleted") or _resting(run),
     )
 

@@ -83,11 +83,11 @@ def unread(entrants: Sequence[EntrantResults], stage: str, parse: str, selection
 
 
 def _unread(entrant: EntrantResults, stage: str, parse: str, selection: Selection | None) -> str:
-    figures = entrant["figures"]
-    if figures[parse]:
+    metrics = entrant["figures"]
+    if metrics[parse]:
         return ""
-    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).figures[stage][parse]
-    return lacking(columns, selection.stories) if columns else figures.get("reason") or "It has none."
+    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).metrics[stage][parse]
+    return lacking(columns, selection.stories) if columns else metrics.get("reason") or "It has none."
 
 
 def compare(
@@ -126,10 +126,10 @@ def compare(
 
 
 def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None) -> Comparison:
-    figures_by_scores = dict(
-        StoryScores.objects.filter(pk__in=[entrant["scores"] for entrant in entrants]).values_list("pk", "figures")
+    metrics_by_scores = dict(
+        StoryScores.objects.filter(pk__in=[entrant["scores"] for entrant in entrants]).values_list("pk", "metrics")
     )
-    sides = [figures_by_scores[entrant["scores"]][stage][parse] for entrant in entrants]
+    sides = [metrics_by_scores[entrant["scores"]][stage][parse] for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -139,7 +139,7 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selecti
         number: categories[number] for number in categories if all(number in side["stories"] for side in sides)
     }
     rows = _rows(sides, asked_both, stage)
-    repaired = [figures_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
+    repaired = [metrics_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
     unit = units_of_group(stage)
     return {
         "first": entrants[0]["model"],

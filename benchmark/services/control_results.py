@@ -60,7 +60,7 @@ def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
     return [[stage, entrant["key"], entrant["model"]] for stage, entrants in stages.items() for entrant in entrants]
 
 
-def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[str, Any]:
+def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> dict[str, Any]:
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
     beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
@@ -73,7 +73,7 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, figures) -> dict[
                 for entrant in models:
                     endpoint = endpoints[entrant["entrant"]]
                     sides = [
-                        columns_of(figures.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)
+                        columns_of(metrics.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)
                     ]
                     if all(sides) and (row := _row(entrant, control, stage, sides))["n"]:
                         compared.append(row | {"beside_entrant": beside[control.pk, endpoint]})

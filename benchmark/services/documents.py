@@ -175,7 +175,7 @@ def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> C
         make = partial(_beside_a_paper, make)
     absent = absent_from(document, *table.groups)
     if not table.keeps_unread:
-        absent += [model for stage in table.groups for model in _without_figures(document, stage, parse)]
+        absent += [model for stage in table.groups for model in _without_metrics(document, stage, parse)]
     return partial(_with_absent, make, absent) if absent else make
 
 
@@ -192,7 +192,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
     return replace(make(), absent=absent)
 
 
-def _without_figures(document: Document, stage: str, parse: str) -> list[Absent]:
+def _without_metrics(document: Document, stage: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
     entrants = document["stages"].get(stage) or []
     return unread([entrant for entrant in entrants if not entrant["readings"][parse]], parse)

@@ -44,7 +44,7 @@ class Entry:
     name: str
     kind: str
     source: str
-    figures: Mapping[str, str]
+    metrics: Mapping[str, str]
 
 
 def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
@@ -53,14 +53,14 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
         yield from _text_problems(field, _text(getattr(entry, field)))
     if entry.kind not in EnteredKind.values:
         yield EntryRefused(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}.", "kind")
-    titles = {figure.key: f"{figure.heading}: {figure.title}" for figure in suite.enterable}
-    figures = _figures(entry)
-    for key, text in figures.items():
+    titles = {metric.key: f"{metric.heading}: {metric.title}" for metric in suite.enterable}
+    metrics = _metrics(entry)
+    for key, text in metrics.items():
         if key not in titles:
             yield EntryRefused(f"{suite.title} has no figure {key!r}; there are: {', '.join(titles)}.", "")
         elif not PER_CENT.fullmatch(text) or Decimal(text) > 100:
             yield EntryRefused(f"{titles[key]} is {text!r}; expected per cent, from 0 to 100, such as 87.5.", key)
-    if not figures:
+    if not metrics:
         yield EntryRefused("No figure is given; expected at least one.", "")
 
 
@@ -68,15 +68,15 @@ def checked(suite: Suite, entry: Entry) -> Entry:
     """Return the entry as it is kept. Raises EntryRefused."""
     for problem in problems_of(suite, entry):
         raise problem
-    return Entry(_text(entry.name), entry.kind, _text(entry.source), _figures(entry))
+    return Entry(_text(entry.name), entry.kind, _text(entry.source), _metrics(entry))
 
 
 def _text(text: str) -> str:
     return " ".join(text.replace("\x00", "").split())
 
 
-def _figures(entry: Entry) -> dict[str, str]:
-    return {key: text.strip() for key, text in entry.figures.items() if text.strip()}
+def _metrics(entry: Entry) -> dict[str, str]:
+    return {key: text.strip() for key, text in entry.metrics.items() if text.strip()}
 
 
 def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
@@ -101,7 +101,7 @@ def edit_row(*, by: User | None, row: EnteredRow, entry: Entry) -> EnteredRow:
 
 def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, action: str) -> EnteredRow:
     kept = checked(suite, entry)
-    row.name, row.kind, row.source, row.figures = kept.name, kept.kind, kept.source, dict(kept.figures)
+    row.name, row.kind, row.source, row.metrics = kept.name, kept.kind, kept.source, dict(kept.metrics)
     try:
         with transaction.atomic():
             row.save()
@@ -126,7 +126,7 @@ def rows_of(project: Project, suite: str) -> list[Plain]:
     """Return the rows of a suite as documents keep them, people first."""
     rows = EnteredRow.objects.filter(project=project, suite=suite)
     return [
-        {"name": row.name, "kind": row.kind, "source": row.source, "figures": row.figures}
+        {"name": row.name, "kind": row.kind, "source": row.source, "figures": row.metrics}
         for row in sorted(rows, key=lambda row: (row.kind, row.name))
     ]
 
@@ -142,16 +142,16 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
     """Return the table `make` makes, named `name` without its parse, with those rows below that have a figure in
     it."""
     table = make()
-    placed = [(figure, column) for figure in suite.enterable if (column := figure.places.get(name))]
+    placed = [(metric, column) for metric in suite.enterable if (column := metric.places.get(name))]
     used = [one for one in placed if any(one[0].key in row["figures"] for row in rows)]
     if not used:
         return table
     columns = _with_own(table.columns, used)
     present = {column.key for column in columns}
-    keys = {figure.key: [key for key in _keys(name, column, suite) if key in present] for figure, column in used}
+    keys = {metric.key: [key for key in _keys(name, column, suite) if key in present] for metric, column in used}
     entered = []
     for row in rows:
-        cells = {key: _share(text) for figure, text in row["figures"].items() for key in keys.get(figure, ())}
+        cells = {key: _share(text) for metric, text in row["figures"].items() for key in keys.get(metric, ())}
         if cells:
             first = {table.columns[0].key: row["name"]}
             published = row["kind"] == EnteredKind.PUBLISHED
@@ -173,10 +173,10 @@ def _keys(name: str, column: str, suite: Suite) -> list[str]:
 def _with_own(columns: Sequence[Column], used: Sequence[tuple[Published, str]]) -> list[Column]:
     """Return the columns with one for each figure that compares with none of them, at the end of its group."""
     found = list(columns)
-    for figure, key in used:
-        if figure.header and all(column.key != key for column in found):
-            ends = [at for at, column in enumerate(found) if column.group == figure.group]
-            own = Column(key=key, header=figure.header, kind="share", group=figure.group, digits=1)
+    for metric, key in used:
+        if metric.header and all(column.key != key for column in found):
+            ends = [at for at, column in enumerate(found) if column.group == metric.group]
+            own = Column(key=key, header=metric.header, kind="share", group=metric.group, digits=1)
             found.insert(ends[-1] + 1 if ends else len(found), own)
     return found
 

@@ -30,8 +30,8 @@ from benchmark.suites.story_scores import (
     categories_of,
     clusters_of,
     lacking,
-    official_figures,
-    repaired_figures,
+    official_metrics,
+    repaired_metrics,
     with_intervals,
 )
 from core.made_by import made_by
@@ -156,10 +156,10 @@ def ranked_entrants(
     rankings, part, no_letters = _kept("ranking", entrants, stage, selection, seed)
     ranked = []
     for entrant in entrants:
-        figures = part.get(entrant["key"]) or _own_figures(entrant)
+        metrics = part.get(entrant["key"]) or _own_metrics(entrant)
         ranking = {name: rankings[name].get(entrant["key"]) for name in PARSES}
         group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
-        ranked.append(entrant | {"readings": figures, "ranking": ranking, "group": group, "no_letters": no_letters})
+        ranked.append(entrant | {"readings": metrics, "ranking": ranking, "group": group, "no_letters": no_letters})
     return sorted(ranked, key=lambda entrant: _place(entrant, stage))
 
 
@@ -173,14 +173,14 @@ ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_figures(entrant: EntrantResults) -> dict[str, Any]:
+def _own_metrics(entrant: EntrantResults) -> dict[str, Any]:
     """Return the figures that the run's report has of the entrant."""
-    figures = entrant["figures"]
-    own = {"own": figures["own"]} if "own" in figures else {}
+    metrics = entrant["figures"]
+    own = {"own": metrics["own"]} if "own" in metrics else {}
     return (
-        {name: figures[name] for name in PARSES}
+        {name: metrics[name] for name in PARSES}
         | own
-        | ({} if figures["official"] else {"reason": figures.get("reason", "")})
+        | ({} if metrics["official"] else {"reason": metrics.get("reason", "")})
     )
 
 
@@ -230,7 +230,7 @@ def _compare(models, partial, stage: str, selection: Selection | None, seed: int
     own, why there are no letters by parse), "differences": by parse}."""
     score_ids = {entrant["scores"] for entrant in (*models, *partial)}
     columns = {
-        pk: figures[stage] for pk, figures in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "figures")
+        pk: metrics[stage] for pk, metrics in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
     }
     ranked, apart, no_letters = {}, {}, {}
     for parse in PARSES:
@@ -258,21 +258,21 @@ def _part(
 ) -> dict[str, Any]:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
-    figures = _parses(columns, stage, selection, seed)
-    if not figures["official"]:
+    metrics = _parses(columns, stage, selection, seed)
+    if not metrics["official"]:
         why = lacking(columns["official"], selection.stories)
-        figures["reason"] = why if columns["official"] else entrant["figures"].get("reason", why)
-    return figures | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
+        metrics["reason"] = why if columns["official"] else entrant["figures"].get("reason", why)
+    return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
 def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official = selection.stories, columns["official"]
-    figures = {"repaired": repaired_figures(columns["repaired"], stories, stage, **rules), "official": None}
+    metrics = {"repaired": repaired_metrics(columns["repaired"], stories, stage, **rules), "official": None}
     if not lacking(official, stories):
-        overall = official_figures(official, stories, stage)
-        figures["official"] = with_intervals(overall, official, stories, stage, **rules)
-    return figures
+        overall = official_metrics(official, stories, stage)
+        metrics["official"] = with_intervals(overall, official, stories, stage, **rules)
+    return metrics
 
 
 def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> dict[str, Any]:

@@ -121,9 +121,9 @@ def _unfit(run: Run, other: Run, same_model: bool, numbers: Mapping[int, frozens
     return ""
 
 
-def _finder(keys: Mapping[tuple[int, int], int], figures: Mapping[int, Any]) -> Callable[[int, int], Any]:
+def _finder(keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any]) -> Callable[[int, int], Any]:
     """Return what finds the scores of (run id, endpoint id)."""
-    return lambda run, endpoint: figures.get(keys.get((run, endpoint), 0))
+    return lambda run, endpoint: metrics.get(keys.get((run, endpoint), 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +188,13 @@ def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[Row
             "method": name, "title": title, "beside": None, "beside_entrant": None,
         }  # fmt: skip
         if not isinstance(asked, str):
-            row |= {"beside": asked.run.uid, "beside_entrant": asked.entrant} | _figures(table, name, endpoint)
+            row |= {"beside": asked.run.uid, "beside_entrant": asked.entrant} | _metrics(table, name, endpoint)
         row["why"] = asked if isinstance(asked, str) else _why(table, row, endpoint)
         rows.append(row if entrant["kind"] == "model" else row | {"p": None})
     return rows
 
 
-def _figures(table: _Table, method: str, endpoint: int) -> Row:
+def _metrics(table: _Table, method: str, endpoint: int) -> Row:
     """Return the score by a method, and the difference to that by the plain one."""
     own, plain = table.columns(method, endpoint), table.columns(table.plain, endpoint)
     if not own:

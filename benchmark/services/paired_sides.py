@@ -20,12 +20,12 @@ def scores_of_runs(runs: Sequence[Run]) -> Scores:
     """Return the ids of the scores by (run id, endpoint id), and what reads them by id."""
     rows = StoryScores.objects.filter(run__in=runs, entrant__isnull=False)
     keys = {(run, endpoint): pk for run, endpoint, pk in rows.values_list("run_id", "entrant__endpoint_id", "pk")}
-    return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "figures"))
+    return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "metrics"))
 
 
-def columns_of(figures: Mapping[str, Any] | None, stage: str, parse: str) -> Mapping[str, Any] | None:
+def columns_of(metrics: Mapping[str, Any] | None, stage: str, parse: str) -> Mapping[str, Any] | None:
     """Return the scores of one metric group and parse, None where there are none."""
-    return ((figures or {}).get(stage) or {}).get(parse)
+    return ((metrics or {}).get(stage) or {}).get(parse)
 
 
 def common_cases(sides: Sequence[Mapping[str, Any]], stage: str, among: Set[int] | None = None) -> Cases:

@@ -39,7 +39,7 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
     """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired
     parse counts it."""
     scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
-    columns = scores.figures[suite_named(run.suite).people]["repaired"]
+    columns = scores.metrics[suite_named(run.suite).people]["repaired"]
     rows = zip(columns["stories"], columns["categories"], strict=True)
     return [
         {

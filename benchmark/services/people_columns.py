@@ -36,8 +36,8 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
 
 def own_values(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, figures in entrant["readings"].get("own", {}).items():
-        overall = figures["overall"] if figures else {}
+    for name, metrics in entrant["readings"].get("own", {}).items():
+        overall = metrics["overall"] if metrics else {}
         values[f"own_{name}"] = overall.get(group_named(stage).score)
         values |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
     return values

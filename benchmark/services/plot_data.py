@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from benchmark.domain.tables import Absent, absent_told
-from benchmark.domain.tables.estimates import figure_of
+from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import unread
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
@@ -68,7 +68,7 @@ def _not_shown(absent: Sequence[Absent]) -> str:
     return f"without figures here: {absent_told(absent[:NAMED])}{more}"
 
 
-def figures_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
+def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
     """Return the plots by name that the reader of the document may see. `failed` is as `tables_of` has it."""
     pictures = dict(_leaderboards(document))
     for parse in PARSES:
@@ -137,7 +137,7 @@ def score_of(entrant: EntrantResults, parse: str, stage: str) -> dict[str, Any] 
     if not overall:
         return None
     counts = {"n": int(overall.get("n", overall["stories"])), "unusable": overall.get("unusable", 0)}
-    return figure_of(overall, group_named(stage).score) | counts
+    return metric_of(overall, group_named(stage).score) | counts
 
 
 MATRIX_FROM = 3
@@ -228,7 +228,7 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
 
 def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Any]:
     """Return the figures of a facet by what its values are called."""
-    return {group.facet_values.get(value, value): figure for value, figure in values.items()}
+    return {group.facet_values.get(value, value): metric for value, metric in values.items()}
 
 
 def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[st
     rows = entrant["readings"][parse]["by_category"]
     return {
         "model": entrant["model"],
-        "values": {row["story_category"]: figure_of(row, group_named(stage).score) for row in rows},
+        "values": {row["story_category"]: metric_of(row, group_named(stage).score) for row in rows},
     }
 
 

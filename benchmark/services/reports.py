@@ -47,15 +47,15 @@ def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
     for run in runs:
         row = stored.get(run.pk)
         valid = {"places": scored[run.pk], "version": made_by()}
-        current = row is not None and {name: row.figures.get(name) for name in valid} == valid
-        reports[run.pk] = row.figures if current else _computed(run, scored[run.pk])
+        current = row is not None and {name: row.metrics.get(name) for name in valid} == valid
+        reports[run.pk] = row.metrics if current else _computed(run, scored[run.pk])
     return reports
 
 
 def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
     rows, numbers = _rows(run)
     failed = any("failed" in row for row in rows)
-    figures = {
+    metrics = {
         "stories": len(numbers),
         "numbers": numbers,
         "entrants": [{name: value for name, value in row.items() if name != "by_story"} for row in rows],
@@ -65,18 +65,18 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         "version": "" if failed else made_by(),  # what a suite failed at is tried again whenever somebody asks
     }
     by_story = [
-        StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], figures=row["by_story"])
+        StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], metrics=row["by_story"])
         for row in rows
     ]
     with transaction.atomic():
         # two who open the page at once would both insert, and of a run that somebody deletes meanwhile nothing is kept
         if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
-            return figures
-        values = {"scored": scored[1], "figures": figures, "computed_at": timezone.now()}
+            return metrics
+        values = {"scored": scored[1], "metrics": metrics, "computed_at": timezone.now()}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.filter(run=run).delete()
         StoryScores.objects.bulk_create(by_story)
-    return figures
+    return metrics
 
 
 def _answers(run: Run) -> list[dict[str, Any]]:
@@ -160,8 +160,8 @@ def _failed(suite: Suite, why: str) -> dict[str, Any]:
 
 
 def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
-    figures = {group: group_measured and group_measured[0] for group, group_measured in measured.items()}
-    return figures | {
+    metrics = {group: group_measured and group_measured[0] for group, group_measured in measured.items()}
+    return metrics | {
         "by_story": {group: group_measured and group_measured[1] for group, group_measured in measured.items()}
     }
 

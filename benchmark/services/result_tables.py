@@ -68,7 +68,7 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
     for parse in reversed(parses_in(entrants)):  # the repaired one, which the ranking goes by, first
         if parse == "official":
             columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
-        columns += [_figure_column(parse, name, group) for name in group.headers]
+        columns += [_metric_column(parse, name, group) for name in group.headers]
     columns += own_columns(entrants)
     columns.append(Column(key="stories", header=nouns_of_group(stage)[1].capitalize(), kind="count"))
     return columns + ([COLUMN] if tests_of(entrants) else [])
@@ -103,7 +103,7 @@ def _official(entrant: EntrantResults) -> Mapping[str, Any]:
     return overall
 
 
-def _figure_column(parse: str, name: str, group: MetricGroup) -> Column:
+def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
     key, label = f"{parse}_{name}", group.labels.get(name, "")
     named = {"header": group.headers[name], "label": label, "group": GROUPS[parse]}
     named |= {"n": f"{key}_n"} if group.unit else {}  # the released code may count other sets
@@ -149,9 +149,9 @@ def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]
     return row | {f"{parse}_group": entrant["group"][parse]}
 
 
-def _at_worst(figures: Mapping[str, Any], name: str, parse: str) -> Any:
+def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
     """What marks compare; official figures that were kept before they had bounds stand for themselves."""
-    return figures.get(name) if parse == "official" and "bounds" not in figures else worst_of(figures, name)
+    return metrics.get(name) if parse == "official" and "bounds" not in metrics else worst_of(metrics, name)
 
 
 def _where(stage: str) -> dict[str, Items]:
@@ -227,12 +227,12 @@ def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     row: dict[str, Any] = {}
     where: dict[str, Items] = {}
     for parse in PARSES:
-        for category, figures in by_category(entrant, parse).items():
+        for category, metrics in by_category(entrant, parse).items():
             key = f"{parse} {category}"
-            row |= {key: figures[score], **interval_of(f"{key} interval", figures, score)}
+            row |= {key: metrics[score], **interval_of(f"{key} interval", metrics, score)}
             row |= {
-                f"{key} n": int(figures.get("n", figures["stories"])),
-                f"{key} worst": _at_worst(figures, score, parse),
+                f"{key} n": int(metrics.get("n", metrics["stories"])),
+                f"{key} worst": _at_worst(metrics, score, parse),
             }
             where[key] = Items({"category": category} | measured(stage, score, parse))
     return row_of(entrant, stage, row, where)

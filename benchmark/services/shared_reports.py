@@ -113,8 +113,8 @@ def _compared(comparison: Comparison) -> str:
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:
     title = title.replace("\x00", "").strip()[:200]
-    figures: dict[str, Any] = document | {"title": title}
-    report = SharedReport.objects.create(project=project, run=run, title=title, figures=figures, created_by=by)
+    metrics: dict[str, Any] = document | {"title": title}
+    report = SharedReport.objects.create(project=project, run=run, title=title, metrics=metrics, created_by=by)
     audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)
     return report
 

@@ -63,7 +63,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Metrics:
     """The table of all models and of each, the mixed model, and correlations by category and by measure, those of all
     models first."""
 
@@ -82,7 +82,7 @@ class Association:
     cut: float
     joined: list[Joined]
     absent: list[dict[str, str]]
-    figures: Figures | None
+    metrics: Metrics | None
     method: str
     datasets: list[int]
 
@@ -106,15 +106,15 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     median = median_structure(observations)
     cut = choice.cut if choice.cut is not None else median if median is not None else 0.5
 
-    figures = None
+    metrics = None
     if observations:
         counted = counted_of(observations, choice)
         tables = _kept("tables", lambda: _tables(counted, choice, cut), listed, choice, cut)
         beyond, categories, measures = _kept(
             "relations", lambda: _relations(counted, choice, sides, joining, other_pairs), listed, choice, None
         )  # whatever the cut is, which is moved often
-        figures = Figures(tables, beyond, categories, measures)
-    return Association(choice, cut, joined, absent, figures, method(seed=SEED, unit="stories"), joining.datasets)
+        metrics = Metrics(tables, beyond, categories, measures)
+    return Association(choice, cut, joined, absent, metrics, method(seed=SEED, unit="stories"), joining.datasets)
 
 
 def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], list[dict[str, str]]]:

@@ -63,7 +63,7 @@ class Joining:
 
     def __init__(self, entrants: Sequence[EntrantResults], parse: Parse) -> None:
         scores = StoryScores.objects.filter(pk__in={entrant["scores"] for entrant in entrants})
-        self.figures = dict(scores.values_list("pk", "figures"))
+        self.metrics = dict(scores.values_list("pk", "metrics"))
         runs = Run.objects.filter(uid__in={entrant["run"] for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
         self.texts = {key: _texts(*key) for key in set(self.runs.values())}
@@ -79,7 +79,7 @@ class Joining:
         """Return the observations of a pair in one measure of structure, and in the score of answers."""
         columns = {}
         for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
-            columns[group.key] = (self.figures[side["scores"]][group.key] or {}).get(self.parse)
+            columns[group.key] = (self.metrics[side["scores"]][group.key] or {}).get(self.parse)
             if not columns[group.key]:
                 return Joined(pair, why=f"no {self.parse} figures of {group.noun}")
         structures, questions = columns[measure.group.key], columns[answers.key]

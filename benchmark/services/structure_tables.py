@@ -32,7 +32,7 @@ def counted_told(association: Association) -> str:
 def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
     """Return the tables by name, made when they are asked for; none without figures."""
     makers = (crossing_table, association_table, category_table, measure_table, observation_table)
-    if association.figures is None:
+    if association.metrics is None:
         return {}
     return {name: _making(make, association) for name, make in zip(TABLES, makers, strict=True)}
 
@@ -42,8 +42,8 @@ def _making(make: Callable[[Association], Table], association: Association) -> C
 
 
 def _rows(association: Association) -> Iterator[tuple[str, Crossing]]:
-    if association.figures:
-        yield from association.figures.tables.items()
+    if association.metrics:
+        yield from association.metrics.tables.items()
 
 
 def crossing_table(association: Association) -> Table:
@@ -166,13 +166,13 @@ def _method(association: Association) -> str:
 
 def category_table(association: Association) -> Table:
     """Return the correlation of structure and answers in each category."""
-    related = association.figures.categories if association.figures else ()
+    related = association.metrics.categories if association.metrics else ()
     return _related_table("Correlation of structure and answers by category", "Category", related, association)
 
 
 def measure_table(association: Association) -> Table:
     """Return the correlation of answers with each figure of structures: by dimension, where structures are labelled."""
-    related = association.figures.measures if association.figures else ()
+    related = association.metrics.measures if association.metrics else ()
     return _related_table("Correlation of answers with each figure of structures", "Figure", related, association)
 
 
@@ -260,7 +260,7 @@ def picture_of(association: Association) -> Picture:
 
 def all_told(association: Association) -> list[str]:
     """Say what the difference of all models is, where there are several."""
-    return [WITHIN] if association.figures and ALL in association.figures.tables else []
+    return [WITHIN] if association.metrics and ALL in association.metrics.tables else []
 
 
 def answer_rows(association: Association) -> list[dict[str, Any]]:
@@ -282,9 +282,9 @@ def _points(value: float | None) -> str:
 
 def verdict_of(association: Association) -> dict[str, str]:
     """Return {"finding", "how"}: what the mixed model comes to in a sentence, and what it is of."""
-    if association.figures is None:
+    if association.metrics is None:
         return {}
-    beyond = association.figures.beyond
+    beyond = association.metrics.beyond
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
     if slope["value"] is None:
@@ -313,7 +313,7 @@ def _tenth(value: float) -> str:
 
 
 def _fit_told(association: Association) -> str:
-    beyond = association.figures.beyond if association.figures else None
+    beyond = association.metrics.beyond if association.metrics else None
     if beyond is None:
         return ""
     models = (

@@ -116,8 +116,8 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
 
 def _kept(stage: str, entrants: Sequence[Entrant], told: Mapping[int, str]) -> dict[str, Any]:
     """Return the split over samples with all scores, computed once for the same figures."""
-    figures = StoryScores.objects.filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
-    facts = [made_by(), stage, list(figures), sorted((one.pk, told[one.run_id]) for one in entrants)]
+    metrics = StoryScores.objects.filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
+    facts = [made_by(), stage, list(metrics), sorted((one.pk, told[one.run_id]) for one in entrants)]
     key = f"prompts:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
     split: dict[str, Any] | None = cache.get(key)
     if split is None:

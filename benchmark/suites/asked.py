@@ -197,7 +197,7 @@ class Parses(TypedDict):
     repaired: Report
 
 
-class Figures(Parses):
+class Metrics(Parses):
     """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and
     without an official parse there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
     chance over so many samples, where that is defined."""
@@ -209,7 +209,7 @@ class Figures(Parses):
     reason: NotRequired[str]
 
 
-Measured = tuple[Figures, BySample]
+Measured = tuple[Metrics, BySample]
 """What a metric group came to, as `benchmark.suites.measuring` makes it."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmark.domain.averaging import Averages, StoryAverages, averages
 from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, report
-from benchmark.suites.asked import BySample, Columns, Figures, Parse
+from benchmark.suites.asked import BySample, Columns, Metrics, Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
@@ -21,9 +21,9 @@ from benchmark.suites.story_scores import (
     PARSES,
     mean_columns,
     official_columns,
-    official_figures,
+    official_metrics,
     repaired_columns,
-    repaired_figures,
+    repaired_metrics,
     scores_by_story,
     with_intervals,
 )
@@ -68,7 +68,7 @@ def with_columns(
     `clusters` names the cluster of each by its number, where some share one, and `left_out` are the numbers of samples
     that official scoring leaves out."""
     by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
-    figures: Figures = {
+    metrics: Metrics = {
         "official": None,
         "repaired": {
             "overall": repaired["overall"],
@@ -88,8 +88,8 @@ def with_columns(
     if official and (columns := by_sample["official"]):
         rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
         averages: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
-        figures["official"] = with_intervals(averages, columns, set(columns["stories"]), group, **rules)
-    return figures, by_sample
+        metrics["official"] = with_intervals(averages, columns, set(columns["stories"]), group, **rules)
+    return metrics, by_sample
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
@@ -101,18 +101,18 @@ def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measure
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return each[0]
     stories = set(repaired["stories"])
-    figures: Figures = {**first, "repaired": repaired_figures(repaired, stories, group, **rules), "official": None}
-    if official and (averages := official_figures(official, stories, group)):
-        figures["official"] = with_intervals(averages, official, stories, group, **rules)
-    elif "reason" not in figures:
-        figures["reason"] = next((repetition[0]["reason"] for repetition in each if repetition[0].get("reason")), "")
-    figures["analyses"] = {
+    metrics: Metrics = {**first, "repaired": repaired_metrics(repaired, stories, group, **rules), "official": None}
+    if official and (averages := official_metrics(official, stories, group)):
+        metrics["official"] = with_intervals(averages, official, stories, group, **rules)
+    elif "reason" not in metrics:
+        metrics["reason"] = next((repetition[0]["reason"] for repetition in each if repetition[0].get("reason")), "")
+    metrics["analyses"] = {
         parse: first["analyses"][parse]
         and first["analyses"][parse] | {"repetitions": _spread([repetition[1][parse] for repetition in each], group)}
         for parse in PARSES
     }
-    figures["analyses"] |= {} if figures["official"] else {"official": None}
-    return figures, {"official": official, "repaired": repaired}
+    metrics["analyses"] |= {} if metrics["official"] else {"official": None}
+    return metrics, {"official": official, "repaired": repaired}
 
 
 def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int | None]:
@@ -145,12 +145,12 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
 def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
     """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    figures = {group: measurement and measurement[0] for group, measurement in measured.items()}
-    official: dict[str, Any] = {group: held and held["official"] for group, held in figures.items()}
-    reasons = {group: held["reason"] for group, held in figures.items() if held and "reason" in held}
+    metrics = {group: measurement and measurement[0] for group, measurement in measured.items()}
+    official: dict[str, Any] = {group: held and held["official"] for group, held in metrics.items()}
+    reasons = {group: held["reason"] for group, held in metrics.items() if held and "reason" in held}
     return {
         "official": official | ({"reason": reasons} if reasons else {}),
-        "repaired": {group: held and held["repaired"] for group, held in figures.items()},
+        "repaired": {group: held and held["repaired"] for group, held in metrics.items()},
     }
 
 
@@ -214,13 +214,13 @@ def measured_samples(
     categories = [_category(group, sample) for sample, _ in measured] if official else []
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    figures, by_sample = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    figures["analyses"] = _analyses(group, entered, measured, official is not None, score)
+    metrics, by_sample = with_columns(official, categories, repaired, group.key, clusters, left_out)
+    metrics["analyses"] = _analyses(group, entered, measured, official is not None, score)
     if reason:
-        figures["reason"] = reason
+        metrics["reason"] = reason
     if chance := _chance(measured, by_chance or group.chance):
-        figures["chance"] = chance
-    return figures, by_sample
+        metrics["chance"] = chance
+    return metrics, by_sample
 
 
 def _chance(measured: Held, by_chance: Chance | None) -> dict[str, Any] | None:

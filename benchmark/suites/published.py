@@ -27,7 +27,7 @@ class Published:
 def of_groups(groups: Sequence[tuple[str, str, Mapping[str, str]]], own: Sequence[Published]) -> list[Published]:
     """Return the metrics of metric groups, (key, title, {metric: header}) each, that none of a suite's `own` figures
     stands for."""
-    covered = {place for figure in own for place in figure.places.items()}
+    covered = {place for metric in own for place in metric.places.items()}
     return [
         Published(f"{key}.{name}", header, title, {key: name})
         for key, title, headers in groups

@@ -118,7 +118,7 @@ def lacking(columns: Columns | None, stories: Set[int]) -> str:
     return f"Story {min(missing)} has no official parse; official scoring needs one of every story."
 
 
-def official_figures(columns: Columns, stories: Set[int], stage: str) -> Averages | None:
+def official_metrics(columns: Columns, stories: Set[int], stage: str) -> Averages | None:
     """The figures of the selection as official scoring has them; None where one of its stories is not there."""
     if lacking(columns, stories):
         return None
@@ -131,18 +131,18 @@ def official_figures(columns: Columns, stories: Set[int], stage: str) -> Average
 
 
 def with_intervals(
-    figures: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
+    metrics: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
 ) -> Official:
     """Official figures with `interval` in each row, from the bootstrap that the repaired parse has, `n`, how many
     they are of, how many are `unusable`, as official scoring leaves them out, and `bounds` with these at 0 and at 1."""
     complete: Columns = {"unusable": {}, "unjudged": {}, **columns}
-    repaired = repaired_figures(complete, stories, stage, seed=seed, resamples=resamples)
+    repaired = repaired_metrics(complete, stories, stage, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
     by_category = [
         {**row, **_intervals(of_category)}
-        for row, of_category in zip(figures["by_category"], repaired["by_category"], strict=True)
+        for row, of_category in zip(metrics["by_category"], repaired["by_category"], strict=True)
     ]
-    return {"overall": {**figures["overall"], **_intervals(repaired["overall"])}, "by_category": by_category}
+    return {"overall": {**metrics["overall"], **_intervals(repaired["overall"])}, "by_category": by_category}
 
 
 def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
     return kept | {"n": row["stories"]}
 
 
-def repaired_figures(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> Report:
+def repaired_metrics(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> Report:
     """The figures of the selection as score_repaired has them."""
     kept = [_score(columns, at, stage) for at, story in enumerate(columns["stories"]) if story in stories]
     group = group_named(stage)

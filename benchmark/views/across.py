@@ -21,7 +21,7 @@ from benchmark.services.across_tables import ALL, ONE, PAIRS, pictures_across, t
 from benchmark.services.documents import Document
 from benchmark.suites.registry import group_named
 from benchmark.views.downloads import table_response
-from benchmark.views.figures import figure_response
+from benchmark.views.plots import plot_response
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
 
@@ -73,11 +73,11 @@ def across_table(request: HttpRequest, slug: str, table: str, data: str) -> Http
     return table_response(tables_across(rankings, model), table, data, name)
 
 
-def across_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+def across_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     rankings = across_for(results_access(request.user, slug))
     model = model_in(request.GET, rankings)
-    name = f"{slug}-across-{model.key}" if model else f"{slug}-{figure}"
-    return figure_response(request, pictures_across(rankings, model), figure, picture, name)
+    name = f"{slug}-across-{model.key}" if model else f"{slug}-{plot}"
+    return plot_response(request, pictures_across(rankings, model), plot, picture, name)
 
 
 def across_url(slug: str, key: str) -> str:
@@ -104,9 +104,9 @@ def _shown(
         for name, make in tables_across(rankings, model).items()
     }
     [(name, picture)] = pictures_across(rankings, model).items()
-    svg = address("figure", name, "svg")
-    figure = {"name": name, "title": picture.title, "svg": svg, "alone": True, "join": "&" if "?" in svg else "?"}
-    return context | {"figure": figure | {"files": files_of("figure", name, address)}}
+    svg = address("plot", name, "svg")
+    plot = {"name": name, "title": picture.title, "svg": svg, "alone": True, "join": "&" if "?" in svg else "?"}
+    return context | {"plot": plot | {"files": files_of("plot", name, address)}}
 
 
 def _of_model(address: Address, model: AcrossModel | None) -> Address:

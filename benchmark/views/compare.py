@@ -141,11 +141,11 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm") | {"lead": table["lead"]},
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
-        "figure": {
+        "plot": {
             "title": f"{comparison['first']} and {comparison['second']} by {nouns_of_group(comparison['stage'])[0]}",
-            "svg": address("figure", "two-models", "svg"),
-            "join": "&" if "?" in address("figure", "two-models", "svg") else "?",
-            "files": files_of("figure", "two-models", address),
+            "svg": address("plot", "two-models", "svg"),
+            "join": "&" if "?" in address("plot", "two-models", "svg") else "?",
+            "files": files_of("plot", "two-models", address),
         },
         "score": group_named(comparison["stage"]).score_title,
         "noun": nouns_of_group(comparison["stage"]),

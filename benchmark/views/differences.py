@@ -20,7 +20,7 @@ from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
 from benchmark.services.documents import board_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.sections import files_of
@@ -82,7 +82,7 @@ def _pairs(
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
         "board_query": chosen["query"],
-        "figure": _matrix(access.project.slug, chosen, stage, parse, shown_table["lead"]),
+        "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table["lead"]),
         "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={parse}")),
     }
 
@@ -100,15 +100,15 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: 
     name, board = f"pairs-{stage}-{parse}", chosen["board"]
     stages = {stage: entrants[0] for stage, entrants in board["stages"].items()}
     document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
-    picture = figures_of(document).get(name)
+    picture = plots_of(document).get(name)
     if picture is None:
         return None
 
     def address(kind: str, of: str, suffix: str) -> str:
-        return f"{reverse('benchmark:leaderboard_figure', args=[slug, of, suffix])}?{chosen['query']}"
+        return f"{reverse('benchmark:leaderboard_plot', args=[slug, of, suffix])}?{chosen['query']}"
 
-    files = files_of("figure", name, address)
-    return {"title": picture.title, "svg": address("figure", name, "svg"), "join": "&", "files": files, "lead": lead}
+    files = files_of("plot", name, address)
+    return {"title": picture.title, "svg": address("plot", name, "svg"), "join": "&", "files": files, "lead": lead}
 
 
 def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:

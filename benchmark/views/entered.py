@@ -35,12 +35,12 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _shown(suite: Suite, row: EnteredRow) -> dict[str, Any]:
-    figures = [
-        (f"{figure.heading}: {figure.title}", row.figures[figure.key])
-        for figure in suite.enterable
-        if figure.key in row.figures
+    metrics = [
+        (f"{metric.heading}: {metric.title}", row.metrics[metric.key])
+        for metric in suite.enterable
+        if metric.key in row.metrics
     ]
-    return {"row": row, "figures": figures}
+    return {"row": row, "figures": metrics}
 
 
 @require_http_methods(["GET", "POST"])

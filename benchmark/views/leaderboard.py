@@ -48,7 +48,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     ]
     files_query = "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})]))
     for stage in stages:
-        stage["picture_files"] = files_of("figure", f"leaderboard-{stage['key']}", _address(slug, files_query))
+        stage["picture_files"] = files_of("plot", f"leaderboard-{stage['key']}", _address(slug, files_query))
     context = {
         **chosen,
         **filters,
@@ -70,7 +70,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _address(slug: str, query: str) -> Address:
     """Return the addresses of pictures of the leaderboard that `query` is of."""
-    return lambda kind, name, suffix: f"{reverse('benchmark:leaderboard_figure', args=[slug, name, suffix])}?{query}"
+    return lambda kind, name, suffix: f"{reverse('benchmark:leaderboard_plot', args=[slug, name, suffix])}?{query}"
 
 
 def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:
@@ -131,12 +131,12 @@ def _stage(
 
 def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     """Link figures to the items behind them, and the name of a model to its page across suites."""
-    figures = evidence(slug, split)
+    metrics = evidence(slug, split)
     models = {entrant["key"]: across_url(slug, key_of(entrant)) for entrant in entrants if entrant["kind"] == "model"}
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         source = source_of(row)
-        return models.get(source.key, "") if source and column.key == "model" else figures(row, column)
+        return models.get(source.key, "") if source and column.key == "model" else metrics(row, column)
 
     return href
 

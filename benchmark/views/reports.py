@@ -96,7 +96,7 @@ def share_across(request: HttpRequest, slug: str) -> HttpResponse:
 
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    reports = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("figures")
+    reports = SharedReport.objects.filter(project=access.project).select_related("created_by", "run").defer("metrics")
     return render(request, "benchmark/results/shared_reports.html", access.context | {"reports": reports[:200]})
 
 

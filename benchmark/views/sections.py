@@ -9,7 +9,7 @@ from benchmark.domain.tables import Table
 from benchmark.services.control_tables import control_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
 from benchmark.services.method_tables import method_sections
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import ordered_keys
@@ -17,17 +17,17 @@ from benchmark.suites.shown import Choice, Explored, Explorer, Section
 from benchmark.views.tables import Href, no_link, table_context
 
 Address = Callable[[str, str, str], str]
-"""(kind "table" or "figure", name, suffix) → the address of the file."""
+"""(kind "table" or "plot", name, suffix) → the address of the file."""
 
 
 def sections_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
 ) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "paper" and "parts": [{title, figures, tables, failed}], "parse", "parses",
+    """Return {"heads": {stage: table}, "paper" and "parts": [{title, plots, tables, failed}], "parse", "parses",
     "failed"}: those of the benchmark's paper apart from the others in the report of a run, as a leaderboard begins with
     its rankings; `failed` are sentences on what a suite could not show."""
     failed: list[str] = []
-    tables, figures = tables_of(document, failed), figures_of(document, failed)
+    tables, plots = tables_of(document, failed), plots_of(document, failed)
     heads = {
         stage: _table(stage, tables[stage](), address, href)
         for stage in ordered_keys(document["stages"])
@@ -37,14 +37,13 @@ def sections_of(
     parse = chosen_parse(chosen, parses)
     paper, parts = [], []
     for section in sections_in(document):
-        shown_figures = [one for name in section.pictures if (one := _named(name, parse, figures))]
+        shown_plots = [one for name in section.pictures if (one := _named(name, parse, plots))]
         shown_tables = [one for name in section.tables if (one := _named(name, parse, tables))]
         unmade: list[str] = []
         part = {
             "title": section.title,
-            "figures": [
-                _figure(name, figures[name].title, address) | {"alone": len(shown_figures) == 1}
-                for name in shown_figures
+            "plots": [
+                _plot(name, plots[name].title, address) | {"alone": len(shown_plots) == 1} for name in shown_plots
             ],
             "tables": [
                 _table(name, table, address, href)
@@ -53,7 +52,7 @@ def sections_of(
             ],
             "failed": unmade,
         }
-        if part["figures"] or shown_tables:
+        if part["plots"] or shown_tables:
             (paper if section.paper and document["kind"] == "run" else parts).append(part)
     return {"heads": heads, "paper": paper, "parts": parts, "parse": parse, "parses": parses, "failed": failed}
 
@@ -156,16 +155,16 @@ def _choice(choice: Choice, value: str) -> dict[str, Any]:
 
 
 def _explored(document: Document, shows: Explored, parse: str, address: Address, href: Href) -> dict[str, Any]:
-    tables, figures = tables_of(document), figures_of(document)
+    tables, plots = tables_of(document), plots_of(document)
     matrix, picture, table = (f"{name}-{parse}" for name in (shows.matrix, shows.picture, shows.table))
     return {
         "matrix": _matrix(tables[matrix](), href)
         | {
-            "title": figures[matrix].title,
+            "title": plots[matrix].title,
             "table_files": files_of("table", matrix, address),
-            "figure_files": files_of("figure", matrix, address),
+            "plot_files": files_of("plot", matrix, address),
         },
-        "picture": _figure(picture, figures[picture].title, address),
+        "picture": _plot(picture, plots[picture].title, address),
         "table": _table(table, tables[table](), address, href),
     }
 
@@ -197,16 +196,16 @@ def _table(name: str, table: Any, address: Address, href: Href) -> dict[str, Any
     return table_context(name, table, href=href) | {"files": files_of("table", name, address)}
 
 
-def _figure(name: str, title: str, address: Address) -> dict[str, Any]:
+def _plot(name: str, title: str, address: Address) -> dict[str, Any]:
     return {
         "name": name,
         "title": title,
-        "files": files_of("figure", name, address),
-        "svg": address("figure", name, "svg"),
+        "files": files_of("plot", name, address),
+        "svg": address("plot", name, "svg"),
     }
 
 
-SUFFIXES = {"table": ("csv", "json", "tex"), "figure": ("svg", "pdf", "png")}
+SUFFIXES = {"table": ("csv", "json", "tex"), "plot": ("svg", "pdf", "png")}
 NAMES = {"csv": "CSV", "json": "JSON", "tex": "LaTeX", "svg": "SVG", "pdf": "PDF", "png": "PNG"}
 
 
@@ -218,4 +217,4 @@ def files_of(kind: str, name: str, address: Address) -> list[dict[str, str]]:
 
 def _file(kind: str, href: str, suffix: str) -> dict[str, str]:
     file = {"href": href, "label": NAMES[suffix]}
-    return file | {"column": f"{href}{'&' if '?' in href else '?'}width=column"} if kind == "figure" else file
+    return file | {"column": f"{href}{'&' if '?' in href else '?'}width=column"} if kind == "plot" else file

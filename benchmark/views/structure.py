@@ -33,7 +33,7 @@ from benchmark.services.structure_tables import (
 )
 from benchmark.suites.contract import ANSWERS
 from benchmark.suites.story_scores import PARSES
-from benchmark.views.figures import figure_response
+from benchmark.views.plots import plot_response
 from benchmark.views.sections import files_of
 from benchmark.views.tables import table_context
 from core.views.charts import PLAIN, dot_chart
@@ -65,7 +65,7 @@ def structure(request: HttpRequest, slug: str) -> HttpResponse:
         "waiting": waiting_for(access, association.stories),
         "absent": association.absent,
     }
-    if association.figures is not None and not context["waiting"]:
+    if association.metrics is not None and not context["waiting"]:
         context |= _parts(slug, association, query) | _apart(request, slug, association, query)
     return render(request, "benchmark/results/structure.html", access.context | context)
 
@@ -98,7 +98,7 @@ def _parts(slug: str, association: Association, query: str) -> dict[str, Any]:
     def address(kind: str, name: str, suffix: str) -> str:
         return f"{reverse(f'benchmark:structure_{kind}', args=[slug, name, suffix])}?{query}"
 
-    assert association.figures is not None
+    assert association.metrics is not None
     tables = {
         name: table_context(name, _short(make())) | {"files": files_of("table", name, address)}
         for name, make in tables_of(association).items()
@@ -108,12 +108,12 @@ def _parts(slug: str, association: Association, query: str) -> dict[str, Any]:
     return {
         "verdict": verdict_of(association),
         "chart": _answers_chart(association),
-        "chart_files": files_of("figure", PICTURE, address),
-        "by_category": _related_chart("By category", association.figures.categories),
-        "by_measure": _related_chart("By figure of the structure", association.figures.measures),
+        "chart_files": files_of("plot", PICTURE, address),
+        "by_category": _related_chart("By category", association.metrics.categories),
+        "by_measure": _related_chart("By figure of the structure", association.metrics.measures),
         "tables": tables,
         "long_files": files,
-        "counts": len(association.figures.tables) - (ALL in association.figures.tables),
+        "counts": len(association.metrics.tables) - (ALL in association.metrics.tables),
     }
 
 
@@ -193,7 +193,7 @@ def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:
     association = association_of(sides, choice)
     if waiting := waiting_for(access, association.stories):
         raise PermissionDenied(waiting)
-    return None if problems or association.figures is None else association
+    return None if problems or association.metrics is None else association
 
 
 def _saying_why(request: HttpRequest, slug: str) -> HttpResponse:
@@ -213,11 +213,11 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
     return response
 
 
-def structure_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+def structure_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     association = _chosen(request, results_access(request.user, slug))
     if association is None:
         return _saying_why(request, slug)
-    return figure_response(request, {PICTURE: picture_of(association)}, figure, picture, f"{slug}-structure-{figure}")
+    return plot_response(request, {PICTURE: picture_of(association)}, plot, picture, f"{slug}-structure-{plot}")
 
 
 def structure_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:

@@ -132,10 +132,10 @@ def _columns(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], aside: str
     }
 
 
-def _edges(figure: Mapping[str, Any] | None) -> list[float]:
-    if not figure or figure["value"] is None:
+def _edges(metric: Mapping[str, Any] | None) -> list[float]:
+    if not metric or metric["value"] is None:
         return []
-    return [float(figure["value"]), *(figure.get("interval") or ())]
+    return [float(metric["value"]), *(metric.get("interval") or ())]
 
 
 def _mark(row: Mapping[str, Any], axis: Axis, notation: Notation, columns: Mapping[str, str]) -> dict[str, Any]:
@@ -143,9 +143,9 @@ def _mark(row: Mapping[str, Any], axis: Axis, notation: Notation, columns: Mappi
     short = label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}"
     mark: dict[str, Any] = {"label": label, "short": short, "href": row.get("href") or "", "n": row.get("n") or ""}
     for name, shift in (("first", -4 if row.get("second") else 0), ("second", 4)):
-        figure = row.get(name)
-        if figure and figure["value"] is not None:
-            mark[name] = {"x": axis.place(figure["value"]), "y": shift} | _ends(figure.get("interval"), axis)
+        metric = row.get(name)
+        if metric and metric["value"] is not None:
+            mark[name] = {"x": axis.place(metric["value"]), "y": shift} | _ends(metric.get("interval"), axis)
     if ends := row.get("bounds"):
         places = _ends(ends, axis)
         mark["band"] = {"x": places["low"], "width": round(places["high"] - places["low"], 2)}
@@ -170,7 +170,7 @@ def _told(row: Mapping[str, Any], texts: Mapping[str, str], columns: Mapping[str
     """Put a row of the picture into words, for screen readers."""
     named = "second" in columns
     parts = [
-        (f"{columns[name].lower()} " if named else "") + _figure_told(row.get(name), notation)
+        (f"{columns[name].lower()} " if named else "") + _metric_told(row.get(name), notation)
         for name in ("first", "second")
         if name == "first" or row.get(name)
     ]
@@ -183,9 +183,9 @@ def _told(row: Mapping[str, Any], texts: Mapping[str, str], columns: Mapping[str
     return f"{row['label']}: {', '.join([*parts, *filter(None, [row.get('n')])])}"
 
 
-def _figure_told(figure: Mapping[str, Any] | None, notation: Notation) -> str:
-    if not figure or figure["value"] is None:
+def _metric_told(metric: Mapping[str, Any] | None, notation: Notation) -> str:
+    if not metric or metric["value"] is None:
         return "without a value"
-    ends = figure.get("interval")
-    why = " to ".join(map(notation.text, ends)) if ends else figure.get("reason")
-    return notation.text(figure["value"]) + (f" ({why})" if why else "")
+    ends = metric.get("interval")
+    why = " to ".join(map(notation.text, ends)) if ends else metric.get("reason")
+    return notation.text(metric["value"]) + (f" ({why})" if why else "")

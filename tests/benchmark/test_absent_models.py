@@ -16,7 +16,7 @@ from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
 from benchmark.services.documents import board_document, document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.withheld import whole_document
@@ -62,8 +62,8 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
         one["model"] for one in held["rows"]
     ]
     assert "Not in this table: apart (ranked apart" in client.get(f"{tables}.tex").content.decode()
-    figure = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?theme=light").content
-    assert f"without figures here: apart ({LEXICAL}" in words(figure)
+    metric = client.get(f"{world.base}/results/figures/leaderboard-stage1.svg?theme=light").content
+    assert f"without figures here: apart ({LEXICAL}" in words(metric)
     page = " ".join(client.get(f"{world.base}/results/").content.decode().split())
     assert "Ranked apart, as they were asked or judged otherwise: <bdi>apart</bdi>" in page
     differences = lines_of(client.get(f"{world.base}/results/differences/stage1.csv").content)
@@ -80,7 +80,7 @@ def test_every_table_and_picture_of_models_names_them(world):
             assert [one["model"] for one in table.absent] == ["apart"], name
             assert b"apart" in to_csv(table) and b"apart" in to_json(table) and b"apart" in to_latex(table)
     for name in ("leaderboard-stage1", "f1-by-category-repaired"):
-        assert "apart (ranked apart" in words(figures_of(document)[name].draw(format="svg"))
+        assert "apart (ranked apart" in words(plots_of(document)[name].draw(format="svg"))
 
 
 def test_the_command_names_them(world, capsys):
@@ -122,8 +122,8 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
-    figure = client.get(f"{world.base}/results/figures/leaderboard-stage2.svg?theme=light").content
-    assert f"small ({COVERED})" in words(figure)
+    metric = client.get(f"{world.base}/results/figures/leaderboard-stage2.svg?theme=light").content
+    assert f"small ({COVERED})" in words(metric)
 
 
 def test_the_command_names_who_was_asked_about_a_part_of_the_stories(world, small, capsys):
@@ -171,22 +171,22 @@ def test_a_ranking_is_chosen_by_the_name_of_its_judge(world, capsys):
 def test_who_has_no_usable_story_is_named_in_pictures_without_a_mark(world):
     document = document_of(world.run)
     for name in ("dimensions-repaired", "orders-dimensions-repaired"):
-        assert "(no usable story: no usable row 9)" in words(figures_of(document)[name].draw(format="svg")), name
+        assert "(no usable story: no usable row 9)" in words(plots_of(document)[name].draw(format="svg")), name
     # in the matrix it stands with its worst case
-    assert "no usable story" not in words(figures_of(document)["pairs-stage2-repaired"].draw(format="svg"))
+    assert "no usable story" not in words(plots_of(document)["pairs-stage2-repaired"].draw(format="svg"))
 
 
 def test_who_has_no_official_reading_is_named_in_what_is_official(world):
     lost = RunItem.objects.filter(entrant__run=world.run, stage="label", entrant__name="random").first()
     RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
     forget_report(world.run)
-    frozen = freeze_run(by=world.alice, run=world.run).figures
+    frozen = freeze_run(by=world.alice, run=world.run).metrics
     for document in (document_of(world.run), frozen):
         table = tables_of(document)["orders-dimensions-official"]()
         [absent] = table.absent
         assert absent["model"] == "random" and "Story" in absent["why"]
         assert "Not in this table: random (" in to_latex(table).decode()
-        assert "random (" in words(figures_of(document)["dimensions-official"].draw(format="svg"))
+        assert "random (" in words(plots_of(document)["dimensions-official"].draw(format="svg"))
 
 
 def test_rows_of_people_that_wait_are_named():
@@ -232,7 +232,7 @@ def test_pictures_by_category_and_volume_have_bounds(world):
     item = RunItem.objects.filter(entrant__run=world.run, stage="judge", entrant__name="omniscient").first()
     RunItem.objects.filter(entrant=item.entrant, sample=item.sample).update(unusable="the model refused")
     forget_report(world.run)
-    found = figures_of(document_of(world.run))
+    found = plots_of(document_of(world.run))
     drawn = found["f1-by-category-repaired"].draw(format="svg")
     assert "bands: worst to best case of missing answers" in words(drawn) and b"worst to best case" in drawn
     said = words(found["volume-repaired"].draw(format="svg"))

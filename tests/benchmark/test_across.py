@@ -208,7 +208,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
             own = found.places[names[entrant["name"]]]
-            assert own.figure == score_of(entrant, "repaired", "tiny")
+            assert own.metric == score_of(entrant, "repaired", "tiny")
             assert own.rank == entrant["ranking"]["repaired"]["rank"]
     assert models_across(world.rankings)[0].name == "ada"
 
@@ -294,7 +294,7 @@ def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
     for file in ("tables/across.csv", "tables/correlations.json", f"tables/model.tex{one}", "figures/across.svg"):
         assert "Tiny sums" in client.get(page + file).content.decode(), file
     assert client.get(f"{page}tables/stage2.csv").status_code == 404
-    assert "base_url" not in str(report.figures["rankings"]) and "function" not in str(report.figures["rankings"])
+    assert "base_url" not in str(report.metrics["rankings"]) and "function" not in str(report.metrics["rankings"])
 
 
 def test_a_document_gives_its_rankings_back(world):

@@ -64,11 +64,11 @@ def figures_in(value: Any) -> Any:
 
 @pytest.mark.once
 def test_every_figure_is_the_same():
-    held = dict(RunReport.objects.values_list("run", "figures__version"))
+    held = dict(RunReport.objects.values_list("run", "metrics__version"))
     now = figures()
     assert [one for one in changes(installation()["figures"], now) if one not in MENDED] == []
     anew = RunReport.objects.filter(run__in=held)  # else they would be those that the code of before has left there
-    assert len(held) == 8 and {one.figures["version"] for one in anew} == {made_by()} and made_by() not in held.values()
+    assert len(held) == 8 and {one.metrics["version"] for one in anew} == {made_by()} and made_by() not in held.values()
 
 
 @pytest.mark.once

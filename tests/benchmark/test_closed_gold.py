@@ -167,7 +167,7 @@ def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str,
         "entrant": list(world.run.entrants.values_list("pk", flat=True)), "person": ["p1", "p2", "p3"],
         "number": numbers,
         "report": [one.uid for one in world.reports], "row": [made["row"]], "old": [1, 2], "new": [1, 2],
-        "table": ["nothing"], "data": ["json"], "figure": ["nothing"], "picture": ["svg"],
+        "table": ["nothing"], "data": ["json"], "plot": ["nothing"], "picture": ["svg"],
         "story": [one.uid for one in stories], "proposition": rows, "dimension": [PLANTED], "assignment": ["x" * 12],
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1],
         "format": ["omnitom", "long-csv", "croissant"],
@@ -232,7 +232,7 @@ class Told:
 
     def named(self, name: str, place: dict[str, str], asked: list[str]) -> list[dict[str, str]]:
         """The place itself, or one for each table or figure that one of the queries has there."""
-        kind = next(iter({"table", "figure"} & place.keys()), None)
+        kind = next(iter({"table", "plot"} & place.keys()), None)
         if kind is None:
             return [place]
         bare = reverse(name, kwargs=place)
@@ -621,7 +621,7 @@ def drawn_once(monkeypatch) -> None:
 
     monkeypatch.setattr(Picture, "draw", once)
     # what is drawn so is kept for no other test
-    monkeypatch.setattr("benchmark.views.figures.caches", {"figures": DummyCache("", {})})
+    monkeypatch.setattr("benchmark.views.plots.caches", {"figures": DummyCache("", {})})
 
 
 @pytest.mark.dear

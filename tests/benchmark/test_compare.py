@@ -174,8 +174,8 @@ def test_tables_and_figure_download(world, client):
     assert held["rows"][0]["value"] == pytest.approx(compared(world)["rows"][0]["value"])
     stories = json.loads(client.get(f"{world.base}/results/compare/tables/stories.json", asked).content)
     assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world)["stories"]]
-    figure = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)
-    assert figure.status_code == 200 and b"majority" in figure.content
+    metric = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)
+    assert metric.status_code == 200 and b"majority" in metric.content
 
 
 def test_a_comparison_is_shared_as_it_is(world, client):

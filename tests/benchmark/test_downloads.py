@@ -14,7 +14,7 @@ import pytest
 from benchmark.models import Audience, Form, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import output_files, table_file
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import scores_of
 from benchmark.suites.omnitom.layout import JUDGE_COLUMNS
 from tests.benchmark.evaluation import endpoint, started, worked_off
@@ -142,7 +142,7 @@ def test_latex_holds_no_command_of_a_name(world, client, base):
 def test_every_figure_in_every_format(world, client, base):
     client.force_login(world.alice)
     starts, drawn = {"svg": b"<?xml", "pdf": b"%PDF-", "png": b"\x89PNG"}, set()
-    for name in figures_of(document_of(world.run)):
+    for name in plots_of(document_of(world.run)):
         if name.startswith("confusion") and "-order-" not in name:
             continue  # drawn alike
         kind = name.partition("-")[0]

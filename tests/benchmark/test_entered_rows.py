@@ -20,8 +20,8 @@ from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 
 SOURCE = "Bortoletto & al. 2025, table 3"
-FIGURES = {"stage2.overall_accuracy": "91.5", "stage1.f1": "88"}
-HUMAN = Entry("Human", "human", SOURCE, FIGURES)
+METRICS = {"stage2.overall_accuracy": "91.5", "stage1.f1": "88"}
+HUMAN = Entry("Human", "human", SOURCE, METRICS)
 
 
 # --- rules
@@ -29,15 +29,15 @@ HUMAN = Entry("Human", "human", SOURCE, FIGURES)
 @pytest.mark.parametrize("name", [*suites()])
 def test_every_suite_lets_figures_of_its_own_tables_be_entered(name):
     suite = suite_named(name)
-    keys = [figure.key for figure in suite.enterable]
+    keys = [metric.key for metric in suite.enterable]
     assert len(keys) == len({*keys}) and suite.published
     paper = {table.removesuffix("-repaired") for section in suite.sections if section.paper for table in section.tables}
     first = next(section for section in suite.sections if section.paper).tables[0].removesuffix("-repaired")
-    assert any(first in figure.places for figure in suite.published)
+    assert any(first in metric.places for metric in suite.published)
     groups = {group.key for group in suite.groups}
-    places = {place for figure in suite.published for place in figure.places}
+    places = {place for metric in suite.published for place in metric.places}
     assert places <= paper | groups | {f"categories-{key}" for key in groups}
-    assert groups <= {place for figure in suite.enterable for place in figure.places}
+    assert groups <= {place for metric in suite.enterable for place in metric.places}
 
 
 def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
@@ -53,12 +53,12 @@ def test_a_metric_that_a_figure_of_the_suite_stands_for_is_asked_for_once():
         ({"name": "x" * 121}, "name", "The name has 121 characters; expected 120 at most."),
         ({"source": ""}, "source", "The source is empty; expected one, such as Kim et al. 2023, table 9."),
         ({"kind": "dog"}, "kind", "'dog' is not a kind of row; expected human or published."),
-        ({"figures": {}}, "", "No figure is given; expected at least one."),
-        ({"figures": {"stage1.f1": "0,9"}}, "stage1.f1", "'0,9'; expected per cent, from 0 to 100, such as 87.5."),
-        ({"figures": {"stage1.f1": "100.1"}}, "stage1.f1", "Extraction, F1 (table 3): By story is '100.1'"),
-        ({"figures": {"stage1.f1": "-1"}}, "stage1.f1", "is '-1'"),
-        ({"figures": {"stage1.f1": "nan"}}, "stage1.f1", "is 'nan'"),
-        ({"figures": {"f9": "1"}}, "", "OmniToM has no figure 'f9'; there are: stage1.f1 Ambiguous"),
+        ({"metrics": {}}, "", "No figure is given; expected at least one."),
+        ({"metrics": {"stage1.f1": "0,9"}}, "stage1.f1", "'0,9'; expected per cent, from 0 to 100, such as 87.5."),
+        ({"metrics": {"stage1.f1": "100.1"}}, "stage1.f1", "Extraction, F1 (table 3): By story is '100.1'"),
+        ({"metrics": {"stage1.f1": "-1"}}, "stage1.f1", "is '-1'"),
+        ({"metrics": {"stage1.f1": "nan"}}, "stage1.f1", "is 'nan'"),
+        ({"metrics": {"f9": "1"}}, "", "OmniToM has no figure 'f9'; there are: stage1.f1 Ambiguous"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence_with_its_field(change, field, sentence):
@@ -142,8 +142,8 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def posted(**more: str) -> dict[str, str]:
-    figures = {f"figure.{key}": text for key, text in FIGURES.items()}
-    return {"name": "Human", "kind": "human", "source": SOURCE} | figures | more
+    metrics = {f"figure.{key}": text for key, text in METRICS.items()}
+    return {"name": "Human", "kind": "human", "source": SOURCE} | metrics | more
 
 
 def test_a_row_is_entered_shown_changed_and_removed(world, client):
@@ -157,7 +157,7 @@ def test_a_row_is_entered_shown_changed_and_removed(world, client):
     assert not EnteredRow.objects.exists()
     assert client.post(new, posted()).status_code == 302
     row = EnteredRow.objects.get()
-    assert row.figures == FIGURES and row.created_by == world.alice
+    assert row.metrics == METRICS and row.created_by == world.alice
     assert "has a row &#x27;Human&#x27; already" in client.post(new, posted()).content.decode()
     assert SOURCE.replace("&", "&amp;") in client.get(f"{world.base}/results/entered/").content.decode()
     after = tables_of(document_of(world.run))["stage2"]()
@@ -172,7 +172,7 @@ def test_a_row_is_entered_shown_changed_and_removed(world, client):
     assert 'value="91.5"' in client.get(edit).content.decode()
     client.post(edit, posted(name="People", **{"figure.stage1.f1": ""}))
     row.refresh_from_db()
-    assert row.name == "People" and row.figures == {"stage2.overall_accuracy": "91.5"}
+    assert row.name == "People" and row.metrics == {"stage2.overall_accuracy": "91.5"}
     client.post(f"{edit}remove/")
     assert not EnteredRow.objects.exists()
     actions = AuditEvent.objects.filter(target=row.uid).order_by("pk").values_list("action", flat=True)

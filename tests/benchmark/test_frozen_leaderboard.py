@@ -13,7 +13,7 @@ from benchmark.models import Audience, RunItem, SharedReport
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.documents import tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.shared_reports import freeze_board
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
@@ -80,7 +80,7 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
         "kind": "leaderboard",
         "stages": {stage: rows for stage, (rows, _) in board(world)["stages"].items()},
     }
-    assert {*tables_of(report.figures)} == {*tables_of(live)} and {*figures_of(report.figures)} == {*figures_of(live)}
+    assert {*tables_of(report.metrics)} == {*tables_of(live)} and {*plots_of(report.metrics)} == {*plots_of(live)}
     client.force_login(world.alice)
     assert "majority" in shown(client, world, report, "tables/stage2.csv")
     assert "<svg" in shown(client, world, report, "figures/leaderboard-stage2.svg")
@@ -89,18 +89,18 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
 def test_a_part_of_the_stories_keeps_the_items_of_that_part(world):
     few = world.another("majority", stages=("label",), judge=None, limit=3)
     report = frozen(world, f"run:{few.uid}")
-    assert len(report.figures["numbers"]) == 3
-    assert {*report.items.values_list("sample__number", flat=True)} == {*report.figures["numbers"]}
+    assert len(report.metrics["numbers"]) == 3
+    assert {*report.items.values_list("sample__number", flat=True)} == {*report.metrics["numbers"]}
 
 
 def test_it_says_what_it_ranks_and_what_made_its_runs(world, client):
     world.another("majority", stages=("label",), judge=None, limit=3)
     report = frozen(world)
-    facts = dict(map(tuple, report.figures["facts"]))
+    facts = dict(map(tuple, report.metrics["facts"]))
     assert facts["Ranked over"] == "All 9 stories" and "1 run" in facts["Rows"]
     assert "lexical-judge" in facts["Ranking of Stage 1: extraction"]
-    assert any(world.run.uid in value for _, value in report.figures["facts"])
-    headings = [part["heading"] for part in report.figures["methods"]]
+    assert any(world.run.uid in value for _, value in report.metrics["facts"])
+    headings = [part["heading"] for part in report.metrics["methods"]]
     assert "Data" in headings and len(headings) == len({*headings})
     client.force_login(world.alice)
     text = shown(client, world, report)
@@ -133,5 +133,5 @@ def test_a_command_freezes_it(world):
     report = SharedReport.objects.get()
     assert made["report"] == report.uid and report.title == "March"
     assert made["address"] == f"{world.base}/results/reports/{report.uid}/"
-    assert report.figures["query"]["split"] == "" and Call.objects.count() == calls
+    assert report.metrics["query"]["split"] == "" and Call.objects.count() == calls
     assert "--title is for --share" in refused("leaderboard", "--project", slug, "--title", "March")

@@ -181,8 +181,8 @@ def test_a_file_that_cannot_be_made_is_a_page_with_the_sentence(run, monkeypatch
     told = f"Tiny sums could not make this table {LOG}"
     assert told in page(admin, run, "run_table", "glance-repaired", "csv", status=503)
     drawn = f"Tiny sums could not draw this picture {LOG}"
-    assert drawn in page(admin, run, "run_figure", "glance-repaired", "pdf", status=503)
-    address = reverse("benchmark:run_figure", args=[run.project.slug, run.uid, "glance-repaired", "svg"])
+    assert drawn in page(admin, run, "run_plot", "glance-repaired", "pdf", status=503)
+    address = reverse("benchmark:run_plot", args=[run.project.slug, run.uid, "glance-repaired", "svg"])
     inline = admin.get(address, {"theme": "light"})
     assert (inline.status_code, inline["Content-Type"]) == (200, "image/svg+xml")
     assert drawn in " ".join(inline.content.decode().replace('</tspan><tspan x="8" dy="20">', " ").split(">"))

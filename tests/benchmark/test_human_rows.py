@@ -49,7 +49,7 @@ def decide(person, row, key: str, label: str) -> None:
     adjudicate(by=person, proposition=row, dimension=key, **told)
 
 
-def figures(cast, **plan) -> dict:
+def metrics(cast, **plan) -> dict:
     """A run of one model on the present gold: what its rows have in stage 2, by shown name."""
     dataset = freeze(by=cast.alice, project=cast.project)[0]
     run = work_off(started(cast, dataset, [baselines()["majority"]], **plan))
@@ -63,7 +63,7 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     label(seats[0], one[0], context="Deceptive")
     label(seats[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])
     label(others[0], two[1], keys=DEFAULT_SCHEMA.keys[:2], **{DEFAULT_SCHEMA.keys[0]: "3"})
-    bob = figures(cast)["Annotator 1"]
+    bob = metrics(cast)["Annotator 1"]
     overall = bob["readings"]["repaired"]["overall"]
     # story 1: context is wrong in the one cell that has a vote, 0 of 1; six dimensions 2 of 2: mean 6/7
     # story 2: order 0 of 1, truth status 1 of 1, no vote on the other five: mean 1/2
@@ -81,7 +81,7 @@ def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
         for row in rows:
             label(seats[0], row, context="Deceptive")
             label(seats[1], row)
-    found = figures(cast)
+    found = metrics(cast)
     assert found["Annotator 1"]["readings"]["official"] is not None
     bea, bob = found["Annotator 1"], found["Annotator 2"]  # by user name
     assert bea["readings"]["official"]["overall"]["overall_accuracy"] == "1.000000"
@@ -93,14 +93,14 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
     for _, rows, seats in stories:
         for row in rows:
             label(seats[0], row)
-    found = figures(cast, form=Form.STRUCTURED)
+    found = metrics(cast, form=Form.STRUCTURED)
     assert found["Annotator 1"]["readings"]["official"] is None
     assert found["Annotator 1"]["readings"]["repaired"]["overall"]["overall_accuracy"] == 1
 
 
 def test_confusions_count_only_cells_with_a_vote(cast, stories, label):
     label(stories[0][2][0], stories[0][1][0], keys=("context",), context="Deceptive")
-    tables = figures(cast)["Annotator 1"]["figures"]["analyses"]["repaired"]["confusion"]
+    tables = metrics(cast)["Annotator 1"]["figures"]["analyses"]["repaired"]["confusion"]
     context = tables["context"]
     assert context["rows"][context["gold"].index("Neutral")][context["said"].index("Deceptive")] == 1
     assert sum(count for table in tables.values() for row in table["rows"] for count in row) == 1
@@ -113,7 +113,7 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     decide(cast.esi, one[1], "context", "Deceptive")
     decide(cast.esi, two[0], "order", "2")
     decide(cast.alice, one[0], "context", "Temporal")
-    found = figures(cast)
+    found = metrics(cast)
     assert set(found) == {"majority", "Expert 1", "Expert 2"}  # Alice, then Esi
     alice, esi = (found[name]["readings"] for name in ("Expert 1", "Expert 2"))
     own = [one["own"]["repaired"]["overall"] for one in (alice, esi)]
@@ -153,7 +153,7 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
     label(bea, rows[1])
     label(ben, rows[1])
     decide(cast.esi, rows[0], "context", "Deceptive")
-    found = figures(cast)
+    found = metrics(cast)
     bob = found["Annotator 3"]  # by user name: bea, ben, bob
     # today: order 1 of 2, the other six dimensions 2 of 2
     today = bob["readings"]["own"]["repaired"]["overall"]
@@ -184,7 +184,7 @@ def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories,
     _, rows, seats = stories[0]
     for seat in seats:
         label(seat, rows[0], **({"order": "2"} if seat == seats[2] else {}))
-    table = stage_table(list(figures(cast).values()), "stage2")
+    table = stage_table(list(metrics(cast).values()), "stage2")
     heads = [(column.group, column.header) for column in table.columns if column.key.startswith("own_")]
     assert heads == [("Own votes in gold (%)", "Repaired")]
     held = {row["model"]: row for row in table.rows}
@@ -221,13 +221,13 @@ def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label
     for _, _, seats in stories[1:]:
         seats[0].delete()
     decide(cast.bob, stories[1][1][0], "context", "Deceptive")
-    assert set(figures(cast)) == {"majority", "Annotator 1", "Expert 1"}
+    assert set(metrics(cast)) == {"majority", "Annotator 1", "Expert 1"}
 
 
 def test_the_table_says_how_much_each_labelled_and_what_gold_rests_on(cast, stories, label):
     label(stories[0][2][0], stories[0][1][0], keys=("context", "order"))
     decide(cast.esi, stories[1][1][0], "context", "Deceptive")
-    entries = list(figures(cast).values())
+    entries = list(metrics(cast).values())
     notes = stage_table(entries, "stage2").notes
     assert any("against gold without their own vote or decision" in note for note in notes)
     said = next(note for note in notes if note.startswith("Labelled by"))
@@ -240,7 +240,7 @@ def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label)
         for row in rows:
             label(seats[0], row, context="Deceptive")
     decide(cast.esi, stories[0][1][0], "order", "2")
-    entries = list(figures(cast).values())
+    entries = list(metrics(cast).values())
     assert [one["model"] for one in entries][-1] == "Expert 1"
     for table in (stage_table(entries, "stage2"), category_table(entries, "stage2")):
         assert "Expert 1" not in [row["model"] for row in table.rows]
@@ -254,7 +254,7 @@ def test_an_annotator_takes_no_mark_from_a_model(cast, stories, label):
     for _, rows, seats in stories:
         for row in rows:
             label(seats[0], row)
-    table = stage_table(list(figures(cast).values()), "stage2")
+    table = stage_table(list(metrics(cast).values()), "stage2")
     assert {row["model"] for row in table.rows} == {"Annotator 1", "majority"}
     assert table.marks() == {}
     assert any("never marked as best" in note for note in table.notes)

@@ -99,10 +99,10 @@ class Pool:
             "f1": [stage1_score(stage1_result(*one)) for one in read],
             "": [stage2_score(stage2_result(*one)) for one in read],
         }
-        self.figures = {name: told for of, scores in self.scores.items() for name, told in figures(scores, of).items()}
+        self.metrics = {name: told for of, scores in self.scores.items() for name, told in metrics(scores, of).items()}
 
 
-def figures(scores: Sequence[StoryScore], of_categories: str) -> dict[str, list[float]]:
+def metrics(scores: Sequence[StoryScore], of_categories: str) -> dict[str, list[float]]:
     """The values of the stories with an answer, or of their categories, of which each figure is the mean."""
     usable = [one for one in scores if one.estimate is not None]
     found = {name: [one.estimate[name] for one in usable] for name in SHARES[of_categories]}
@@ -122,15 +122,15 @@ def pool() -> Pool:
 @of_one_process
 def test_what_is_read_is_what_the_skill_comes_to(pool):
     expected = truth(Skill(**SKILL))
-    assert pool.figures.keys() == expected.keys()  # 12 figures
-    for name, values in pool.figures.items():
+    assert pool.metrics.keys() == expected.keys()  # 12 figures
+    for name, values in pool.metrics.items():
         error = stdev(values) / len(values) ** 0.5  # 0.7 points at most; four of these are no accident
         assert mean(values) == pytest.approx(expected[name], abs=4 * error), name
 
 
 @of_one_process
 def test_the_intervals_cover_the_truth(pool):
-    expected = {name: mean(values) for name, values in pool.figures.items()}
+    expected = {name: mean(values) for name, values in pool.metrics.items()}
     rng, held = Random(1), Counter()
     for repetition in range(REPETITIONS):
         places = rng.choices(range(POOL), k=STORIES)

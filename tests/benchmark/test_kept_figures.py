@@ -6,7 +6,7 @@ import pytest
 
 from benchmark.models import RunReport
 from benchmark.services import comparisons, leaderboards, reports
-from benchmark.views import figures
+from benchmark.views import plots
 from tests.benchmark.results_world import ResultsWorld, results_world
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -22,7 +22,7 @@ def upgrade(monkeypatch):
     """Another release: whoever asks what figures are made by hears so."""
 
     def done() -> None:
-        for module in (comparisons, figures, leaderboards, reports):
+        for module in (comparisons, plots, leaderboards, reports):
             monkeypatch.setattr(module, "made_by", lambda: "another release")
 
     return done
@@ -30,7 +30,7 @@ def upgrade(monkeypatch):
 
 def test_a_report_of_another_release_is_computed_anew(world, upgrade):
     reports.report_of(world.run)
-    RunReport.objects.update(figures=RunReport.objects.get().figures | {"stories": -1})
+    RunReport.objects.update(metrics=RunReport.objects.get().metrics | {"stories": -1})
     assert reports.report_of(world.run)["stories"] == -1  # kept
     upgrade()
     assert reports.report_of(world.run)["stories"] == 9

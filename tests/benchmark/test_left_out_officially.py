@@ -17,7 +17,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.registry import suite_named
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
-from benchmark.suites.story_scores import cases_by_story, mean_columns, official_figures, with_intervals
+from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
 UNREAD: dict[str, Any] = {"label": -1}
 
@@ -53,7 +53,7 @@ def measured(labels: list[int]):
 
 
 def entrant(name: str, labels: list[int]) -> dict[str, Any]:
-    figures, _ = measured(labels)
+    metrics, _ = measured(labels)
     more = {
         "ranking": {"official": None, "repaired": None},
         "group": {"official": None, "repaired": None},
@@ -67,8 +67,8 @@ def entrant(name: str, labels: list[int]) -> dict[str, Any]:
         "run": "r",
         "run_title": "R",
         "entrant": 1,
-        "readings": figures,
-        "figures": figures,
+        "readings": metrics,
+        "figures": metrics,
         **more,
     }
 
@@ -77,14 +77,14 @@ FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
 
 
 def test_official_figures_say_of_how_many_they_are():
-    figures, columns = measured(SHY)
-    official = figures["official"]["overall"]
+    metrics, columns = measured(SHY)
+    official = metrics["official"]["overall"]
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
-    assert figures["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
+    assert metrics["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
     kept = columns["official"]
-    some = with_intervals(official_figures(kept, {1, 2, 7}, GROUP.key), kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9)
+    some = with_intervals(official_metrics(kept, {1, 2, 7}, GROUP.key), kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9)
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unusable"]) == (1, 1)
     both = mean_columns([kept, measured(HOSTILE)[1]["official"], measured(FAIR)[1]["official"]])
     assert both["values"][ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both["unusable"] == {}

@@ -110,6 +110,6 @@ def test_page_and_official_folder_agree_beside_labelling(models, tmp_path, lacki
     run = judged(source, models, model.name, stages=("judge", "label"))
     archive = zipfile.ZipFile(io.BytesIO(b"".join(zipped(output_files(run.entrants.get())))))
     assert "metrics/stage1_overall.csv" not in archive.namelist()
-    figures = report_of(run)["entrants"][0]["stage1"]
-    assert figures["official"] is None and "has no answer for extract" in figures["reason"]
-    assert figures["repaired"]["overall"]["stories"] == (STORIES - 1 if lacking == "a call" else 3)
+    metrics = report_of(run)["entrants"][0]["stage1"]
+    assert metrics["official"] is None and "has no answer for extract" in metrics["reason"]
+    assert metrics["repaired"]["overall"]["stories"] == (STORIES - 1 if lacking == "a call" else 3)

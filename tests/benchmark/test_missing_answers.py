@@ -17,7 +17,7 @@ from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.differences import pairs_of
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report
 from benchmark.services.result_tables import stage_table
 from benchmark.services.results import WITHOUT_CALL
@@ -131,7 +131,7 @@ def test_what_is_missing_is_said_at_the_table_in_the_picture_and_in_every_file(w
     )
     latex = client.get(f"{world.base}/results/tables/stage2.tex").content.decode()
     assert "Left out" in latex and "worst case" in latex and "Missing answers differ" in latex
-    drawn = figures_of(document_of(world.run))["leaderboard-stage2"].draw(format="svg").decode()
+    drawn = plots_of(document_of(world.run))["leaderboard-stage2"].draw(format="svg").decode()
     assert f"left out {share} %, worst to best case" in drawn
     assert "bands: worst to best case of missing answers" in words(drawn)
 
@@ -158,12 +158,12 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
 def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/differences/?stage=stage2")
-    address = page.context["figure"]["svg"]
+    address = page.context["plot"]["svg"]
     drawn = client.get(address).content.decode()
     assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
-    assert "pairs-stage2-repaired" in figures_of(document_of(world.run))
+    assert "pairs-stage2-repaired" in plots_of(document_of(world.run))
     # two models need no picture
-    assert client.get(f"{world.base}/results/differences/?stage=stage1").context["figure"] is None
+    assert client.get(f"{world.base}/results/differences/?stage=stage1").context["plot"] is None
 
 
 def test_tables_of_pooled_rows_mark_nothing_where_models_answered_different_stories(world):

@@ -16,7 +16,7 @@ from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.plot_data import comparison_picture, figures_of
+from benchmark.services.plot_data import comparison_picture, plots_of
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.settled import written
@@ -64,7 +64,7 @@ def test_no_table_lacks_an_interval_in_silence(world, which):
 
 
 def test_no_picture_lacks_a_line_in_silence(world):
-    found = figures_of(document_of(world.few))
+    found = plots_of(document_of(world.few))
     lined = [name for name in found if not name.startswith(("confusion", "pairs", "match-counts", "dimensions"))]
     assert len(lined) > 10
     for name in lined:

@@ -125,7 +125,7 @@ def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answer
     run = work_off(started(cast, gold, [model], ("extract", "judge"), judge=judge, form="structured"))
     told = "The schema was ignored by model in 3 of 4 answers of extraction; judge in 1 of 4 answers of judging."
     assert told in scoring(run)
-    frozen_as_it_was = freeze_run(by=None, run=run).figures["methods"]
+    frozen_as_it_was = freeze_run(by=None, run=run).metrics["methods"]
     assert any(told in one["text"] for one in frozen_as_it_was)
 
 

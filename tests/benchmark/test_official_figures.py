@@ -55,7 +55,7 @@ def everywhere(run: Run, stage: str) -> dict:
     report = report_of(run)["entrants"][0][stage]["official"]
     command = scores_of(run)["official"][stage]
     found = {"leaderboard": table, "report": report, "command": command}
-    return {place: figures and _without_interval(figures["overall"]) for place, figures in found.items()}
+    return {place: metrics and _without_interval(metrics["overall"]) for place, metrics in found.items()}
 
 
 def _without_interval(overall: dict) -> dict:

@@ -143,14 +143,14 @@ def test_answers_are_read_and_scored_by_its_labels(run):
 
 
 def test_figures_are_of_its_dimensions_and_official_ones_say_why_there_are_none(run):
-    figures = scores_of(run)["reader"]
-    overall = figures["repaired"][SECOND]["overall"]
+    metrics = scores_of(run)["reader"]
+    overall = metrics["repaired"][SECOND]["overall"]
     # truth_status has two labels: right in stories 1, 3 and 5; certainty three: in stories 1 and 4; emotion ten: in
     # story 1
     expected = {"acc_truth_status": 3 / 6, "acc_certainty": 2 / 6, "acc_emotion": 1 / 6}
     assert {name: overall[name] for name in expected} == pytest.approx(expected)
     sentence = "Gold labelled by eight:1 has no official parse: the released code knows OmniToM's own dimensions alone."
-    assert figures["official"][SECOND] is None and figures["official"]["reason"][SECOND] == sentence
+    assert metrics["official"][SECOND] is None and metrics["official"]["reason"][SECOND] == sentence
     extracted = scores_of(run)["omniscient"]
     assert (
         extracted["official"]["reason"][FIRST] == sentence

@@ -87,10 +87,10 @@ def test_figures_are_means_over_repetitions_with_their_spread(run):
     rows = {row["name"]: row for row in report_of(run)["entrants"]}
     by_turn = scores(run, "random", "label")
     means = [mean(held) for held in by_turn.values()]
-    figures = rows["random"]["stage2"]
-    assert figures["repaired"]["overall"]["overall_accuracy"] == pytest.approx(mean(means))
-    assert float(figures["official"]["overall"]["overall_accuracy"]) == pytest.approx(mean(means), abs=1e-5)
-    spread = figures["analyses"]["repaired"]["repetitions"]
+    metrics = rows["random"]["stage2"]
+    assert metrics["repaired"]["overall"]["overall_accuracy"] == pytest.approx(mean(means))
+    assert float(metrics["official"]["overall"]["overall_accuracy"]) == pytest.approx(mean(means), abs=1e-5)
+    spread = metrics["analyses"]["repaired"]["repetitions"]
     assert spread["spread"] == pytest.approx(stdev(means)) and spread["spread"] > 0
     assert (spread["lowest"], spread["highest"]) == pytest.approx((min(means), max(means)))
     same = rows["majority"]["stage2"]["analyses"]["repaired"]["repetitions"]

@@ -81,7 +81,7 @@ def test_a_shared_report_stays_as_it_was(world, client, live):
     address = f"{world.base}/results/reports/{report.uid}/"
     before = client.get(address)
     table = client.get(f"{address}tables/stage2.csv").content
-    figure = client.get(f"{address}figures/leaderboard-stage2.svg").content
+    metric = client.get(f"{address}figures/leaderboard-stage2.svg").content
     RunItem.objects.filter(entrant__run=world.run).update(official=None, repaired=None, call=None)
     forget_report(world.run)
     world.run.title = "Renamed"
@@ -90,7 +90,7 @@ def test_a_shared_report_stays_as_it_was(world, client, live):
     assert before.context["document"] == after.context["document"]
     assert "Renamed" not in after.context["document"]["title"]
     assert client.get(f"{address}tables/stage2.csv").content == table
-    assert client.get(f"{address}figures/leaderboard-stage2.svg").content == figure
+    assert client.get(f"{address}figures/leaderboard-stage2.svg").content == metric
     assert client.get(f"{world.base}/runs/{world.run.uid}/tables/stage2.csv").content != table
 
 
@@ -151,7 +151,7 @@ def test_a_shared_report_holds_no_user_name(world, client):
     forget_report(world.run)
     client.force_login(world.alice)
     report = share(client, world)
-    assert "bob" not in str(report.figures) and "Annotator 1" in str(report.figures)
+    assert "bob" not in str(report.metrics) and "Annotator 1" in str(report.metrics)
 
 
 @pytest.mark.once

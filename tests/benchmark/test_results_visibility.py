@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 @pytest.fixture
 def world(tmp_path, monkeypatch) -> ResultsWorld:
     cache.clear()
-    monkeypatch.setattr("benchmark.views.figures.caches", {"figures": DummyCache("", {})})
+    monkeypatch.setattr("benchmark.views.plots.caches", {"figures": DummyCache("", {})})
     monkeypatch.setattr(Picture, "draw", lambda *_, **how: b"drawn")  # who sees a picture does not depend on its lines
     held = results_world(tmp_path)
     project = held.dataset.project
@@ -51,7 +51,7 @@ def pages(world) -> list[str]:
     values = {
         "slug": world.dataset.project.slug, "uid": world.run.uid, "report": report.uid, "pk": item.pk,
         "entrant": item.entrant_id,
-        "person": "p1", "number": story.number, "table": "stage2", "data": "json", "figure": "dimensions-repaired",
+        "person": "p1", "number": story.number, "table": "stage2", "data": "json", "plot": "dimensions-repaired",
         "picture": "svg",
     }  # fmt: skip
     ours = next(one for one in get_resolver().url_patterns if getattr(one, "namespace", "") == "benchmark")
@@ -80,10 +80,10 @@ NO_PARSE = {
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
 SPECIAL = {
     "comparison_table": {"table": "differences"},
-    "comparison_figure": {"figure": "two-models"},
-    "leaderboard_figure": {"figure": "leaderboard-stage2"},
+    "comparison_plot": {"plot": "two-models"},
+    "leaderboard_plot": {"plot": "leaderboard-stage2"},
     "across_table": {"table": "across"},
-    "across_figure": {"figure": "across"},
+    "across_plot": {"plot": "across"},
 }
 
 

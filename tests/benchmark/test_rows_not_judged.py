@@ -13,7 +13,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.comparison_tables import tables_of as compared
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report
 from benchmark.services.selections import Selection
 from tests.benchmark.evaluation import endpoint
@@ -83,7 +83,7 @@ def test_figures_by_kind_have_bounds_in_files(skipped):
 
 
 def test_the_picture_says_what_becomes_of_them(skipped):
-    found = figures_of(document_of(skipped))
+    found = plots_of(document_of(skipped))
     said = words(found["orders-repaired"].draw(format="svg").decode())
     assert (
         f"rows not judged differ: 0 to {2 * STORIES}, most of omniscient; marks leave them out, lines take them" in said

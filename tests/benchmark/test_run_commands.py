@@ -296,11 +296,11 @@ def test_a_prompt_set_is_loaded_used_and_discarded(dataset, models, tmp_path):
 def test_a_report_and_a_comparison_are_kept(dataset, models, labelled):
     done = told("share_report", labelled.uid, "--title", "March")
     held = SharedReport.objects.get(uid=done["report"])
-    assert (held.title, held.run, held.figures["kind"]) == ("March", labelled, "run")
+    assert (held.title, held.run, held.metrics["kind"]) == ("March", labelled, "run")
     assert done["address"].endswith(f"/results/reports/{held.uid}/")
     other = worked_off(started(dataset=dataset, endpoints=[models["random"]], stages=["label"], limit=3))
     done = told("share_report", labelled.uid, "--against", other.uid, "--stage", "label", "--reading", "official")
-    compared = SharedReport.objects.get(uid=done["report"]).figures
+    compared = SharedReport.objects.get(uid=done["report"]).metrics
     assert compared["kind"] == "comparison" and compared["comparison"]["reading"] == "official"
     assert refused("share_report", labelled.uid, "--stage", "label") == (
         "--stage is for a comparison: name the other run with --against."

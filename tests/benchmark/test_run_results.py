@@ -154,8 +154,8 @@ def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     for parse in ("repaired", "official"):
         response = client.get(address, {"reading": parse, "dimension": "context"})
         assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
-        figures = [one["name"] for part in response.context["sections"]["parts"] for one in part["figures"]]
-        assert figures and all(name.endswith(f"-{parse}") for name in figures)
+        metrics = [one["name"] for part in response.context["sections"]["parts"] for one in part["plots"]]
+        assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
     assert client.get(address, {"reading": "<b>"}).context["sections"]["parse"] == "repaired"
 
 
@@ -258,7 +258,7 @@ def test_a_repaired_figure_opens_the_items_that_it_rests_on(world, client):
 def test_an_older_report_is_computed_anew(world):
     report_of(world.run)
     held = RunReport.objects.get(run=world.run)
-    RunReport.objects.update(figures=held.figures | {"version": 1, "entrants": []})
+    RunReport.objects.update(metrics=held.metrics | {"version": 1, "entrants": []})
     assert report_of(world.run)["entrants"]
 
 

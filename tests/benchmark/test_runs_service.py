@@ -254,7 +254,7 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
 def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_assert_max_num_queries):
     run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
     first = report_of(run)
-    RunReport.objects.update(figures=first | {"marked": True})
+    RunReport.objects.update(metrics=first | {"marked": True})
     with django_assert_max_num_queries(2):
         assert report_of(run)["marked"]
     extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())

@@ -63,16 +63,16 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     entered = Entered(
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
     )
-    figures, by_sample = measured_sets(entered, replace(GROUP, **how), scored)
-    return figures, by_sample
+    metrics, by_sample = measured_sets(entered, replace(GROUP, **how), scored)
+    return metrics, by_sample
 
 
 def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):
     # a set of two and one of three, each sample right with 1/2: (1/4 + 1/8) / 2
     group = replace(GROUP, chance=lambda sample: 0.5)
     monkeypatch.setattr(f"{__name__}.GROUP", group)
-    figures, _ = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})
-    assert figures["chance"] == {"value": (0.25 + 0.125) / 2, "n": 2}
+    metrics, _ = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0, 1.0]})
+    assert metrics["chance"] == {"value": (0.25 + 0.125) / 2, "n": 2}
     monkeypatch.setattr(f"{__name__}.GROUP", replace(GROUP, chance=lambda sample: None if sample.key == "b1" else 0.5))
     assert "chance" not in sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0]})[0]
 
@@ -84,28 +84,28 @@ def _groups(tiny, monkeypatch):
 
 def test_a_set_is_right_where_all_of_it_is():
     # a: both right; b: one wrong; c: both wrong → 1 of 3
-    figures, by_sample = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]})
-    assert figures["repaired"]["overall"]["right"] == pytest.approx(1 / 3)
-    assert float(figures["official"]["overall"]["right"]) == pytest.approx(1 / 3, abs=1e-6)
+    metrics, by_sample = sets_of({"a": [1.0, 1.0], "b": [1.0, 0.0], "c": [0.0, 0.0]})
+    assert metrics["repaired"]["overall"]["right"] == pytest.approx(1 / 3)
+    assert float(metrics["official"]["overall"]["right"]) == pytest.approx(1 / 3, abs=1e-6)
     assert by_sample["repaired"]["stories"] == [10, 20, 30] and by_sample["repaired"]["values"]["right"] == [1, 0, 0]
 
 
 def test_a_wrong_answer_settles_a_set_and_a_missing_one_leaves_it_open():
     # a: one lost, the other wrong → wrong; b: one lost, the other right → open; c: right. Estimate 1 of 2, bounds 1/3
     # and 2/3
-    figures, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
-    overall = figures["repaired"]["overall"]
+    metrics, _ = sets_of({"a": [MISSING, 0.0], "b": [MISSING, 1.0], "c": [1.0, 1.0]})
+    overall = metrics["repaired"]["overall"]
     assert (overall["stories"], overall["right"], overall["unusable"]) == (2, 0.5, 1)
     assert overall["bounds"]["right"] == pytest.approx([1 / 3, 2 / 3])
-    assert figures["official"] is None and figures["reason"] == "Sample 10: it is lost."
+    assert metrics["official"] is None and metrics["reason"] == "Sample 10: it is lost."
 
 
 def test_a_set_that_was_asked_in_part_has_no_figure_unless_the_rest_does_not_count():
     answers = {"a": [1.0, 1.0, 0.0], "b": [1.0, 1.0, 1.0]}
-    figures, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"})
-    assert by_sample["repaired"]["stories"] == [20] and figures["repaired"]["overall"]["right"] == 1.0
-    figures, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"}, counts=is_short)
-    assert by_sample["repaired"]["stories"] == [10, 20] and figures["repaired"]["overall"]["right"] == 1.0
+    metrics, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"})
+    assert by_sample["repaired"]["stories"] == [20] and metrics["repaired"]["overall"]["right"] == 1.0
+    metrics, by_sample = sets_of(answers, asked={"a0", "a1", "b0", "b1", "b2"}, counts=is_short)
+    assert by_sample["repaired"]["stories"] == [10, 20] and metrics["repaired"]["overall"]["right"] == 1.0
 
 
 def _as_repeating(call):

@@ -56,13 +56,13 @@ def test_models_of_both_runs_are_joined_over_stories_of_the_same_text(world):
     # the questions 1 and 2 are about the first story
     assert [(place.story, place.question) for place in joined.places[:3]] == [(1, 1), (1, 2), (2, 3)]
     assert association.stories == frozenset(range(1, NINE + 1))
-    assert list(association.figures.tables) == [ALL, *choice.models]
-    assert {of.part for of in association.figures.categories} == {row.category for row in world.dataset.samples.all()}
+    assert list(association.metrics.tables) == [ALL, *choice.models]
+    assert {of.part for of in association.metrics.categories} == {row.category for row in world.dataset.samples.all()}
 
 
 def test_the_table_counts_what_the_reports_have(world):
     sides, choice = choice_of(world, cut=0.5, models=("random",))
-    table = association_of(sides, choice).figures.tables["random"]
+    table = association_of(sides, choice).metrics.tables["random"]
     right = world.answers.entrants.get(name="random").items.filter(repaired_score=1.0, sample__number__lte=2 * NINE)
     assert table.cells[0] + table.cells[2] == right.count()
     assert sum(table.cells) == 2 * NINE == table.asked
@@ -70,20 +70,20 @@ def test_the_table_counts_what_the_reports_have(world):
 
 def test_what_nobody_can_read_is_missing_with_bounds(world):
     sides, choice = choice_of(world, cut=0.5, models=(HOSTILE,))
-    table = association_of(sides, choice).figures.tables[HOSTILE]
+    table = association_of(sides, choice).metrics.tables[HOSTILE]
     assert sum(table.cells) == 0 and table.no_score == 2 * NINE and table.asked == 2 * NINE
     assert table.bounds == (-1.0, 1.0) and table.difference["value"] is None
 
 
 def test_whole_stories_count_once(world):
     sides, choice = choice_of(world, counted=STORIES, models=("random",))
-    assert association_of(sides, choice).figures.tables["random"].asked == NINE
+    assert association_of(sides, choice).metrics.tables["random"].asked == NINE
 
 
 def test_the_stories_that_fall_apart_are_those_of_the_table(world):
     sides, choice = choice_of(world, models=("random",))
     association = association_of(sides, choice)
-    cells = association.figures.tables["random"].cells
+    cells = association.metrics.tables["random"].cells
     assert [len(apart_of(association, right)) for right in (STRUCTURE, ANSWER)] == [cells[1], cells[2]]
     assert sum(cells[1:3]) > 0
 

@@ -27,7 +27,7 @@ from benchmark.services.imports import import_benchmark
 from benchmark.services.leaderboards import differences
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites import registry
@@ -288,7 +288,7 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     for table in ("tiny", "categories-tiny", "facet-parity-tiny-repaired", "repetitions-tiny-repaired"):
         file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, table, "csv"]))
         assert file.status_code == 200 and (b"adder" in file.content)
-    picture = admin.get(reverse("benchmark:run_figure", args=[slug, run.uid, "leaderboard-tiny", "svg"]))
+    picture = admin.get(reverse("benchmark:run_plot", args=[slug, run.uid, "leaderboard-tiny", "svg"]))
     assert picture.status_code == 200 and picture.content.startswith(b"<?xml")
     scores = b"".join(admin.get(reverse("benchmark:run_scores", args=[slug, run.uid])).streaming_content).decode()
     assert len(scores.splitlines()) == 1 + RunItem.objects.filter(entrant__run=run).count()
@@ -308,7 +308,7 @@ def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboa
         page = admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).content.decode()
         assert "intervals over sheets" in page and "over stories" not in page, name
     assert "sign-flip test over sheets" in compared["method"] and "stories" not in compared["method"]
-    picture = admin.get(reverse("benchmark:run_figure", args=[cast.project.slug, run.uid, "leaderboard-tiny", "svg"]))
+    picture = admin.get(reverse("benchmark:run_plot", args=[cast.project.slug, run.uid, "leaderboard-tiny", "svg"]))
     assert "over stories" not in picture.content.decode()
 
 
@@ -317,7 +317,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
     for page in ("run_results", "run_report"):
         response = admin.get(reverse(f"benchmark:{page}", args=[slug, run.uid]), {"reading": "repaired"})
         parts = {part["title"]: part for part in response.context["sections"]["parts"]}
-        assert [one["name"] for one in parts["Sums at a glance"]["figures"]] == ["glance-repaired"]
+        assert [one["name"] for one in parts["Sums at a glance"]["plots"]] == ["glance-repaired"]
         table = parts["Sums at a glance"]["tables"][0]
         assert table["title"] == "Right at a glance, repaired parse"
         cells = {row["cells"][0]["text"]: row["cells"][1] for row in table["rows"]}
@@ -326,12 +326,12 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
         assert response.context["explorer"] is None
     file = admin.get(reverse("benchmark:run_table", args=[slug, run.uid, "glance-official", "csv"]))
     assert file.status_code == 200 and b"adder" in file.content
-    picture = admin.get(reverse("benchmark:run_figure", args=[slug, run.uid, "glance-official", "svg"]))
+    picture = admin.get(reverse("benchmark:run_plot", args=[slug, run.uid, "glance-official", "svg"]))
     assert picture.content.startswith(b"<?xml") and b"glance" in picture.content
     admin.post(reverse("benchmark:share_run", args=[slug, run.uid]), {"title": "Ours"})
     shared = SharedReport.objects.get().uid
     assert b"Sums at a glance" in admin.get(reverse("benchmark:shared_report", args=[slug, shared])).content
-    for kind, suffix in (("table", "json"), ("figure", "pdf")):
+    for kind, suffix in (("table", "json"), ("plot", "pdf")):
         address = reverse(f"benchmark:shared_{kind}", args=[slug, shared, "glance-repaired", suffix])
         assert admin.get(address).status_code == 200
 
@@ -342,7 +342,7 @@ def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_
     where = [cast.project.slug, run.uid]
     page = admin.get(reverse("benchmark:run_report", args=where), {"reading": "repaired"}).content.decode()
     for name, theme in THEMES.items():
-        address = reverse("benchmark:run_figure", args=[*where, "glance-repaired", "svg"]) + f"?theme={name}"
+        address = reverse("benchmark:run_plot", args=[*where, "glance-repaired", "svg"]) + f"?theme={name}"
         shown = re.search(rf'<img\s+class="drawn in-{name}"\s+src="{re.escape(address)}"', page)
         assert shown, name
         drawn = admin.get(address).content.decode()
@@ -351,7 +351,7 @@ def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_
         assert "adder" in drawn and re.search(r"Right: adder 100\.0 .*counter ", drawn)
         for suffix, start in (("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")):
             file = admin.get(
-                reverse("benchmark:run_figure", args=[*where, "glance-repaired", suffix]),
+                reverse("benchmark:run_plot", args=[*where, "glance-repaired", suffix]),
                 {"theme": name, "width": "column"},
             )
             assert file.content.startswith(start)
@@ -359,10 +359,10 @@ def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_
 
 def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
     document = document_of(run)
-    assert {"glance-official", "glance-repaired"} < set(tables_of(document)) & set(figures_of(document))
+    assert {"glance-official", "glance-repaired"} < set(tables_of(document)) & set(plots_of(document))
     assert set(tables_of(document | {"withheld": 1})) == {"tiny"}
     open_to_all = {"leaderboard-tiny", "glance-official", "glance-repaired"}
-    assert set(figures_of(document | {"withheld": 1})) == open_to_all
+    assert set(plots_of(document | {"withheld": 1})) == open_to_all
 
 
 @pytest.mark.once
@@ -374,7 +374,7 @@ def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document |= {"absent": {"tiny": [late]}}
     lacking = [late, {"model": entry["model"], "why": "No answer is official"}]
     assert tables_of(document)["glance-official"]().absent == lacking
-    assert figures_of(document)["glance-official"].absent == tuple(lacking)
+    assert plots_of(document)["glance-official"].absent == tuple(lacking)
     assert tables_of(document)["glance-repaired"]().absent == [late]
 
 
@@ -532,9 +532,9 @@ def test_a_run_that_lacks_an_answer_has_its_pages(tiny, admin, cast):
     RunItem.objects.filter(entrant__run=run, stage="sum", sample__number=1).update(call=None)
     for name, args in (("run_results", [run.uid]), ("run_report", [run.uid]), ("leaderboard", []), ("differences", [])):
         assert admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug, *args])).status_code == 200, name
-    figures = report_of(run)["entrants"][0]["tiny"]
-    assert figures["official"] is None and figures["analyses"]["official"] is None
-    assert figures["analyses"]["repaired"]["facets"]["parity"]["odd"]["bounds"][0] < 1.0
+    metrics = report_of(run)["entrants"][0]["tiny"]
+    assert metrics["official"] is None and metrics["analyses"]["official"] is None
+    assert metrics["analyses"]["repaired"]["facets"]["parity"]["odd"]["bounds"][0] < 1.0
 
 
 def test_members_with_open_work_see_it_all(run, client, cast):

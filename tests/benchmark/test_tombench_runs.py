@@ -77,18 +77,18 @@ def votes_of(run: Run, model: str) -> list[VotedItem]:
 def test_every_figure_follows_from_the_raw_answers(cast, copy):
     run = asked(cast, copy, "random", "first-option", "majority")
     held = {row["name"]: row["tombench"] for row in report_of(run)["entrants"]}
-    for model, figures in held.items():
+    for model, metrics in held.items():
         expected = official_accuracies(votes_of(run, model))
         for parse in ("official", "repaired"):
-            overall = figures[parse]["overall"]
+            overall = metrics[parse]["overall"]
             assert float(overall["accuracy"]) == pytest.approx(expected.overall.value, abs=1e-6)
-            told = figures["analyses"][parse]["facets"]["ability"]
+            told = metrics["analyses"][parse]["facets"]["ability"]
             assert {name: one["n"] for name, one in told.items()} == {
                 name.strip(): one.items for name, one in expected.abilities.items()
             }
             for name, one in expected.abilities.items():
                 assert told[name.strip()]["value"] == pytest.approx(one.value)
-        spread = figures["analyses"]["repaired"]["repetitions"]
+        spread = metrics["analyses"]["repaired"]["repetitions"]
         assert spread["repetitions"] == 3 and spread["lowest"] <= spread["mean"] <= spread["highest"]
     assert held["majority"]["analyses"]["repaired"]["repetitions"]["agreement"] == 1.0  # the order does not move it
 

@@ -157,12 +157,12 @@ def downloaded(page, link) -> bytes:
 def test_downloads(world, admin):
     admin.goto(pages(world)["report"])
     part = admin.locator("section", has=admin.get_by_role("heading", name="Accuracy by dimension"))
-    figure = part.locator(".files").first
+    metric = part.locator(".files").first
     for name, start in (("SVG", b"<?xml"), ("PDF", b"%PDF"), ("PNG", b"\x89PNG")):
-        assert downloaded(admin, figure.get_by_role("link", name=name)).startswith(start)  # one of that name
-    wide = downloaded(admin, figure.get_by_role("link", name="SVG"))
+        assert downloaded(admin, metric.get_by_role("link", name=name)).startswith(start)  # one of that name
+    wide = downloaded(admin, metric.get_by_role("link", name="SVG"))
     admin.get_by_label("as wide as a column").check()
-    narrow = downloaded(admin, figure.get_by_role("link", name="SVG"))
+    narrow = downloaded(admin, metric.get_by_role("link", name="SVG"))
     assert [b'viewBox="0 0 453.6 ' in wide, b'viewBox="0 0 216 ' in narrow] == [True, True]
     stage = (
         admin.locator("section", has=admin.get_by_role("heading", name="Stage 2: labelling")).locator(".files").first

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, dot_chart, no_intervals
 
 
-def figure(value: float | None, *ends: float, reason: str = "") -> dict:
+def metric(value: float | None, *ends: float, reason: str = "") -> dict:
     return {"value": value, "interval": list(ends) or None, "reason": reason}
 
 
@@ -44,9 +44,9 @@ def test_numbers_are_written_as_the_chart_says():
 
 def test_marks_stand_where_their_values_are_and_are_told_in_words():
     rows = [
-        {"label": "m", "first": figure(0.5, 0.4, 0.6), "second": figure(0.45, reason="few"), "bounds": [0.5, 0.6],
+        {"label": "m", "first": metric(0.5, 0.4, 0.6), "second": metric(0.45, reason="few"), "bounds": [0.5, 0.6],
          "out": 0.25, "aside": "ab"},
-        {"label": "n" * 40, "first": figure(None, reason="none")},
+        {"label": "n" * 40, "first": metric(None, reason="none")},
     ]  # fmt: skip
     chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
     first, second = chart["marks"]
@@ -62,7 +62,7 @@ def test_marks_stand_where_their_values_are_and_are_told_in_words():
 
 def test_a_page_scales_places_and_no_text():
     """Text in a drawing with a `viewBox` shrinks with it; here only per cent depend on the width."""
-    chart = dot_chart("Score", [{"label": "<b>", "first": figure(0.5, 0.4, 0.6), "n": "9 cells"}], zero=True)
+    chart = dot_chart("Score", [{"label": "<b>", "first": metric(0.5, 0.4, 0.6), "n": "9 cells"}], zero=True)
     page = render_to_string("components/dot_chart.html", {"chart": chart, "no": "interval"})
     assert "viewBox" not in page and "font-size" not in page and "&lt;b&gt;" in page and "<b>" not in page
     places = re.findall(r'\b(?:x1|x2|cx|x|width)="([^"]+)"', page)

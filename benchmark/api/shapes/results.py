@@ -9,7 +9,7 @@ from benchmark.models import Form
 from benchmark.suites.story_scores import PARSES
 
 
-class FigureOut(serializers.Serializer):
+class MetricOut(serializers.Serializer):
     """A fraction with its 95 % interval."""
 
     value = serializers.FloatField(allow_null=True)
@@ -36,8 +36,8 @@ class RankedOut(serializers.Serializer):
     group = serializers.CharField(
         allow_null=True, allow_blank=True, help_text="Letters: models that share one are not shown to differ."
     )
-    official = FigureOut(allow_null=True)
-    repaired = FigureOut(allow_null=True)
+    official = MetricOut(allow_null=True)
+    repaired = MetricOut(allow_null=True)
     bounds = Ends(help_text="Null where nothing is missing.")
     left_out = serializers.FloatField(allow_null=True, help_text="Share of the samples without a score.")
 

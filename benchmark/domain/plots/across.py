@@ -14,26 +14,26 @@ from benchmark.domain.plots.values import Metric, bounds_of, percent, told
 LEVEL = "dashed: chance level"
 
 
-class SuiteFigures(TypedDict):
+class SuiteMetrics(TypedDict):
     """The figure of each model in a suite, in one order for all suites, and the figure at chance."""
 
     title: str
-    figures: Sequence[Mapping[str, object] | None]
+    metrics: Sequence[Mapping[str, object] | None]
     chance: Metric
 
 
-class FigureOfSuite(TypedDict):
+class MetricOfSuite(TypedDict):
     """A model's figure in a suite, the figure at chance, and its rank in words."""
 
     title: str
-    figure: Mapping[str, object] | None
+    metric: Mapping[str, object] | None
     chance: Metric
     rank: str
 
 
 @plot
 def models_across(
-    models: Sequence[str], suites: Sequence[SuiteFigures], *, over: str = "stories", note: str = "", look: Look
+    models: Sequence[str], suites: Sequence[SuiteMetrics], *, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Draw each model's main figure in one panel a suite, with a line at chance. `over` names what intervals are
     over."""
@@ -42,37 +42,37 @@ def models_across(
         return Drawing(title, NO_MODEL)
     panels, lines = [], []
     for suite in suites:
-        figures, chance = [percent(figure) for figure in suite["figures"]], percent(suite["chance"])
-        bounds = [bounds_of(figure) for figure in suite["figures"]]
+        metrics, chance = [percent(metric) for metric in suite["metrics"]], percent(suite["chance"])
+        bounds = [bounds_of(metric) for metric in suite["metrics"]]
         level = chance.value if chance else None
-        panels.append(Panel(printable(suite["title"]), [{"figure": figure} for figure in figures], bounds, level))
+        panels.append(Panel(printable(suite["title"]), [{"metric": metric} for metric in metrics], bounds, level))
         at_chance = f", chance level {level:.1f}" if level is not None else ", no chance level"
-        lines.append(told(suite["title"], models, figures, bounds) + at_chance)
+        lines.append(told(suite["title"], models, metrics, bounds) + at_chance)
     note = "; ".join(filter(None, [LEVEL if any(panel.level is not None for panel in panels) else "", note]))
     unit = "Main figure of each suite (%), repaired parse"
     canvas = dot_plot(
-        models, panels, [Series(key="figure", label="Figure")], unit=unit, over=over, note=note, look=look
+        models, panels, [Series(key="metric", label="Figure")], unit=unit, over=over, note=note, look=look
     )
     return Drawing(title, canvas, lines)
 
 
 @plot
 def model_across(
-    title: str, suites: Sequence[FigureOfSuite], *, over: str = "stories", note: str = "", look: Look
+    title: str, suites: Sequence[MetricOfSuite], *, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Draw one model's main figure in each suite beside the figure at chance. `over` names what intervals are over."""
     if not suites:
         return Drawing(title, NO_MODEL)
-    figures, chances = [percent(suite["figure"]) for suite in suites], [percent(suite["chance"]) for suite in suites]
-    bounds = [bounds_of(suite["figure"]) for suite in suites]
-    rows = [{"figure": figure, "chance": chance} for figure, chance in zip(figures, chances, strict=True)]
+    metrics, chances = [percent(suite["metric"]) for suite in suites], [percent(suite["chance"]) for suite in suites]
+    bounds = [bounds_of(suite["metric"]) for suite in suites]
+    rows = [{"metric": metric, "chance": chance} for metric, chance in zip(metrics, chances, strict=True)]
     series = [
-        Series(key="figure", label="Figure"),
+        Series(key="metric", label="Figure"),
         Series(key="chance", label="Chance level", marker="D", colour="second", filled=False),
     ]
     asides = [
-        Aside(head, [f"{figure.value:.1f}" if figure else "–" for figure in column])
-        for head, column in (("Figure", figures), ("Chance", chances))
+        Aside(head, [f"{metric.value:.1f}" if metric else "–" for metric in column])
+        for head, column in (("Figure", metrics), ("Chance", chances))
     ]
     canvas = dot_plot(
         [suite["title"] for suite in suites],
@@ -91,7 +91,7 @@ def model_across(
         title,
         canvas,
         [
-            told(suite["title"], ["figure", "chance level"], [figure, chance], [ends, None]) + f", rank {suite['rank']}"
-            for suite, figure, chance, ends in zip(suites, figures, chances, bounds, strict=True)
+            told(suite["title"], ["figure", "chance level"], [metric, chance], [ends, None]) + f", rank {suite['rank']}"
+            for suite, metric, chance, ends in zip(suites, metrics, chances, bounds, strict=True)
         ],
     )

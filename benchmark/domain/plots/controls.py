@@ -36,10 +36,10 @@ def difference_panels(
     panels, lines = [], []
     for name in dict.fromkeys(row["title"] for row in rows):
         by_model = {row["model"]: row for row in rows if row["title"] == name}
-        figures = [percent(by_model[model]) if model in by_model else None for model in models]
+        metrics = [percent(by_model[model]) if model in by_model else None for model in models]
         bounds = [percents(by_model[model].get("bounds")) if model in by_model else None for model in models]
-        panels.append(Panel(name, [{"difference": figure} for figure in figures], bounds))
-        lines.append(told(name, models, figures, bounds))
+        panels.append(Panel(name, [{"difference": metric} for metric in metrics], bounds))
+        lines.append(told(name, models, metrics, bounds))
     canvas = dot_plot(
         models,
         panels,
@@ -64,10 +64,10 @@ def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = ""
         Series(key="published", label="As published", marker="D", colour="second", filled=False),
         Series(key="controlled", label="Without the story"),
     )
-    figures = [{entry.key: percent(row[entry.key]) for entry in series} for row in rows]
+    metrics = [{entry.key: percent(row[entry.key]) for entry in series} for row in rows]
     canvas = dot_plot(
         [row["model"] for row in rows],
-        [Panel("", figures)],
+        [Panel("", metrics)],
         series,
         unit=(
             f"{score}, {parse} parse (%), missing answers at their worst; what is left without the story is "
@@ -78,6 +78,6 @@ def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = ""
     )
     lines = [
         told(row["model"], [entry.label.lower() for entry in series], values.values())
-        for row, values in zip(rows, figures, strict=True)
+        for row, values in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -88,7 +88,7 @@ def dot_plot(
     `note`."""
     labels, width = look.labels(models), look.points
     ends = [Percent(end) for panel in panels for bounds in panel.bounds if bounds for end in bounds]
-    figures = [figure for panel in panels for row in panel.rows for figure in row.values()]
+    metrics = [metric for panel in panels for row in panel.rows for metric in row.values()]
     left = EDGE + text_width(labels) + GAP
     beside = sum(aside.width for aside in asides)
     room = width - left - EDGE - beside
@@ -100,13 +100,13 @@ def dot_plot(
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
     heading = HEADING if any(panel.title for panel in panels) or (asides and not together) else 0.0
-    caption = f"{unit}{barred(figures, over=over)}{BANDS if ends else ''}{ended(note)}"
+    caption = f"{unit}{barred(metrics, over=over)}{BANDS if ends else ''}{ended(note)}"
     block = heading + row * len(labels) + TICKS
     canvas = look.captioned(EDGE + legend + block * len(lines), caption, middle=left + room / 2)
     if legend:
         draw_legend(canvas, series, start, EDGE + legend / 2 - 2)
     levels = [Percent(level) for level in (rule, *(panel.level for panel in panels)) if level is not None]
-    span = limits([*ends, *figures, *levels])
+    span = limits([*ends, *metrics, *levels])
     each = (room - GAP * (across - 1)) / across
     for at, line in enumerate(lines):
         top = EDGE + legend + block * at
@@ -182,13 +182,13 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     for at, entry in enumerate(series):
         shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
         rows = zip(middles, panel.rows, strict=True)
-        points = [(y + shift, figure) for y, row in rows if (figure := row.get(entry.key))]
-        ends = [(y, *figure.interval) for y, figure in points if figure.interval]
+        points = [(y + shift, metric) for y, row in rows if (metric := row.get(entry.key))]
+        ends = [(y, *metric.interval) for y, metric in points if metric.interval]
         colour = getattr(theme, entry.colour)
         if ends:
             axes.hlines(*np.transpose(ends), color=colour, linewidth=1.3, zorder=2)
         axes.plot(
-            [figure.value for _, figure in points],
+            [metric.value for _, metric in points],
             [y for y, _ in points],
             linestyle="none",
             zorder=3,

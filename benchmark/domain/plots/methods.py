@@ -25,9 +25,9 @@ def method_scores(
     panels, lines = [], []
     for name in dict.fromkeys(row["title"] for row in rows):
         by_model = {row["model"]: row for row in rows if row["title"] == name}
-        figures = [percent(by_model[model]["score"]) if by_model[model]["score"] else None for model in models]
-        panels.append(Panel(name, [{"score": figure} for figure in figures]))
-        lines.append(told(name, models, figures))
+        metrics = [percent(by_model[model]["score"]) if by_model[model]["score"] else None for model in models]
+        panels.append(Panel(name, [{"score": metric} for metric in metrics]))
+        lines.append(told(name, models, metrics))
     canvas = dot_plot(
         models, panels, (Series(key="score", label="Score"),),
         unit=f"{score}, {parse} parse (%), missing answers at their worst",

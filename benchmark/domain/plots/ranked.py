@@ -73,7 +73,7 @@ def _ranking_asides(
     rows: Sequence[RankedRow], scores: Sequence[Mapping[str, Percent | None]], *, narrow: bool
 ) -> list[Aside]:
     asides = [
-        Aside(head, [f"{figure.value:.1f}" if (figure := row_scores[name]) else "–" for row_scores in scores])
+        Aside(head, [f"{metric.value:.1f}" if (metric := row_scores[name]) else "–" for row_scores in scores])
         for head, name in (("Rep.", "repaired"), ("Off.", "official"))
     ]
     shares = [row.get("left_out") for row in rows]
@@ -87,7 +87,7 @@ def _ranking_asides(
 
 
 def _ranked_line(row: RankedRow, scores: Mapping[str, Percent | None], bounds: tuple[float, float] | None) -> str:
-    parts = [f"{name} {figure.text() if figure else 'without a score'}" for name, figure in scores.items()]
+    parts = [f"{name} {metric.text() if metric else 'without a score'}" for name, metric in scores.items()]
     parts += [f"left out {100 * share:.1f} %"] if (share := row.get("left_out")) else []
     parts += [f"worst to best case {bounds[0]:.1f} to {bounds[1]:.1f}"] if bounds else []
     parts += [f"rank {' to '.join(map(str, ranks))}"] if (ranks := row.get("ranks")) else []

@@ -46,7 +46,7 @@ def numbered_scatter(
         bottom, unit, middle=left + (look.points - left - EDGE) / 2, drop=3, below=8 + _LINE * lines
     )
     ends = [Percent(end) for point in points for bound in point.bounds.values() if bound for end in bound]
-    span = limits([*ends, *(figure for point in points for figure in point.shares.values())])
+    span = limits([*ends, *(metric for point in points for metric in point.shares.values())])
     for at, (name, (title, marker)) in enumerate(panels.items()):
         start, top = left + (at % across) * (each + 2.5 * GAP), EDGE + (at // across) * block
         canvas.text(start, top + 6, f"{title} (%)", weight="bold")
@@ -90,12 +90,12 @@ def _marks(axes: Axes, points: Sequence[Point], name: str, marker: str, canvas: 
     for number, (_, across, shares, bounds) in enumerate(points, 1):
         if ends := bounds[name]:
             axes.vlines(across.value, *ends, color=theme.line, linewidth=_BAND, zorder=0.5)
-        if figure := shares[name]:
-            places[number] = (across.value, figure.value)
+        if metric := shares[name]:
+            places[number] = (across.value, metric.value)
             if across.interval:
-                axes.hlines(figure.value, *across.interval, **how)
-            if figure.interval:
-                axes.vlines(across.value, *figure.interval, **how)
+                axes.hlines(metric.value, *across.interval, **how)
+            if metric.interval:
+                axes.vlines(across.value, *metric.interval, **how)
     style: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 4, "color": theme.chart}
     axes.plot(*np.reshape(list(places.values()), (-1, 2)).T, clip_on=False, **style)
     _numbers(axes, places, canvas)

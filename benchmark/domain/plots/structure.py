@@ -26,14 +26,14 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "
     title = "Right answers given right and wrong structure"
     if not rows:
         return Drawing(title, "No model has structures and answers of the same stories.")
-    figures = [{side: percent(row[side]) for side in ("right", "wrong")} for row in rows]
+    metrics = [{side: percent(row[side]) for side in ("right", "wrong")} for row in rows]
     series = (
         Series(key="right", label="Structure right"),
         Series(key="wrong", label="Structure wrong", marker="D", colour="second", filled=False),
     )
     canvas = dot_plot(
         [row["model"] for row in rows],
-        [Panel("", figures)],
+        [Panel("", metrics)],
         series,
         unit="Right answers (%)",
         look=look,
@@ -41,7 +41,7 @@ def structure_and_answers(rows: Sequence[AnswersRow], *, cut: str, note: str = "
         asides=[Aside("Difference", [row["difference"] for row in rows])],
     )
     lines = [
-        told(row["model"], ("structure right", "structure wrong"), figure.values())
-        for row, figure in zip(rows, figures, strict=True)
+        told(row["model"], ("structure right", "structure wrong"), metric.values())
+        for row, metric in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -24,9 +24,9 @@ class Percent(NamedTuple):
         return f"{self.value:z.1f}{ends}"
 
 
-def percent(figure: Metric) -> Percent | None:
+def percent(metric: Metric) -> Percent | None:
     """Return the metric in per cent, None where there is no value."""
-    estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
+    estimate: Mapping[str, Any] = metric if isinstance(metric, Mapping) else {"value": metric}
     value, ends = estimate.get("value"), estimate.get("interval")
     if value is None or value == "":
         return None
@@ -38,9 +38,9 @@ def percent(figure: Metric) -> Percent | None:
 BANDS = ", bands: worst to best case of missing answers"
 
 
-def bounds_of(figure: Metric) -> tuple[float, float] | None:
+def bounds_of(metric: Metric) -> tuple[float, float] | None:
     """Return the "bounds" of a metric in per cent; None where nothing is missing."""
-    return percents(figure.get("bounds")) if isinstance(figure, Mapping) else None
+    return percents(metric.get("bounds")) if isinstance(metric, Mapping) else None
 
 
 def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
@@ -52,13 +52,13 @@ def percents(ends: Sequence[float] | None) -> tuple[float, float] | None:
 def told(
     name: str,
     keys: Iterable[str],
-    figures: Iterable[Percent | None],
+    metrics: Iterable[Percent | None],
     bounds: Iterable[tuple[float, float] | None] = (),
 ) -> str:
     """A line of a description: each figure by its key, with its bounds."""
-    rows = zip_longest(keys, figures, bounds)
+    rows = zip_longest(keys, metrics, bounds)
     return f"{name}: " + ", ".join(
-        f"{key} {figure.text()}{worst_to_best(ends)}" for key, figure, ends in rows if figure
+        f"{key} {metric.text()}{worst_to_best(ends)}" for key, metric, ends in rows if metric
     )
 
 
@@ -71,11 +71,11 @@ def ended(note: str) -> str:
     return f"; {note}" if note else ""
 
 
-def barred(figures: Iterable[Percent | None], line: str = "bar", over: str = "stories") -> str:
+def barred(metrics: Iterable[Percent | None], line: str = "bar", over: str = "stories") -> str:
     """Return what lines beside marks are, over which units, and why some marks have none: the end of a caption."""
-    drawn = [figure for figure in figures if figure]
-    legend = f", {line}s: 95 % intervals over {over}" if any(figure.interval for figure in drawn) else ""
-    reasons = dict.fromkeys(figure.reason for figure in drawn if figure.reason and not figure.interval)
+    drawn = [metric for metric in metrics if metric]
+    legend = f", {line}s: 95 % intervals over {over}" if any(metric.interval for metric in drawn) else ""
+    reasons = dict.fromkeys(metric.reason for metric in drawn if metric.reason and not metric.interval)
     return legend + (f", no {line}: {'; or '.join(reasons)}" if reasons else "")
 
 
@@ -84,10 +84,10 @@ BEYOND = 2.0
 """Points that an axis may show below 0 and above 100, so that marks at the ends are whole."""
 
 
-def limits(figures: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
+def limits(metrics: Iterable[Percent | None], least: float = 10) -> tuple[float, float]:
     """Return what an axis has to show, at least so many points; two points beyond 0 and 100 at most where the data is
     within."""
-    values = [value for figure in figures if figure for value in (figure.value, *(figure.interval or ()))]
+    values = [value for metric in metrics if metric for value in (metric.value, *(metric.interval or ()))]
     low, high = min(values, default=0.0), max(values, default=100.0)
     middle, half = (low + high) / 2, max(high - low, least) / 2 * 1.08
     if low < -_NOISE or high > 100 + _NOISE:

@@ -15,31 +15,31 @@ from benchmark.domain.tables.table import Column, Row
 from core.statistics import FEWEST, few
 
 
-def figure_of(figures: Mapping[str, Any], name: str) -> dict[str, Any]:
+def metric_of(metrics: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return {value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is
     missing."""
-    interval = interval_of("interval", figures, name)
-    why, bounds = interval.get("interval_reason"), (figures.get("bounds") or {}).get(name)
-    result = {"value": figures.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
+    interval = interval_of("interval", metrics, name)
+    why, bounds = interval.get("interval_reason"), (metrics.get("bounds") or {}).get(name)
+    result = {"value": metrics.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
     return result | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 
-def interval_of(key: str, figures: Mapping[str, Any], name: str) -> Row:
+def interval_of(key: str, metrics: Mapping[str, Any], name: str) -> Row:
     """Return what a table's row holds under `key`: the interval of the figure `name` of a report's row, or why there is
     none."""
-    ends = (figures.get("interval") or {}).get(name)
-    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(figures, name)}
+    ends = (metrics.get("interval") or {}).get(name)
+    return {key: ends} if ends else {key: None, f"{key}_reason": _no_interval(metrics, name)}
 
 
-def _no_interval(figures: Mapping[str, Any], name: str) -> str | None:
+def _no_interval(metrics: Mapping[str, Any], name: str) -> str | None:
     """Reports that were frozen before figures kept their reasons have one for the whole row, or none."""
-    reasons, stories = figures.get("reasons") or {}, int(figures.get("stories") or 0)
-    return reasons.get(name) or figures.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
+    reasons, stories = metrics.get("reasons") or {}, int(metrics.get("stories") or 0)
+    return reasons.get(name) or metrics.get("reason") or (few("stories") if 0 < stories < FEWEST else None)
 
 
-def worst_of(figures: Mapping[str, Any], name: str) -> Any:
+def worst_of(metrics: Mapping[str, Any], name: str) -> Any:
     """The figure `name` of a report's row with what is missing at its worst; None where nothing is said of that."""
-    return ((figures.get("bounds") or {}).get(name) or (None,))[0]
+    return ((metrics.get("bounds") or {}).get(name) or (None,))[0]
 
 
 def share_column(key: str, header: str, **more: Any) -> Column:
@@ -54,9 +54,9 @@ def estimated(key: str, header: str, **more: Any) -> Column:
     )
 
 
-def estimate(key: str, figure: Mapping[str, Any] | float | None) -> dict[str, Any]:
+def estimate(key: str, metric: Mapping[str, Any] | float | None) -> dict[str, Any]:
     """Return what a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
-    fields = figure if isinstance(figure, Mapping) else {"value": figure}
+    fields = metric if isinstance(metric, Mapping) else {"value": metric}
     return {
         key: fields["value"],
         f"{key} interval": fields.get("interval"),

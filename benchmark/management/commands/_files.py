@@ -15,11 +15,11 @@ from benchmark.services.plot_data import WIDTHS, Picture
 PICTURES = ("svg", "pdf", "png")
 
 Tables = Mapping[str, Callable[[], Table]]
-Figures = Mapping[str, Picture]
+Plots = Mapping[str, Picture]
 
 
 def content_of(
-    output: str, name: str | None, tables: Tables | None, figures: Figures | None, *, width: str | None = None
+    output: str, name: str | None, tables: Tables | None, plots: Plots | None, *, width: str | None = None
 ) -> bytes:
     """Return the table or figure `name` in the format of `output`; None for a kind that is not meant. `width` is that
     of a figure, the text's where none is given. Raises ValueError, which says what there is."""
@@ -28,9 +28,9 @@ def content_of(
         raise ValueError(f"--width is for figures ({', '.join(PICTURES)}), not for a .{suffix} file.")
     if tables is not None and suffix in WRITERS:
         return table_file(_named(tables, name, "table")(), suffix, name or "")
-    if figures is not None and suffix in PICTURES:
-        return _named(figures, name, "figure").draw(format=suffix, theme="light", width=width or "page")
-    suffixes = (*(WRITERS if tables is not None else ()), *(PICTURES if figures is not None else ()))
+    if plots is not None and suffix in PICTURES:
+        return _named(plots, name, "figure").draw(format=suffix, theme="light", width=width or "page")
+    suffixes = (*(WRITERS if tables is not None else ()), *(PICTURES if plots is not None else ()))
     raise ValueError(f"--output ends in {suffix or 'nothing'!r}; expected one of {', '.join(suffixes)}.")
 
 

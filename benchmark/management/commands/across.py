@@ -41,8 +41,8 @@ class Command(JsonCommand):
             result |= {"report": report.uid, "address": address}
         if not options["output"]:
             return result
-        tables, figures = tables_across(rankings, model), pictures_across(rankings, model)
-        content = content_of(options["output"], options["name"], tables, figures, width=options["width"])
+        tables, metrics = tables_across(rankings, model), pictures_across(rankings, model)
+        content = content_of(options["output"], options["name"], tables, metrics, width=options["width"])
         return result | written(options["output"], content)
 
     def say(self, result: dict[str, Any]) -> None:
@@ -96,5 +96,5 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> dict[s
 
 def _place(ranking: SuiteRanking, model: AcrossModel) -> dict[str, Any]:
     place = ranking.places[model.key]
-    figure = place.figure or {"value": None, "interval": None}
-    return {**figure, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}
+    metric = place.metric or {"value": None, "interval": None}
+    return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

@@ -38,7 +38,7 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.runs import again_of, run_again, start_run
 from benchmark.services.steering import steer
 from benchmark.suites.registry import suite_named
@@ -255,7 +255,7 @@ def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
             raise ValueError(reason)
         return zipped(output_files(_entrant(run, options["model"])))
     document = document_of(run)
-    sources = (tables_of(document), None) if what == TABLE else (None, figures_of(document))
+    sources = (tables_of(document), None) if what == TABLE else (None, plots_of(document))
     return [content_of(options["output"], options["name"], *sources, width=options["width"])]
 
 

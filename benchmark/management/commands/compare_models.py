@@ -40,10 +40,10 @@ class Command(JsonCommand):
             return result
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))
         name = options["name"] or (FIGURE if drawn else DIFFERENCES)
-        figures = {FIGURE: comparison_picture(comparison)}
+        metrics = {FIGURE: comparison_picture(comparison)}
         return result | written(
             options["output"],
-            content_of(options["output"], name, tables_of(comparison), figures, width=options["width"]),
+            content_of(options["output"], name, tables_of(comparison), metrics, width=options["width"]),
         )
 
     def say(self, result: dict) -> None:

@@ -38,16 +38,16 @@ class Command(JsonCommand):
         if not options["suite"]:
             raise ValueError("--suite says which benchmark a row is of; give it, too.")
         if options["action"] == "figures":
-            figures = suite_named(options["suite"]).enterable
-            return {"figures": {figure.key: f"{figure.heading}: {figure.title}" for figure in figures}}
+            metrics = suite_named(options["suite"]).enterable
+            return {"figures": {metric.key: f"{metric.heading}: {metric.title}" for metric in metrics}}
         return _changed(project, options)
 
     def say(self, result: dict[str, Any]) -> None:
         for key, title in result.get("figures", {}).items():
             self.stdout.write(f"{key:44} {title}")
         for row in result.get("rows", [result["row"]] if "row" in result else []):
-            figures = ", ".join(f"{key} {text}" for key, text in row["figures"].items())
-            self.stdout.write(f"{row['suite']}: {row['name']} ({row['kind']}; {row['source']}): {figures}")
+            metrics = ", ".join(f"{key} {text}" for key, text in row["figures"].items())
+            self.stdout.write(f"{row['suite']}: {row['name']} ({row['kind']}; {row['source']}): {metrics}")
         if "removed" in result:
             self.stdout.write(f"removed: {result['removed']}")
 
@@ -57,7 +57,7 @@ def _changed(project: Project, options: dict[str, Any]) -> dict[str, Any]:
     if options["rename"] and options["action"] != "edit":
         raise ValueError("--rename is for edit, which gives a row another name.")
     if options["action"] == "add":
-        entry = Entry(name, options["kind"] or "", options["source"] or "", _figures(options["figure"]))
+        entry = Entry(name, options["kind"] or "", options["source"] or "", _metrics(options["figure"]))
         return {"row": _told(add_row(by=None, project=project, suite=suite, entry=entry))}
     row = EnteredRow.objects.filter(project=project, suite=suite.name, name=name).first()
     if row is None:
@@ -66,19 +66,19 @@ def _changed(project: Project, options: dict[str, Any]) -> dict[str, Any]:
     if options["action"] == "remove":
         remove_row(by=None, row=row)
         return {"removed": name}
-    figures = row.figures | _figures(options["figure"])
-    entry = Entry(options["rename"] or name, options["kind"] or row.kind, options["source"] or row.source, figures)
+    metrics = row.metrics | _metrics(options["figure"])
+    entry = Entry(options["rename"] or name, options["kind"] or row.kind, options["source"] or row.source, metrics)
     return {"row": _told(edit_row(by=None, row=row, entry=entry))}
 
 
-def _figures(arguments: list[str]) -> dict[str, str]:
-    figures = {}
+def _metrics(arguments: list[str]) -> dict[str, str]:
+    metrics = {}
     for argument in arguments:
         key, equals, text = argument.rpartition("=")
         if not equals:
             raise ValueError(f"--figure {argument!r} has no equals sign; expected KEY=PERCENT.")
-        figures[key] = text
-    return figures
+        metrics[key] = text
+    return metrics
 
 
 def _told(row: EnteredRow) -> dict[str, Any]:
@@ -87,5 +87,5 @@ def _told(row: EnteredRow) -> dict[str, Any]:
         "name": row.name,
         "kind": row.kind,
         "source": row.source,
-        "figures": row.figures,
+        "figures": row.metrics,
     }

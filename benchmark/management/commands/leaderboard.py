@@ -21,7 +21,7 @@ from benchmark.services.leaderboard_scope import (
     suite_to_show,
     version_to_show,
 )
-from benchmark.services.plot_data import figures_of, score_of
+from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_board
 from benchmark.suites.registry import group_named, suite_for, suite_named, suites
@@ -102,7 +102,7 @@ class Command(JsonCommand):
         tables = tables_of(document) | _differences(board)
         return result | written(
             options["output"],
-            content_of(options["output"], options["name"], tables, figures_of(document), width=options["width"]),
+            content_of(options["output"], options["name"], tables, plots_of(document), width=options["width"]),
         )
 
     def say(self, result: dict) -> None:
@@ -119,10 +119,10 @@ class Command(JsonCommand):
                     f" group"
                 )
             for row in rows:
-                figures = "".join(f"{_figure_text(row[parse]):>22}" for parse in PARSES)
+                metrics = "".join(f"{_metric_text(row[parse]):>22}" for parse in PARSES)
                 missing = f"{_percent(row['left_out']):>10}{_ends(row):>16}"
                 self.stdout.write(
-                    f"{row['model']:{wide}}{row['rank'] or '–':>6}{figures}{missing}  {row['group'] or '–'}"
+                    f"{row['model']:{wide}}{row['rank'] or '–':>6}{metrics}{missing}  {row['group'] or '–'}"
                 )
             for note in (
                 (*result["notes"][stage], *_no_intervals(rows), *_apart(result["rankings"][stage])) if rows else ()
@@ -228,9 +228,9 @@ def _missing(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
     return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}
 
 
-def _number(figure: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _number(metric: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """Return a figure with its value as a number: official values are texts of six decimals."""
-    return None if figure is None or figure["value"] is None else dict(figure) | {"value": float(figure["value"])}
+    return None if metric is None or metric["value"] is None else dict(metric) | {"value": float(metric["value"])}
 
 
 def _differences(board: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,8 +274,8 @@ NO_INTERVAL = "[–]"
 
 def _no_intervals(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Say why figures that are printed have no interval."""
-    figures = [row[parse] for row in rows for parse in PARSES if row[parse]]
-    reasons = dict.fromkeys(figure["reason"] for figure in figures if figure.get("reason") and not figure["interval"])
+    metrics = [row[parse] for row in rows for parse in PARSES if row[parse]]
+    reasons = dict.fromkeys(metric["reason"] for metric in metrics if metric.get("reason") and not metric["interval"])
     return [f"No interval {NO_INTERVAL}: {'; or '.join(reasons)}."] if reasons else []
 
 
@@ -289,8 +289,8 @@ def _ends(row: Mapping[str, Any]) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}" if low != high else ""
 
 
-def _figure_text(figure: Mapping[str, Any] | None) -> str:
-    if figure is None:
+def _metric_text(metric: Mapping[str, Any] | None) -> str:
+    if metric is None:
         return "–"
-    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in figure["interval"])) if figure["interval"] else NO_INTERVAL
-    return f"{100 * figure['value']:.2f} {ends}".strip()
+    ends = "[{:.1f}, {:.1f}]".format(*(100 * end for end in metric["interval"])) if metric["interval"] else NO_INTERVAL
+    return f"{100 * metric['value']:.2f} {ends}".strip()

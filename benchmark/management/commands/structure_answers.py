@@ -49,15 +49,15 @@ class Command(JsonCommand):
             "measure": association.choice.measure.key,
             "right": cut_told(association),
             **verdict_of(association),
-            "rows": [_row(model, table) for model, table in association.figures.tables.items()],
+            "rows": [_row(model, table) for model, table in association.metrics.tables.items()],
             "absent": association.absent,
         }
         if not options["output"]:
             return result
-        tables, figures = tables_of(association), {PICTURE: picture_of(association)}
+        tables, metrics = tables_of(association), {PICTURE: picture_of(association)}
         name = options["name"] or (TABLES[0] if options["output"].endswith((".csv", ".json", ".tex")) else PICTURE)
         return result | written(
-            options["output"], content_of(options["output"], name, tables, figures, width=options["width"])
+            options["output"], content_of(options["output"], name, tables, metrics, width=options["width"])
         )
 
     def say(self, result: dict) -> None:
@@ -100,7 +100,7 @@ def _association(project: Project, sides: Sides, options: dict[str, Any]) -> Ass
     if problems:
         raise ValueError(problems[0].replace("; the median is taken", ""))
     association = association_of(sides, choice)
-    if association.figures is None:
+    if association.metrics is None:
         raise ValueError("The chosen runs and models have no story in common.")
     return association
 

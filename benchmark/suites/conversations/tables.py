@@ -47,12 +47,12 @@ def table_of(
 
 
 def incomplete_told(
-    entrants: Sequence[EntrantResults], figures: Sequence[Mapping[str, Any]], headers: Mapping[str, str]
+    entrants: Sequence[EntrantResults], metrics: Sequence[Mapping[str, Any]], headers: Mapping[str, str]
 ) -> list[str]:
     """Say of how many sets each figure of an entrant has nothing because not all their questions were asked; `headers`
     names the figures that are of sets. Entrants with the same counts share a sentence."""
     models: dict[str, list[str]] = {}
-    for entrant, of in zip(entrants, figures, strict=True):
+    for entrant, of in zip(entrants, metrics, strict=True):
         counts: dict[int, list[str]] = {}
         for name, header in headers.items():
             if lacking := (of.get(name) or {}).get("incomplete"):

@@ -59,8 +59,8 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
             reads.append(Read(sample, 0, parse))
     found = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {
-        scenario: {name: figure["value"] for name, figure in figures.items()} | found["reasons"][scenario]
-        for scenario, figures in found["scenarios"].items()
+        scenario: {name: metric["value"] for name, metric in metrics.items()} | found["reasons"][scenario]
+        for scenario, metrics in found["scenarios"].items()
     }
     answers = {read.sample.key: read.parse for read in reads}
     return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": found["fact"]["value"]}}}

@@ -49,8 +49,8 @@ _CHARACTERS = (
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's tables 3, 4 and 9."""
     fact = {FACTS.key: F1, INACCESSIBLE: "fact", ACCESSIBLE: "fact"}
-    figures = [figure for scenario in SCENARIOS for figure in _of_scenario(scenario)]
-    return (*figures, Published("fact", "Token F1", "Facts", fact))
+    metrics = [metric for scenario in SCENARIOS for metric in _of_scenario(scenario)]
+    return (*metrics, Published("fact", "Token F1", "Facts", fact))
 
 
 def _of_scenario(scenario: str) -> list[Published]:
@@ -172,8 +172,8 @@ def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
 
 
-def _by_embedder(key: str, found: Mapping[str, Any], figure: Any) -> dict[str, Any]:
-    return estimate(f"{key} {found['embedder']}", figure)
+def _by_embedder(key: str, found: Mapping[str, Any], metric: Any) -> dict[str, Any]:
+    return estimate(f"{key} {found['embedder']}", metric)
 
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
@@ -208,9 +208,9 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
 
 def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
     cells = estimate("fact", found["fact"])
-    for name, figure in found["scenarios"][scenario].items():
+    for name, metric in found["scenarios"][scenario].items():
         free = name in ("all_star", "distance", "distance_f1")
-        cells |= _by_embedder(name, found, figure) if free else estimate(name, figure)
+        cells |= _by_embedder(name, found, metric) if free else estimate(name, metric)
     return cells
 
 
@@ -234,9 +234,9 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         found = _found(entrant, parse)
         values: dict[str, Any] = {}
         for scenario, order in there:
-            figures = found["orders"][scenario].get(order, {})
-            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, figures.get(DISTANCE))
-            values |= estimate(f"{scenario} {order} {CHOICE}", figures.get(CHOICE))
+            metrics = found["orders"][scenario].get(order, {})
+            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, metrics.get(DISTANCE))
+            values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
         cells.append(values)
     return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS, _DISTANCE)
 

@@ -21,7 +21,7 @@ from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
-FIGURES = {JUDGE: "stage1", LABEL: "stage2"}
+METRICS = {JUDGE: "stage1", LABEL: "stage2"}
 """The figures that the answers of a step are read for."""
 
 
@@ -95,7 +95,7 @@ class _Collecting:
         self.judging = JUDGE in self.entered.steps and bool(self.extractions)
         for key in self.records:
             for outcome in self.entered.outcomes.get(key, ()):
-                if outcome.step in FIGURES:
+                if outcome.step in METRICS:
                     self._scored(key, outcome)
         for key in [key for key in self.extractions if key not in self.judged] if self.judging else []:
             self._nothing_to_judge(key)
@@ -119,7 +119,7 @@ class _Collecting:
     def _scored(self, key: str, outcome: Outcome) -> None:
         record, official, repaired = self.records[key], outcome.official, outcome.repaired
         if none := self._why_none(key, outcome):
-            self.lacking[FIGURES[outcome.step]][key], official = none, None
+            self.lacking[METRICS[outcome.step]][key], official = none, None
         answered = repaired is not None
         why = outcome.unusable if answered else outcome.without or OPEN
         if outcome.step == LABEL:
@@ -157,10 +157,10 @@ class _Collecting:
             return STRUCTURED
         story = self.records[key].story_id
         if outcome is None:
-            return why_none(story, FIGURES[JUDGE], (), {})
+            return why_none(story, METRICS[JUDGE], (), {})
         answered = {EXTRACT} if key in self.extracted else set()
         answered |= {outcome.step} if outcome.repaired is not None else set()
-        return why_none(story, FIGURES[outcome.step], answered, (outcome.official or {}).get("aborted", {}))
+        return why_none(story, METRICS[outcome.step], answered, (outcome.official or {}).get("aborted", {}))
 
 
 def _lacking(

@@ -15,7 +15,7 @@ from benchmark.suites.asked import BySample, Parses
 from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
-from benchmark.suites.omnitom.collecting import FIGURES, Results, results_of
+from benchmark.suites.omnitom.collecting import METRICS, Results, results_of
 from benchmark.suites.omnitom.counted_rows import unread
 from benchmark.suites.omnitom.labels import scheme_of
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
@@ -36,7 +36,7 @@ def measure(entered: Entered) -> dict[str, Measured | None]:
     if len(turns) < 2:
         return measured(results_of(entered), seed)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    by_stage = {stage: [figures for repetition in each if (figures := repetition[stage])] for stage in FIGURES.values()}
+    by_stage = {stage: [metrics for repetition in each if (metrics := repetition[stage])] for stage in METRICS.values()}
     scheme = scheme_of(entered.resources.schema)
     return {stage: over_repetitions(of, scheme.group(stage), seed) if of else None for stage, of in by_stage.items()}
 
@@ -54,9 +54,9 @@ def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     by_stage = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
     for stage, measurement in by_stage.items():
         if measurement is not None and stage in results.lacking:
-            figures = measurement[0]
-            figures["official"], figures["reason"] = None, results.lacking[stage]
-            figures["analyses"] |= {"official": None}
+            metrics = measurement[0]
+            metrics["official"], metrics["reason"] = None, results.lacking[stage]
+            metrics["analyses"] |= {"official": None}
     return by_stage
 
 
@@ -78,8 +78,8 @@ def _stage2(results: Results, seed: int) -> Measured | None:
     seen = _seen(
         official, repaired, partial(stage2_analyses, seed=seed), results.labellings, (results.without[LABEL],), seed
     )
-    metrics = stage2_metrics(official) if official else None
-    return _both(official, metrics, stage2_report(repaired, seed=seed), seen, results.scheme.group("stage2"))
+    averages = stage2_metrics(official) if official else None
+    return _both(official, averages, stage2_report(repaired, seed=seed), seen, results.scheme.group("stage2"))
 
 
 def _seen(
@@ -107,21 +107,21 @@ def _seen(
 
 def _both(
     official: Sequence[Stage1Result | Stage2Result],
-    metrics: StoryAverages | None,
+    averages: StoryAverages | None,
     mended: StoryReport,
     seen: dict[str, Any],
     stage: str,
 ) -> Measured:
-    figures, by_story = with_columns(metrics, [result.category for result in official], mended, stage)
-    figures["analyses"] = seen
-    return figures, by_story
+    metrics, by_story = with_columns(averages, [result.category for result in official], mended, stage)
+    metrics["analyses"] = seen
+    return metrics, by_story
 
 
-def own_figures(
+def own_metrics(
     official: Sequence[Stage2Result], repaired: Sequence[Stage2Result], seed: int
 ) -> tuple[Parses, BySample]:
     """Return (figures by parse, figures by story) of labels."""
-    metrics = stage2_metrics(official) if official else None
+    averages = stage2_metrics(official) if official else None
     group = repaired[0].scheme.group("stage2")
-    figures, by_story = _both(official, metrics, stage2_report(repaired, seed=seed), {}, group)
-    return {"official": figures["official"], "repaired": figures["repaired"]}, by_story
+    metrics, by_story = _both(official, averages, stage2_report(repaired, seed=seed), {}, group)
+    return {"official": metrics["official"], "repaired": metrics["repaired"]}, by_story

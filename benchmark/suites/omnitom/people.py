@@ -11,7 +11,7 @@ from annotation.domain.leave_one_out import By
 from benchmark.suites.omnitom.collecting import Results, not_read, records_of
 from benchmark.suites.omnitom.item_parses import stage2_of
 from benchmark.suites.omnitom.labels import scheme_of
-from benchmark.suites.omnitom.measure import measured, own_figures
+from benchmark.suites.omnitom.measure import measured, own_metrics
 from benchmark.suites.omnitom.official import STRUCTURED as NOT_READ
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import Stage2Result
@@ -44,8 +44,8 @@ def people_measured(person: Person) -> PersonMeasured | None:
     unread = not_read(scheme) or (NOT_READ if person.settings["form"] == STRUCTURED else "")
     _lack(results, len(person.samples), unread)
     seed = int(person.settings.get("seed", 1))
-    figures = own_figures(results.own_official, results.own_repaired, seed)
-    return PersonMeasured(measured(results.results, seed), figures, _told(person, results, records, len(scheme.keys)))
+    metrics = own_metrics(results.own_official, results.own_repaired, seed)
+    return PersonMeasured(measured(results.results, seed), metrics, _told(person, results, records, len(scheme.keys)))
 
 
 def _lack(of_person: PersonResults, samples_asked: int, unread: str) -> None:

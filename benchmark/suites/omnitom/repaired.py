@@ -160,8 +160,8 @@ def stage2_score(result: Stage2Result) -> StoryScore:
     """Accuracy of each dimension over the cells whose gold label is legal, and their mean."""
     cells, shares = result.right().values(), result.scheme.shares
     if not result.unusable:
-        figures = _stage2([sum(cell) / len(cell) if cell else None for cell in cells], shares)
-        return StoryScore(result.category, figures, figures, figures)
+        metrics = _stage2([sum(cell) / len(cell) if cell else None for cell in cells], shares)
+        return StoryScore(result.category, metrics, metrics, metrics)
     worst, best = (_stage2([value if cell else None for cell in cells], shares) for value in (0.0, 1.0))
     return StoryScore(result.category, worst, best, None, result.unusable)
 

@@ -72,20 +72,20 @@ def _result(run: Mapping[str, Any], categories: Sequence[str], scheme: Scheme) -
     if report := run.get("stage1"):
         by_category = {row["story_category"]: row for row in report["by_category"]}
         for name in categories:
-            row |= _figure(f"f1 {name}", by_category.get(name, {}), "f1")
-        row |= _figure("f1_category_mean", report["overall"]) | _figure("f1", report["overall"])
+            row |= _metric(f"f1 {name}", by_category.get(name, {}), "f1")
+        row |= _metric("f1_category_mean", report["overall"]) | _metric("f1", report["overall"])
     if report := run.get("stage2"):
         for share in scheme.shares:
-            row |= _figure(share, report["overall"])
+            row |= _metric(share, report["overall"])
     return row
 
 
-def _figure(key: str, figures: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> dict[str, Any]:
     name = name or key
     return {
-        key: _number(figures.get(name)),
-        **interval_of(f"{key}_interval", figures, name),
-        f"{key}_worst": worst_of(figures, name),
+        key: _number(metrics.get(name)),
+        **interval_of(f"{key}_interval", metrics, name),
+        f"{key}_worst": worst_of(metrics, name),
     }
 
 
@@ -114,9 +114,9 @@ def by_dimension_and_category(
     rows = [
         {"dimension": title, "model": model}
         | {
-            key: figure
+            key: metric
             for name in categories
-            for key, figure in estimate(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
+            for key, metric in estimate(f"in {name}", accuracies_by_category.get(dimension, {}).get(name)).items()
         }
         for dimension, title in scheme.titles.items()
         for model, accuracies_by_category in accuracies.items()
@@ -161,10 +161,10 @@ def match_count_distribution(
     rows: list[dict[str, Any]] = [
         {"model": model, **model_counts}
         | {
-            key: figure
+            key: metric
             for name in buckets
             if shares
-            for key, figure in estimate(f"{name} share", shares[model][name]).items()
+            for key, metric in estimate(f"{name} share", shares[model][name]).items()
         }
         for model, model_counts in counts.items()
     ]
@@ -204,9 +204,9 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
 
 def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:
     row: dict[str, Any] = {"model": model}
-    for stage, stage_figures in stages.items():
-        if stage_figures:
-            row |= estimate(stage, stage_figures["share"])
-            row |= {f"{stage}_unusable": stage_figures["unusable"], f"{stage}_answers": stage_figures["share"]["n"]}
-            row |= {f"{stage}_{part}": sum(reasons.values()) for part, reasons in stage_figures["without"].items()}
+    for stage, stage_metrics in stages.items():
+        if stage_metrics:
+            row |= estimate(stage, stage_metrics["share"])
+            row |= {f"{stage}_unusable": stage_metrics["unusable"], f"{stage}_answers": stage_metrics["share"]["n"]}
+            row |= {f"{stage}_{part}": sum(reasons.values()) for part, reasons in stage_metrics["without"].items()}
     return row

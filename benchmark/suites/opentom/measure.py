@@ -146,9 +146,8 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
-                figures = {"f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted}
-                figures["worst"] = worst[genre]
-                found.setdefault(name, figures)
+                means = {"f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted}
+                found.setdefault(name, means | {"worst": worst[genre]})
     return found
 
 

@@ -25,9 +25,9 @@ _CORRELATIONS = (
 Tasks = Mapping[str, str]
 """What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
 this order."""
-Figures = Mapping[str, Mapping[str, Any]]
+Metrics = Mapping[str, Mapping[str, Any]]
 """By task, then by scenario, an estimate."""
-Entrants = Sequence[tuple[EntrantResults, Figures]]
+Entrants = Sequence[tuple[EntrantResults, Metrics]]
 
 
 def tasks_of(perception: str, belief: str, questions: str) -> Tasks:
@@ -53,9 +53,9 @@ def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]])
     )
 
 
-def complete(entrants: Entrants, tasks: Tasks) -> list[Figures]:
+def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
     """Return what the models come to that have all tasks; baselines are no models."""
-    return [figures for entrant, figures in entrants if entrant["kind"] == "model" and figures.keys() == tasks.keys()]
+    return [metrics for entrant, metrics in entrants if entrant["kind"] == "model" and metrics.keys() == tasks.keys()]
 
 
 def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str) -> Table:
@@ -66,23 +66,23 @@ def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *n
             estimated(f"{task} {scenario}", header, group=scenario.capitalize(), digits=1)
             for task, header in tasks.items()
         ]
-    rows = [row_of(entrant, group, _cells(figures)) for entrant, figures in entrants]
+    rows = [row_of(entrant, group, _cells(metrics)) for entrant, metrics in entrants]
     lead = told_of(columns, [entrant for entrant, _ in entrants], group)
     title = f"Perception, belief from perception and questions by scenario, {parse} parse (%)"
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
 
 
-def _cells(figures: Figures) -> dict[str, Any]:
+def _cells(metrics: Metrics) -> dict[str, Any]:
     return {
         key: value
-        for task, scenarios in figures.items()
+        for task, scenarios in metrics.items()
         for scenario in SCENARIOS
         if scenario in scenarios
         for key, value in estimate(f"{task} {scenario}", scenarios[scenario]).items()
     }
 
 
-def correlations_table(models: Sequence[Figures], tasks: Tasks, parse: str) -> Table:
+def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> Table:
     """Return the table of the correlations of each two tasks, by scenario."""
     columns = [
         Column(key="scenario", header="Scenario"),
@@ -103,8 +103,8 @@ def correlations_table(models: Sequence[Figures], tasks: Tasks, parse: str) -> T
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
-def _correlation(models: Sequence[Figures], scenario: str, first: str, second: str) -> dict[str, Any]:
-    values = [tuple(figures[task].get(scenario, {}).get("value") for task in (first, second)) for figures in models]
+def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> dict[str, Any]:
+    values = [tuple(metrics[task].get(scenario, {}).get("value") for task in (first, second)) for metrics in models]
     pairs = [(one, other) for one, other in values if one is not None and other is not None]
     result = pearson([one for one, _ in pairs], [other for _, other in pairs], unit="models")
     cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
@@ -121,7 +121,7 @@ def plot() -> Plot:
 def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> dict[str, Any]:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
-    rows = [{"model": entrant["model"], "values": _parts(figures, tasks)} for entrant, figures in entrants]
+    rows = [{"model": entrant["model"], "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
     named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 
@@ -133,10 +133,10 @@ _SHORT = {
 }
 
 
-def _parts(figures: Figures, tasks: Tasks) -> dict[str, Any]:
+def _parts(metrics: Metrics, tasks: Tasks) -> dict[str, Any]:
     return {
-        f"{name}, {scenario}": figures[task][scenario]
+        f"{name}, {scenario}": metrics[task][scenario]
         for scenario in SCENARIOS
         for task, name in tasks.items()
-        if scenario in figures.get(task, {})
+        if scenario in metrics.get(task, {})
     }

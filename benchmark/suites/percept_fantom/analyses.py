@@ -25,7 +25,7 @@ def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -
         metrics = metrics_of(part, in_scenario(wholes, scenario), seed)
         if scenario == ACCESSIBLE and parse == "official":
             metrics["all"] = all_right(of_scenario(part, scenario, "repaired"), in_scenario(wholes, scenario), seed)
-        scenarios[scenario] = {name: figure for name, figure in metrics.items() if name not in _OF_FREE_ANSWERS}
+        scenarios[scenario] = {name: metric for name, metric in metrics.items() if name not in _OF_FREE_ANSWERS}
     return {
         "scenarios": scenarios,
         "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},

@@ -27,15 +27,15 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Any]
     whole = _of_whole_sets(rows, without_absent(answers)) if scenario == ACCESSIBLE else rows
     beliefs = [answer for answer in rows if answer.row.kind == CHOICE]
     metrics = {
-        f"{scenario}:set:ALL": _figure(all_right(whole, _set_of)),
+        f"{scenario}:set:ALL": _metric(all_right(whole, _set_of)),
         f"{scenario}:belief:multiple-choice": _shares(beliefs),
     }
     for topic in (ANSWERABILITY, INFORMATION):
         metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}")
     orders = {order: _shares(part) for order, part in by_order(beliefs).items()}
-    metrics |= {f"{scenario}:{order}": figure for order, figure in orders.items() if figure["score"]}
-    metrics[f"{scenario}:set:ALL_character"] = _figure(_all_of_characters(everybody))
-    metrics[f"{scenario}:set:character_answer_consistency"] = _figure(_consistency(everybody))
+    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric["score"]}
+    metrics[f"{scenario}:set:ALL_character"] = _metric(_all_of_characters(everybody))
+    metrics[f"{scenario}:set:character_answer_consistency"] = _metric(_consistency(everybody))
     return metrics
 
 
@@ -53,17 +53,17 @@ def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, Any]:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
     f1 = weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
     return {
-        f"{name}:set:ALL": _figure(all_right(rows, _set_of)),
+        f"{name}:set:ALL": _metric(all_right(rows, _set_of)),
         f"{name}:list": _shares([answer for answer in rows if answer.row.kind == LIST]),
         f"{name}:binary-f1": {"score": _rounded(f1), "#questions": float(len(single))},
     }
 
 
 def _shares(answers: Sequence[Scored]) -> dict[str, float | None]:
-    return _figure([float(answer.right) for answer in answers])
+    return _metric([float(answer.right) for answer in answers])
 
 
-def _figure(values: Sequence[float]) -> dict[str, float | None]:
+def _metric(values: Sequence[float]) -> dict[str, float | None]:
     return {"score": _rounded(mean(values)), "#questions": float(len(values))}
 
 

@@ -75,8 +75,8 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
         "repaired": {
             "answers": {read.sample.key: read.parse for read in reads},
             "metrics": {
-                SCENARIO_NAMES[scenario]: {name: figure["value"] for name, figure in figures.items()}
-                for scenario, figures in found["scenarios"].items()
+                SCENARIO_NAMES[scenario]: {name: metric["value"] for name, metric in metrics.items()}
+                for scenario, metrics in found["scenarios"].items()
             },
         },
     }

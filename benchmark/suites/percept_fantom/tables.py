@@ -106,7 +106,7 @@ def _analysed(results: ParseResults) -> Analysed:
     ]
 
 
-def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Figures]]:
+def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
     return [(entrant, found["tasks"]) for entrant, found in analysed]
 
 
@@ -125,8 +125,8 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
     cells = [
         {
             key: value
-            for name, figure in found["scenarios"][scenario].items()
-            for key, value in estimate(name, figure).items()
+            for name, metric in found["scenarios"][scenario].items()
+            for key, value in estimate(name, metric).items()
         }
         for _, found in analysed
     ]

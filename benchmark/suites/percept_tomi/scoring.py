@@ -86,22 +86,22 @@ def _repaired_questions(rows: Answers) -> dict[str, Any]:
         for sample, text in rows
     }
 
-    def figures(part: Sequence[Sample]) -> dict[str, Any]:
+    def metrics(part: Sequence[Sample]) -> dict[str, Any]:
         rights = [places[sample.key] == sample.gold["answer"] for sample in part]
         return {"accuracy": fmean(rights), "n": len(part), "unread": sum(places[sample.key] is None for sample in part)}
 
-    return {"answers": places, "metrics": _by_part([sample for sample, _ in rows], figures)}
+    return {"answers": places, "metrics": _by_part([sample for sample, _ in rows], metrics)}
 
 
 def _by_part(
-    samples: Sequence[Sample], figures: Callable[[Sequence[Sample]], dict[str, Any]]
+    samples: Sequence[Sample], metrics: Callable[[Sequence[Sample]], dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
     parts = {"overall": list(samples)}
     for scenario in SCENARIOS:
         parts[scenario] = [sample for sample in samples if sample.content["scenario"] == scenario]
     for type_ in TYPES:
         parts[type_] = [sample for sample in samples if sample.gold["type"] == type_]
-    return {name: figures(part) for name, part in parts.items() if part}
+    return {name: metrics(part) for name, part in parts.items() if part}
 
 
 def _perceptions(rows: Answers) -> dict[str, Any]:
@@ -140,13 +140,13 @@ def _mean_of(samples: Sequence[Sample], accuracy: Mapping[str, float | None]) ->
 
 
 def _scenario(by_type: Mapping[str, Mapping[str, Any]], scenario: str) -> dict[str, float | None]:
-    parts = [figures for name, figures in by_type.items() if name.endswith(scenario)]
-    valid = sum(figures["# valid samples"] for figures in parts)
-    total = sum((figures["acc"] or 0.0) * figures["# valid samples"] for figures in parts)
+    parts = [metrics for name, metrics in by_type.items() if name.endswith(scenario)]
+    valid = sum(metrics["# valid samples"] for metrics in parts)
+    total = sum((metrics["acc"] or 0.0) * metrics["# valid samples"] for metrics in parts)
     return {
         "acc": _rounded(total / valid) if valid else None,
         "num_valids": valid,
-        "num_total": sum(figures["# total samples"] for figures in parts),
+        "num_total": sum(metrics["# total samples"] for metrics in parts),
     }
 
 
@@ -161,12 +161,12 @@ def _repaired_perceptions(rows: Answers) -> dict[str, Any]:
         for sample, text in rows
     }
 
-    def figures(part: Sequence[Sample]) -> dict[str, Any]:
+    def metrics(part: Sequence[Sample]) -> dict[str, Any]:
         read = [found for sample in part if (found := shares[sample.key])]
         means = {name: _mean_share(read, name) for name in SHARES}
         return {**means, "n": len(part), "unread": len(part) - len(read)}
 
-    return {"answers": shares, "metrics": _by_part([sample for sample, _ in rows], figures)}
+    return {"answers": shares, "metrics": _by_part([sample for sample, _ in rows], metrics)}
 
 
 def _mean_share(read: Sequence[Shares], name: str) -> float | None:

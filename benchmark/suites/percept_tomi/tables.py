@@ -43,13 +43,13 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
 
 
-def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Figures]]:
+def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:
     """Models of any of the tasks with what they have by scenario, in the order in which the tasks name them."""
     first: dict[str, EntrantResults] = {}
-    figures: dict[str, dict[str, Mapping[str, Any]]] = {}
+    metrics: dict[str, dict[str, Mapping[str, Any]]] = {}
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
             first.setdefault(entrant["key"], entrant)
             facets = analyses_of(entrant, results.parse)["facets"]
-            figures.setdefault(entrant["key"], {})[task] = facets["scenario"]
-    return [(entrant, figures[key]) for key, entrant in first.items()]
+            metrics.setdefault(entrant["key"], {})[task] = facets["scenario"]
+    return [(entrant, metrics[key]) for key, entrant in first.items()]

@@ -13,7 +13,7 @@ from core.statistics import caution
 
 UNMARKED = "Nothing is marked as best: {why}."
 AT_THEIR_WORST = "Order, bold and letters count them at their worst."
-FIGURES_WITHOUT = "Order counts them at their worst; the figures of this table leave them out."
+METRICS_WITHOUT = "Order counts them at their worst; the figures of this table leave them out."
 LEFT_OUT = "Rows pooled over stories leave them out."
 
 
@@ -64,7 +64,7 @@ def unlike_missing(
 def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where
     it marks nothing, in its figures."""
-    counted = AT_THEIR_WORST if any(column.best for column in columns) else FIGURES_WITHOUT
+    counted = AT_THEIR_WORST if any(column.best for column in columns) else METRICS_WITHOUT
     return unlike_missing({stage: entrants}, counted=counted)
 
 

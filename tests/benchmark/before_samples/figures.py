@@ -165,7 +165,7 @@ def _shared(report: SharedReport, client: Client) -> dict[str, Any]:
     address = f"/p/{SLUG}/results/reports/{report.uid}/"
     document = client.get(address).context["document"]
     return {
-        "kept": report.figures,
+        "kept": report.metrics,
         "document": document,
         "tables": _shared_tables(document, client, address),
         "places": [_place(one) | {"state": one.state, "problem": one.problem} for one in report.items.order_by("id")],

@@ -10,7 +10,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.control_results import ranges
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.flips import REPETITIONS, counts_of, flips_of, ways_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report
 from benchmark.services.shared_reports import freeze_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world
@@ -82,13 +82,13 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
         )
     document = document_of(run)
     names = {"controls-opentom-repaired", "cues-opentom-repaired"}
-    assert names <= set(figures_of(document)) and {"controls-left-repaired", "flips-opentom-repaired"} <= set(
+    assert names <= set(plots_of(document)) and {"controls-left-repaired", "flips-opentom-repaired"} <= set(
         tables_of(document)
     )
     for name in names:
-        assert b"remembers" in admin.get(reverse("benchmark:run_figure", args=[*where, name, "svg"])).content
+        assert b"remembers" in admin.get(reverse("benchmark:run_plot", args=[*where, name, "svg"])).content
     frozen = freeze_run(by=world[0].alice, run=run)
-    assert "controls" in frozen.figures
+    assert "controls" in frozen.metrics
 
 
 def test_what_stayed_as_it_is_is_listed_with_its_reason(run):

@@ -58,7 +58,7 @@ def _addresses(run: Run, report) -> dict[str, str]:
     kept = report.items.order_by("pk").first()
     values = {
         "slug": run.project.slug, "uid": run.uid, "pk": item.pk, "table": "opentom", "data": "csv",
-        "figure": "leaderboard-opentom",
+        "plot": "leaderboard-opentom",
         "picture": "svg", "report": report.uid, "entrant": item.entrant_id, "old": 1, "new": 1, "suite": "opentom",
         "name": "opentom-1",
         "person": "p1", "number": 1, "action": "pause", "row": _row_of_a_paper(run),
@@ -77,7 +77,7 @@ def _addresses(run: Run, report) -> dict[str, str]:
     }
     addresses |= {
         f"{page}, of two": f"{addresses[page]}?a={first}&b={second}"
-        for page in ("compare", "comparison_table", "comparison_figure")
+        for page in ("compare", "comparison_table", "comparison_plot")
     }
     return addresses
 

@@ -44,7 +44,7 @@ def names(n: int) -> list[str]:
     return [HOSTILE[at] if at < len(HOSTILE) else f"Model {at}" for at in range(n)]
 
 
-def figure(value: float) -> dict:
+def metric(value: float) -> dict:
     return {"value": value, "interval": [value - 0.03, min(1, value + 0.03)]}
 
 
@@ -52,7 +52,7 @@ def made(n: int) -> dict:
     """Every figure over n models as {name: (function, arguments)}."""
     rng = np.random.default_rng(n)
     models = names(n)
-    spread = lambda keys: {key: figure(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
+    spread = lambda keys: {key: metric(float(rng.uniform(0.1, 0.95))) for key in keys}  # noqa: E731
     order = [{"model": model, "values": spread(("0", "1", "2+"))} for model in models]
     table = lambda dimension: {  # noqa: E731
         gold: {said: int(rng.integers(9, 4000)) for said in (*SCHEMA[dimension].values, "missing", "illegal")}
@@ -111,13 +111,13 @@ def made(n: int) -> dict:
             plots.two_models,
             (
                 [tuple(pair) for pair in rng.uniform(0, 1, (60, 2))] + [(None, 0.5), (float("nan"), 0.1)],
-                {"first": models[0], "second": models[-1], "score": "Stage 1 F1", "difference": figure(0.02)},
+                {"first": models[0], "second": models[-1], "score": "Stage 1 F1", "difference": metric(0.02)},
             ),
         ),
     }
 
 
-FIGURES = list(made(1))
+METRICS = list(made(1))
 
 
 def draw(name: str, n: int = 2, **how) -> bytes:
@@ -129,7 +129,7 @@ def texts(root: ElementTree.Element) -> list[ElementTree.Element]:
     return list(root.iter(f"{SVG}text"))
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("n", [1, 2, 20])
 @pytest.mark.parametrize("wide", ["page", "column"])
 def test_an_svg_is_text_that_fits_and_refers_to_nothing_outside(name, n, wide):
@@ -171,7 +171,7 @@ def test_an_svg_is_text_that_fits_and_refers_to_nothing_outside(name, n, wide):
         assert 0 < y <= box[3] + 0.5, one.text
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", METRICS)
 def test_a_screen_reader_gets_title_and_data(name):
     root = ElementTree.fromstring(draw(name, 4))
     title, told = root[0], root[1]
@@ -206,11 +206,11 @@ def test_hostile_names_are_only_text():
 def test_the_same_data_makes_the_same_bytes_also_in_threads(form):
     """Each beside another one in the second thread; what a figure is made of does not depend on its format, so of pdf
     and png a few are enough."""
-    figures = FIGURES if form == "svg" else FIGURES[::3]
-    alone = {name: draw(name, 2, format=form) for name in figures}
+    metrics = METRICS if form == "svg" else METRICS[::3]
+    alone = {name: draw(name, 2, format=form) for name in metrics}
     with ThreadPoolExecutor(2) as pool:
-        others = dict(zip(figures, pool.map(lambda name: draw(name, 2, format=form), figures), strict=True))
-    assert [name for name in figures if others[name] != alone[name]] == []
+        others = dict(zip(metrics, pool.map(lambda name: draw(name, 2, format=form), metrics), strict=True))
+    assert [name for name in metrics if others[name] != alone[name]] == []
     start = {"svg": b"<?xml", "pdf": b"%PDF", "png": b"\x89PNG"}[form]
     for name, once in alone.items():
         assert once.startswith(start) and b"CreationDate" not in once and b"Matplotlib" not in once, name
@@ -363,7 +363,7 @@ def test_labels_are_short_printable_and_distinct():
 
 def test_limits_show_every_interval_and_stay_within_the_scale():
     # 40 to 60 and 8 % more: middle 50, half 10 · 1.08
-    assert limits([percent(figure(0.43)), percent(figure(0.57)), None]) == pytest.approx((39.2, 60.8))
+    assert limits([percent(metric(0.43)), percent(metric(0.57)), None]) == pytest.approx((39.2, 60.8))
     assert limits([percent(0.5)]) == pytest.approx((44.6, 55.4))
     assert limits([percent(0.0), percent(1.0)]) == (-2, 102)
     assert limits([None]) == (-2, 102)
@@ -383,7 +383,7 @@ def test_no_axis_names_what_no_score_can_be(value):
 def test_ticks_of_panels_side_by_side_stay_apart():
     names = [f"Category {at}" for at in range(8)]
     rows = [
-        {"model": "an-organisation/" + "long" * 12, "values": {name: figure(at / 8) for at, name in enumerate(names)}}
+        {"model": "an-organisation/" + "long" * 12, "values": {name: metric(at / 8) for at, name in enumerate(names)}}
     ]
     for wide in ("page", "column"):
         root = ElementTree.fromstring(omnitom_plots.f1_by_category(rows, parse="repaired", width=wide))

@@ -13,7 +13,7 @@ from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.reasons import NO_JUDGEMENT
-from benchmark.suites.story_scores import repaired_columns, repaired_figures, scores_by_story
+from benchmark.suites.story_scores import repaired_columns, repaired_metrics, scores_by_story
 
 
 def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result:
@@ -73,7 +73,7 @@ def test_every_estimate_lies_inside_its_bounds(seed):
         outside = [one for one in bounded(results, report) if not is_within(*one)]
         assert outside == []
         columns = repaired_columns(report["stories"], "stage1")
-        assert repaired_figures(columns, set(columns["stories"]), "stage1", seed=1, resamples=20) == {
+        assert repaired_metrics(columns, set(columns["stories"]), "stage1", seed=1, resamples=20) == {
             name: report[name] for name in ("overall", "by_category", "method", "seed", "resamples")
         }
         assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}

@@ -12,7 +12,7 @@ import pytest
 
 from benchmark.domain.tables import Column, Source, SourcedRow, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.categories import in_order, short_names_told
-from benchmark.domain.tables.estimates import figure_of, worst_of
+from benchmark.domain.tables.estimates import metric_of, worst_of
 from benchmark.domain.tables.latex import escaped
 from benchmark.domain.tables.table import MARKED, MARKED_BY_WORST
 from benchmark.suites.omnitom.categories import CATEGORIES
@@ -371,12 +371,12 @@ def test_a_figure_of_a_report_has_its_interval_or_says_why_not():
         "interval": {"f1": [0.4, 0.6]},
         "bounds": {"f1": [0.3, 0.7], "recall": [0.4, 0.4]},
     }
-    assert figure_of(row, "f1") == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
-    assert figure_of(row | {"reasons": {"recall": "all alike"}}, "recall") == {
+    assert metric_of(row, "f1") == {"value": 0.5, "interval": [0.4, 0.6], "bounds": [0.3, 0.7]}
+    assert metric_of(row | {"reasons": {"recall": "all alike"}}, "recall") == {
         "value": 0.4, "interval": None, "reason": "all alike",
     }  # fmt: skip
-    assert figure_of(row, "recall") == {"value": 0.4, "interval": None}
-    assert "reason" in figure_of(row | {"stories": 1}, "recall")  # too few to resample
+    assert metric_of(row, "recall") == {"value": 0.4, "interval": None}
+    assert "reason" in metric_of(row | {"stories": 1}, "recall")  # too few to resample
     assert (worst_of(row, "f1"), worst_of(row, "precision")) == (0.3, None)
 
 

@@ -74,9 +74,9 @@ def test_a_lost_earlier_answer_is_a_missing_one(plan, cast):
     lost.item.__class__.objects.filter(pk=lost.item_id).update(state=ItemState.FAILED)
     RunItem.objects.filter(pk=lost.pk).update(call=None)
     forget_report(run)
-    figures = report_of(Run.objects.get(pk=run.pk))["entrants"][0]["tiny"]
-    assert (figures["asked"], figures["repaired"]["overall"]["unusable"]) == (len(SUMS), 1)
-    assert figures["official"] is None and "the call failed" in figures["reason"]
+    metrics = report_of(Run.objects.get(pk=run.pk))["entrants"][0]["tiny"]
+    assert (metrics["asked"], metrics["repaired"]["overall"]["unusable"]) == (len(SUMS), 1)
+    assert metrics["official"] is None and "the call failed" in metrics["reason"]
 
 
 def test_a_launch_form_does_not_ask_for_the_steps(plan, cast, client):

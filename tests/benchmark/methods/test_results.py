@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.method_plans import plans_by_method
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.runs import start_run
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.stored_plans import plan_of
@@ -114,7 +114,7 @@ def test_without_the_plain_method_scores_stand_and_say_so(runs):
     document = document_of(runs[1])
     lead = tables_of(document)["method-scores-opentom-repaired"]().lead
     assert lead == ["Nobody was asked plain with these settings: launch that, and differences stand here."]
-    assert "methods-opentom-repaired" not in figures_of(document)
+    assert "methods-opentom-repaired" not in plots_of(document)
 
 
 def test_a_run_alone_says_nothing_of_methods(runs):
@@ -141,9 +141,9 @@ def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):
             file = admin.get(reverse("benchmark:run_table", args=[*where, table, suffix]))
             body = b"".join(file.streaming_content if file.streaming else [file.content])
             assert file.status_code == 200 and b"thinks" in body
-        drawn = admin.get(reverse("benchmark:run_figure", args=[*where, table, "svg"]))
+        drawn = admin.get(reverse("benchmark:run_plot", args=[*where, table, "svg"]))
         assert b"chain of thought" in drawn.content
     frozen = freeze_run(by=world[0].alice, run=run)
-    assert "by_method" in frozen.figures
+    assert "by_method" in frozen.metrics
     shown = written(admin.get(reverse("benchmark:shared_report", args=[where[0], frozen.uid])))
     assert "Accuracy by method" in shown and f"model={beside.pk}" not in shown

@@ -16,13 +16,13 @@ def right(rows: Sequence[tuple[str, Mapping[str, Any]]], *, parse: str, look: Lo
     title = f"Right at a glance, {parse} parse"
     if not rows:
         return Drawing(title, "No model has added.")
-    models, figures = [model for model, _ in rows], [percent(figure) for _, figure in rows]
+    models, metrics = [model for model, _ in rows], [percent(metric) for _, metric in rows]
     canvas = dot_plot(
         models,
-        [Panel("", [{"right": figure} for figure in figures])],
+        [Panel("", [{"right": metric} for metric in metrics])],
         [Series(key="right", label="Right sums")],
         unit="Right sums (%)",
         note=note,
         look=look,
     )
-    return Drawing(title, canvas, [told("Right", models, figures)])
+    return Drawing(title, canvas, [told("Right", models, metrics)])

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
-from benchmark.domain.tables.estimates import estimate, estimated, figure_of
+from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.shown import ParseResults, Plot, Section, ShownPicture, ShownTable
 
@@ -19,7 +19,7 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
 
 def _table(results: ParseResults) -> Table:
     rows = [
-        row_of(one, "tiny", estimate("right", figure_of(one["readings"][results.parse]["overall"], "right")))
+        row_of(one, "tiny", estimate("right", metric_of(one["readings"][results.parse]["overall"], "right")))
         for one in results.read["tiny"]
     ]
     columns = [Column(key="model", header="Model"), estimated("right", "Right")]
@@ -39,6 +39,6 @@ def _plot() -> Plot:
 
 def _arguments(results: ParseResults) -> dict[str, Any]:
     rows = [
-        (one["model"], figure_of(one["readings"][results.parse]["overall"], "right")) for one in results.read["tiny"]
+        (one["model"], metric_of(one["readings"][results.parse]["overall"], "right")) for one in results.read["tiny"]
     ]
     return {"positional": [rows], "parse": results.parse}

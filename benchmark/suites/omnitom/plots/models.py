@@ -52,7 +52,7 @@ def by_kind(
     if not models:
         return Drawing(title, NO_MODEL)
     values_by_panel = {name: {row["model"]: row["values"] for row in rows} for name, rows in panels.items()}
-    figures = {
+    metrics = {
         name: [{kind: percent(values_by_model.get(model, {}).get(kind)) for kind in KINDS[by]} for model in models]
         for name, values_by_model in values_by_panel.items()
     }
@@ -61,11 +61,11 @@ def by_kind(
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*one) for one in figures.items()]
+    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*one) for one in metrics.items()]
     canvas = dot_plot(models, drawn, series, unit=unit, note=note, look=look)
     lines = [
         told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())
-        for name, rows in figures.items()
+        for name, rows in metrics.items()
         for model, row in zip(models, rows, strict=True)
     ]
     return Drawing(title, canvas, lines)
@@ -97,7 +97,7 @@ def accuracy_by_dimension(
     if any(row.get("overall") is not None for row in rows):
         columns.append("Overall")
         cells = [[*line, percent(row.get("overall"))] for line, row in zip(cells, rows, strict=True)]
-    values = [[None if figure is None else figure.value for figure in line] for line in cells]
+    values = [[None if metric is None else metric.value for metric in line] for line in cells]
     canvas = heat_table(
         look.labels(row["model"] for row in rows),
         columns,

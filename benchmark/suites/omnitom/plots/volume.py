@@ -27,20 +27,20 @@ def volume(rows: Sequence[Mapping[str, Any]], *, parse: str, note: str = "", loo
     none = [row["model"] for row in rows if not _rows_a_story(row["predicted_per_story"])]
     if not drawn:
         return Drawing(title, NO_VOLUME)
-    figures = [figure for row in drawn for figure in (row.across, *row.shares.values())]
+    metrics = [metric for row in drawn for metric in (row.across, *row.shares.values())]
     banded = any(ends for row in drawn for ends in row.bounds.values())
     unit = (
         f"Predicted rows a story (logarithmic axis), {parse} "
-        f"reading{barred(figures)}{(BANDS + UNBOUNDED) if banded else ''}"
+        f"reading{barred(metrics)}{(BANDS + UNBOUNDED) if banded else ''}"
     )
     unit += ended(f"without a predicted row: {', '.join(none)}" if none else "") + ended(note)
     canvas = numbered_scatter(drawn, PANELS, unit=unit, look=look)
     lines = [
         f"{at}. {row.model}: {row.across.text()} rows a story"
         + "".join(
-            f", {name.lower()} {figure.text()}{worst_to_best(row.bounds[key])}"
+            f", {name.lower()} {metric.text()}{worst_to_best(row.bounds[key])}"
             for key, (name, _) in PANELS.items()
-            if (figure := row.shares[key])
+            if (metric := row.shares[key])
         )
         for at, row in enumerate(drawn, 1)
     ]
@@ -52,9 +52,9 @@ def _drawn(row: Mapping[str, Any], across: Percent) -> Point:
     return Point(row["model"], across, shares, {name: bounds_of(row.get(name)) for name in PANELS})
 
 
-def _rows_a_story(figure: Metric) -> Percent | None:
+def _rows_a_story(metric: Metric) -> Percent | None:
     """A number of rows, which is no share; None for nought, which a logarithmic axis does not have."""
-    estimate: Mapping[str, Any] = figure if isinstance(figure, Mapping) else {"value": figure}
+    estimate: Mapping[str, Any] = metric if isinstance(metric, Mapping) else {"value": metric}
     value, ends = estimate.get("value"), estimate.get("interval")
     if not value:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.tables.estimates import figure_of
+from benchmark.domain.tables.estimates import metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
@@ -38,7 +38,7 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
         {
             "model": entrant["model"],
             "values": {
-                row["story_category"]: figure_of(row, "f1") for row in entrant["readings"][parse]["by_category"]
+                row["story_category"]: metric_of(row, "f1") for row in entrant["readings"][parse]["by_category"]
             },
         }
         for entrant in entrants

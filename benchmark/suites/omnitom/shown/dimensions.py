@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.tables import Items, Table
-from benchmark.domain.tables.estimates import figure_of, worst_of
+from benchmark.domain.tables.estimates import metric_of, worst_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.tables import by_dimension_and_category
 from benchmark.suites.showing.entrants import by_category, row_of
@@ -30,7 +30,7 @@ def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str
     for category, row in by_category(entrant, parse).items():
         for name in scheme.keys:
             share = scheme.share_of(name)
-            accuracies[name][category] = figure_of(row, share) | {
+            accuracies[name][category] = metric_of(row, share) | {
                 "n": int(row["stories"]),
                 "worst": worst_of(row, share),
             }

@@ -66,8 +66,8 @@ def kind_dimension_table(
             estimates = analyses_of(entrant, parse)["kinds"][kind]
             cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
             where = {}
-            for name, figure in estimates.items():
-                cells |= estimate(name, figure)
+            for name, metric in estimates.items():
+                cells |= estimate(name, metric)
                 dimension = {} if name == "overall" else {"dimension": name}
                 where[name] = Items({by: kind, "reading": parse} | dimension)
             rows.append(row_of(entrant, "stage2", cells, where))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from benchmark.domain.tables import Column, Items, Table
-from benchmark.domain.tables.estimates import estimate, estimated, figure_of
+from benchmark.domain.tables.estimates import estimate, estimated, metric_of
 from benchmark.suites.omnitom.analyses import BUCKETS
 from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_lead
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
@@ -122,5 +122,5 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 def volume_of(entrant: EntrantResults, parse: str) -> dict[str, Any]:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
     overall = entrant["readings"][parse]["overall"]
-    shares = {name: figure_of(overall, name) for name in ("precision", "recall", "f1")}
+    shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
     return dict(analyses_of(entrant, parse)["volume"]) | shares

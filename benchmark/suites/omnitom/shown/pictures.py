@@ -23,10 +23,10 @@ def plots() -> ModuleType:
 
 def pictures(scheme: Scheme, results: ParseResults) -> dict[str, ShownPicture]:
     """Return the pictures of what has figures, and of what has analyses, in the parse."""
-    return dict([*_of_figures(scheme, results), *_of_analyses(scheme, results), *_of_labels(scheme, results)])
+    return dict([*_of_metrics(scheme, results), *_of_analyses(scheme, results), *_of_labels(scheme, results)])
 
 
-def _of_figures(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
+def _of_metrics(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, ShownPicture]]:
     parse = results.parse
     if extracted := results.read["stage1"]:
         arguments_of = partial(arguments.by_category, extracted, parse)

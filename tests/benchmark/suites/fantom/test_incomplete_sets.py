@@ -21,7 +21,7 @@ MISSING = "failed"
 
 
 @pytest.fixture
-def figures(small):
+def metrics(small):
     """What a perfect model comes to that was asked some of the questions, and gave no answer to those of `missing`."""
     samples, toy = load(small()).samples, embedder_named("toy")
     resources = SimpleNamespace(derived=lambda name, compute: compute(samples))
@@ -43,8 +43,8 @@ def _paper(found, scenario: str, parse: str = "repaired"):
     return found["fantom-questions"][0]["analyses"][parse]["fantom"]["scenarios"][scenario]
 
 
-def test_questions_of_one_kind_measure_no_set(figures):
-    found = figures(lambda sample: sample.content["kind"] == CHOICE)
+def test_questions_of_one_kind_measure_no_set(metrics):
+    found = metrics(lambda sample: sample.content["kind"] == CHOICE)
     assert found["fantom"] is found["fantom-star-toy"] is None
     for parse in ("official", "repaired"):
         table = _paper(found, "inaccessible", parse)
@@ -58,8 +58,8 @@ def test_questions_of_one_kind_measure_no_set(figures):
         assert table["choice"]["n"] == 2 and "incomplete" not in table["answerability all"]
 
 
-def test_a_set_that_the_limit_cut_is_in_neither_table(figures):
-    found = figures(lambda sample: sample.group != "1-1-0" or not sample.key.endswith("yn/Bea"))
+def test_a_set_that_the_limit_cut_is_in_neither_table(metrics):
+    found = metrics(lambda sample: sample.group != "1-1-0" or not sample.key.endswith("yn/Bea"))
     table = _paper(found, "inaccessible")
     assert (table["all"]["n"], table["all"]["incomplete"], table["all"]["value"]) == (1, 1, 1.0)
     group = found["fantom"][0]
@@ -74,8 +74,8 @@ def test_a_set_that_the_limit_cut_is_in_neither_table(figures):
     assert control["analyses"]["official"]["incomplete"] == 0
 
 
-def test_what_was_asked_and_has_no_answer_leaves_the_set_in_with_bounds(figures):
-    table = _paper(figures(lambda sample: True, "1-0-0/answerability/list"), "inaccessible")
+def test_what_was_asked_and_has_no_answer_leaves_the_set_in_with_bounds(metrics):
+    table = _paper(metrics(lambda sample: True, "1-0-0/answerability/list"), "inaccessible")
     assert (table["all"]["n"], table["all"]["bounds"]) == (1, [0.5, 1.0]) and "incomplete" not in table["all"]
 
 
@@ -90,8 +90,8 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
 
 
-def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(figures):
-    figures_of_sets, by_sample = figures(lambda sample: True)["fantom-control"]
+def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(metrics):
+    figures_of_sets, by_sample = metrics(lambda sample: True)["fantom-control"]
     for parse, sets in (("official", 2), ("repaired", 1)):
         found = figures_of_sets[parse]
         # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too

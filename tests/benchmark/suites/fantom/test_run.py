@@ -18,7 +18,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.imports import import_benchmark
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.shared_reports import freeze_run
 from benchmark.suites.contract import Question
@@ -92,7 +92,7 @@ def run(world) -> Run:
     return world[2]
 
 
-def _figures(run, model, group):
+def _metrics(run, model, group):
     return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
 
 
@@ -112,20 +112,20 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run):
         ("fantom-facts", "f1"),
     ):
         for parse in ("official", "repaired"):
-            assert float(_figures(run, "oracle", group)[parse]["overall"][share]) == 1.0, group
+            assert float(_metrics(run, "oracle", group)[parse]["overall"][share]) == 1.0, group
     # both sets with a false belief have a belief that the omniscient gets wrong; no accessible question is wrong
     for group, value in (("fantom", 0.0), ("fantom-star-toy", 0.0), ("fantom-control", 1.0)):
-        assert _figures(run, "knows-all", group)["repaired"]["overall"]["all"] == value
+        assert _metrics(run, "knows-all", group)["repaired"]["overall"]["all"] == value
     # 4 of 2 · 4 beliefs, 6 lists and 18 yes or no questions are wrong
-    assert _figures(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
+    assert _metrics(run, "knows-all", "fantom-questions")["repaired"]["overall"]["accuracy"] == 28 / 32
 
 
 def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_accessible(run):
-    figures = _figures(run, "oracle", "fantom-control")
+    metrics = _metrics(run, "oracle", "fantom-control")
     # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
-    assert figures["repaired"]["overall"]["stories"] == 1
+    assert metrics["repaired"]["overall"]["stories"] == 1
     found = {
-        parse: _figures(run, "oracle", "fantom-questions")["analyses"][parse]["fantom"]
+        parse: _metrics(run, "oracle", "fantom-questions")["analyses"][parse]["fantom"]
         for parse in ("official", "repaired")
     }
     assert {parse: one["scenarios"]["accessible"]["all"]["n"] for parse, one in found.items()} == {
@@ -136,7 +136,7 @@ def test_the_control_is_of_wholly_accessible_sets_and_officially_of_what_is_acce
 
 
 def test_an_order_of_which_nothing_is_right_stands_as_nought(run):
-    orders = _figures(run, "knows-all", "fantom-questions")["analyses"]["official"]["fantom"]["orders"]
+    orders = _metrics(run, "knows-all", "fantom-questions")["analyses"]["official"]["fantom"]["orders"]
     assert orders["inaccessible"]["second-order:acyclic"]["distance"]["value"] == 0.0
     assert orders["inaccessible"]["first-order"]["choice"]["value"] == 0.0
     assert orders["accessible"]["first-order"]["choice"]["value"] == 1.0
@@ -155,7 +155,7 @@ def test_baselines_answer_without_a_model(run):
     }
     assert len({item["said"] for key, item in said.items() if key.endswith("choice")}) == 1
     rates = [
-        _figures(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
+        _metrics(run, name, "fantom-questions")["repaired"]["overall"]["accuracy"] for name in ("random", "majority")
     ]
     assert all(0.2 < rate < 0.9 for rate in rates)
 
@@ -173,7 +173,7 @@ def test_tables_name_the_embedder_and_pages_show_the_answer(run, client, cast):
         assert reasons["oracle"]["inaccessible lists included"] == 0
         # the majority names everybody: of two sets one list a set, officially only that on answerability
         assert reasons["majority"]["inaccessible lists included"] == (2 if parse == "official" else 4)
-        assert f"scenarios-{parse}" in figures_of(document)
+        assert f"scenarios-{parse}" in plots_of(document)
     for facet, values in (
         ("scenario", {"False belief", "Control"}),
         ("order", {"First order", "Second, acyclic", "No belief"}),
@@ -238,15 +238,15 @@ def test_answers_made_elsewhere_are_scored_in_both_readings(small, tmp_path):
 @pytest.mark.parametrize("freeze", [lambda run: {"run": run}, lambda run: {"run": None}])
 def test_a_report_frozen_before_embedders_had_groups_of_their_own_keeps_its_table(run, cast, client, freeze):
     frozen = freeze_run(by=cast.alice, run=run)
-    told = frozen.figures
+    told = frozen.metrics
     before = json.loads(json.dumps(told).replace('"fantom-star-toy"', '"fantom-star"'))
     assert "fantom-star" in before["stages"]
-    SharedReport.objects.filter(pk=frozen.pk).update(figures=before, **freeze(run))
-    name_the_embedder = import_module("benchmark.migrations.0020_embedder_in_frozen_reports").name_the_embedder
+    SharedReport.objects.filter(pk=frozen.pk).update(metrics=before, **freeze(run))
+    name_the_embedder = import_module("benchmark.migrations.0020_metrics").name_the_embedder
     for _ in range(2):  # a second time there is nothing left to do
         name_the_embedder(apps, None)
         frozen.refresh_from_db()
-        assert frozen.figures == json.loads(json.dumps(told))
+        assert frozen.metrics == json.loads(json.dumps(told))
     client.force_login(cast.alice)
     page = written(client.get(reverse("benchmark:shared_report", args=[cast.project.slug, frozen.uid])))
     assert "ALL* (toy)" in page

@@ -122,16 +122,16 @@ def test_pages_show_the_figures_of_the_released_code(vectors, copy, model, conve
         for name, released in NAMES.items():
             assert _per_cent(found["scenarios"][scenario][name]) == report[f"{scenario}:{released}"], name
         assert _per_cent(found["fact"]) == report["fact_word-f1"]
-        for order, figures in found["orders"][scenario].items():
+        for order, metrics in found["orders"][scenario].items():
             # the released code leaves out an order of which nothing is right
-            assert _per_cent(figures["distance"]) == report.get(f"{scenario}:{order}", 0.0)
+            assert _per_cent(metrics["distance"]) == report.get(f"{scenario}:{order}", 0.0)
         for kind, released in (("lists", "lists"), ("single", "binary")):
             counted = {REASONS[name]: count for name, count in found["reasons"][scenario][kind].items()}
             assert counted == report[f"{scenario}:tom:{released}:wrong_reasons:freq"]
 
 
-def _per_cent(figure):
-    return None if figure["value"] is None else pytest.approx(round(figure["value"], 3) * 100)
+def _per_cent(metric):
+    return None if metric["value"] is None else pytest.approx(round(metric["value"], 3) * 100)
 
 
 def test_single_answers_are_read_as_by_the_released_code(vectors):

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from benchmark.models import Dataset, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.opentom.small import PLACES, small, truths
@@ -107,10 +107,10 @@ def _answers_are_those_of_the_models(run):
 
 
 def _figures_follow(run):
-    figures = {row["name"]: row["opentom"] for row in report_of(run)["entrants"]}
-    assert figures["oracle"]["repaired"]["overall"]["accuracy"] == 1.0
-    assert figures["omniscient"]["repaired"]["overall"]["accuracy"] == pytest.approx(155 / 230, abs=1e-9)
-    told = figures["omniscient"]["analyses"]["repaired"]["opentom"]
+    metrics = {row["name"]: row["opentom"] for row in report_of(run)["entrants"]}
+    assert metrics["oracle"]["repaired"]["overall"]["accuracy"] == 1.0
+    assert metrics["omniscient"]["repaired"]["overall"]["accuracy"] == pytest.approx(155 / 230, abs=1e-9)
+    told = metrics["omniscient"]["analyses"]["repaired"]["opentom"]
     # first order: the mover's ten are right ("No"), of the observer's ten the five unseen are "Yes": No 15 hits of 15
     # in gold and 20 answered
     assert told["f1"]["Coarse location, first order"]["value"] == pytest.approx((30 / 35 + 0) / 2)
@@ -152,7 +152,7 @@ def _pages_show_them(run, cast, client):
 def _tables_and_pictures_are_downloaded(run, cast, client):
     own = ("genres", "gap", "kinds", "unread", "unfaithful")
     document = document_of(run)
-    tables, pictures = tables_of(document), figures_of(document)
+    tables, pictures = tables_of(document), plots_of(document)
     for parse in ("official", "repaired"):
         assert {f"{name}-{parse}" for name in own} <= set(tables) and f"genres-{parse}" in pictures
         assert f"batches-{parse}" not in tables, "ten narratives are all in the first of the five samples"
@@ -163,7 +163,7 @@ def _tables_and_pictures_are_downloaded(run, cast, client):
             file = client.get(reverse("benchmark:run_table", args=[*where, f"{name}-repaired", suffix]))
             assert file.status_code == 200 and b"omniscient" in file.content
     for suffix, start in (("svg", b"<?xml"), ("pdf", b"%PDF")):
-        file = client.get(reverse("benchmark:run_figure", args=[*where, "genres-repaired", suffix]))
+        file = client.get(reverse("benchmark:run_plot", args=[*where, "genres-repaired", suffix]))
         assert file.content.startswith(start)
     assert client.get(reverse("benchmark:run_scores", args=where)).status_code == 200
 
@@ -233,7 +233,7 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
         assert json.loads(out.getvalue())["calls"] == (
             {"made": 46, "reused": 46} if method == "joint" else {"made": 8, "reused": 38}
         )
-        [figures] = report_of(run)["entrants"]
-        found = figures["opentom"]["analyses"]["repaired"]["opentom"]["unfaithful"]
+        [metrics] = report_of(run)["entrants"]
+        found = metrics["opentom"]["analyses"]["repaired"]["opentom"]["unfaithful"]
         rates[method] = [found[order]["of_all"]["value"] for order in ("first", "second")]
     assert rates == {"joint": [0, 0], "plain": [1, 1]}

@@ -13,7 +13,7 @@ from benchmark.models import RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.estimates import estimate
 from benchmark.services.imports import import_benchmark
-from benchmark.services.plot_data import figures_of
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of
 from benchmark.services.runs import start_run
 from benchmark.suites.contract import Question
@@ -83,7 +83,7 @@ def answering(samples, answer, leaves_out=0, wrong=()):
     return say
 
 
-def figures(run, model, group):
+def metrics(run, model, group):
     return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
 
 
@@ -111,20 +111,20 @@ def test_the_oracle_is_right_and_the_omniscient_misses_false_beliefs_alone(run, 
     assert wrong("omniscient", "answer") == wrong("omniscient", "belief") == false_beliefs
     for parse in ("official", "repaired"):
         for group in SETS:
-            assert float(figures(run, "oracle", group)[parse]["overall"]["all"]) == 1.0
+            assert float(metrics(run, "oracle", group)[parse]["overall"]["all"]) == 1.0
             value = 1.0 if group.endswith("true") else 0.0
-            assert float(figures(run, "omniscient", group)[parse]["overall"]["all"]) == value
-        assert float(figures(run, "oracle", "percept-fantom-perception")[parse]["overall"]["perception_recall"]) == 1.0
+            assert float(metrics(run, "omniscient", group)[parse]["overall"]["all"]) == value
+        assert float(metrics(run, "oracle", "percept-fantom-perception")[parse]["overall"]["perception_recall"]) == 1.0
     # two sets have a false belief; all questions of one are of true belief, and the accessible choice of 1-1-0 makes no
     # set
-    assert figures(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
-    assert figures(run, "oracle", "percept-fantom-true")["repaired"]["overall"]["stories"] == 1
-    assert figures(run, "omniscient", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] == 26 / 28
+    assert metrics(run, "oracle", "percept-fantom")["repaired"]["overall"]["stories"] == 2
+    assert metrics(run, "oracle", "percept-fantom-true")["repaired"]["overall"]["stories"] == 1
+    assert metrics(run, "omniscient", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] == 26 / 28
     # a conversation counts once for each of its sets
-    assert figures(run, "random", "percept-fantom-perception")["repaired"]["overall"]["stories"] == 3
-    assert 0 < figures(run, "random", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] < 1
+    assert metrics(run, "random", "percept-fantom-perception")["repaired"]["overall"]["stories"] == 3
+    assert 0 < metrics(run, "random", "percept-fantom-questions")["repaired"]["overall"]["accuracy"] < 1
     # everybody is said to hear everything: wrong of the last two utterances of the garden
-    assert figures(run, "majority", "percept-fantom-perception")["repaired"]["overall"][
+    assert metrics(run, "majority", "percept-fantom-perception")["repaired"]["overall"][
         "perception_recall"
     ] == pytest.approx(2 / 3)
     shows_tables(run)
@@ -147,7 +147,7 @@ def shows_tables(run):
         # officially the accessible choice of 1-1-0 counts among choices
         assert (whole["all n"], whole["choice n"]) == (1, 2 if parse == "official" else 1)
         assert made[f"orders-{parse}"]().rows and made[f"reasons-{parse}"]().rows
-        assert f"scenarios-{parse}" in figures_of(document)
+        assert f"scenarios-{parse}" in plots_of(document)
     assert "correlations-repaired" in made and made["correlations-repaired"]().rows[0]["n"] == 2
 
 
@@ -212,6 +212,6 @@ def test_perceptom_asks_over_http(cast, copy, folder):
             run = worked_off(cast, copy, [asked], method="perceptom")
             value = 1.0 if name == "oracle" else 0.0
             for parse in ("official", "repaired"):
-                assert float(figures(run, name, "percept-fantom")[parse]["overall"]["all"]) == value
-                assert float(figures(run, name, "percept-fantom-true")[parse]["overall"]["all"]) == 1.0
+                assert float(metrics(run, name, "percept-fantom")[parse]["overall"]["all"]) == value
+                assert float(metrics(run, name, "percept-fantom-true")[parse]["overall"]["all"]) == 1.0
         assert wrong("omniscient", "answer") == {"1-0-0/belief0/choice", "1-1-0/belief0/choice"}

@@ -90,9 +90,9 @@ def test_what_is_left_out_costs_recall_alone(samples, mini, tmp_path):
         )
         for group, sample in by_set.items()
     }
-    figures = scored(mini, tmp_path, half)
-    assert figures["official"]["metrics"]["Overall"]["Utterance-level Acc. (Perc. Inf. Acc.)"] == 1.0
-    repaired = figures["repaired"]["metrics"]["Overall"]
+    metrics = scored(mini, tmp_path, half)
+    assert metrics["official"]["metrics"]["Overall"]["Utterance-level Acc. (Perc. Inf. Acc.)"] == 1.0
+    repaired = metrics["repaired"]["metrics"]["Overall"]
     assert repaired["perception_accuracy"] == 1.0 and 0.45 < repaired["perception_recall"] < 0.55
     assert repaired["perception_whole"] == 0.0
 

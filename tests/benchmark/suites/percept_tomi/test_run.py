@@ -48,13 +48,13 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     assert estimate(plan).total["calls"] == 3 * (4 + 16 + 16)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert run.job.state == "finished" and RunItem.objects.count() == 3 * 48
-    figures = {entrant["name"]: entrant for entrant in report_of(run)["entrants"]}
+    metrics = {entrant["name"]: entrant for entrant in report_of(run)["entrants"]}
     for group in GROUPS:
         share = "perception_recall" if group.endswith("perception") else "accuracy"
         for parse in ("official", "repaired"):
-            assert float(figures["tracker"][group][parse]["overall"][share]) == 1.0
+            assert float(metrics["tracker"][group][parse]["overall"][share]) == 1.0
     # the first container is right in every false belief, the second in every true one
-    facets = figures["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
+    facets = metrics["majority"]["percept-tomi"]["analyses"]["repaired"]["facets"]["scenario"]
     assert {name: one["value"] for name, one in facets.items()} == {"false belief": 1.0, "true belief": 0.0}
     client.force_login(cast.alice)
     report = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()

@@ -1,14 +1,16 @@
 from django.db import migrations
 
+HOLDERS = ("runreport", "sharedreport", "storyscores", "enteredrow")
+
 BEFORE = "fantom-star"
 
 
 def name_the_embedder(apps, schema_editor):
     """Frozen reports of FANToM had one metric group of ALL*; each embedder has its own now."""
-    for report in apps.get_model("benchmark", "SharedReport").objects.filter(figures__stages__has_key=BEFORE):
+    for report in apps.get_model("benchmark", "SharedReport").objects.filter(metrics__stages__has_key=BEFORE):
         if embedder := _embedder_of(report):
-            report.figures = _renamed(report.figures, f"{BEFORE}-{embedder}")
-            report.save(update_fields=["figures"])
+            report.metrics = _renamed(report.metrics, f"{BEFORE}-{embedder}")
+            report.save(update_fields=["metrics"])
 
 
 def _embedder_of(report):
@@ -28,4 +30,7 @@ def _renamed(value, name):
 class Migration(migrations.Migration):
     dependencies = [("benchmark", "0019_suite_names")]
 
-    operations = [migrations.RunPython(name_the_embedder, migrations.RunPython.noop)]
+    operations = [
+        *(migrations.RenameField(name, "figures", "metrics") for name in HOLDERS),
+        migrations.RunPython(name_the_embedder, migrations.RunPython.noop),
+    ]

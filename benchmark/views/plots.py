@@ -19,7 +19,7 @@ from benchmark.addresses import board_of, chosen_comparison, model_in
 from benchmark.services.across_reports import ACROSS
 from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
-from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, figures_of
+from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
 from benchmark.suites.guarding import SuiteFailed
 from core.made_by import made_by
 
@@ -28,41 +28,41 @@ THEMES = ("light", "dark")
 KEPT_SECONDS = 7 * 24 * 3600
 
 
-def run_figure(request: HttpRequest, slug: str, uid: str, figure: str, picture: str) -> HttpResponse:
+def run_plot(request: HttpRequest, slug: str, uid: str, plot: str, picture: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     document = run_document(access)
-    check_shown(pictures := figures_of(document), figure, document.get("withheld", 0))
-    return figure_response(request, pictures, figure, picture, f"{slug}-{uid}-{figure}")
+    check_shown(pictures := plots_of(document), plot, document.get("withheld", 0))
+    return plot_response(request, pictures, plot, picture, f"{slug}-{uid}-{plot}")
 
 
-def shared_figure(request: HttpRequest, slug: str, report: str, figure: str, picture: str) -> HttpResponse:
+def shared_plot(request: HttpRequest, slug: str, report: str, plot: str, picture: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
     if document["kind"] == ACROSS:
         pictures = pictures_across(document["rankings"], model_in(request.GET, document["rankings"]))
     else:
         compared = document["kind"] == "comparison"
-        pictures = {"two-models": comparison_picture(document["comparison"])} if compared else figures_of(document)
-    check_shown(pictures, figure, document.get("withheld", 0))
-    return figure_response(request, pictures, figure, picture, f"{slug}-{report}-{figure}")
+        pictures = {"two-models": comparison_picture(document["comparison"])} if compared else plots_of(document)
+    check_shown(pictures, plot, document.get("withheld", 0))
+    return plot_response(request, pictures, plot, picture, f"{slug}-{report}-{plot}")
 
 
-def leaderboard_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+def leaderboard_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     document = board_of(request.GET, results_access(request.user, slug))
-    check_shown(pictures := figures_of(document), figure, document["withheld"])
-    return figure_response(request, pictures, figure, picture, f"{slug}-leaderboard-{figure}")
+    check_shown(pictures := plots_of(document), plot, document["withheld"])
+    return plot_response(request, pictures, plot, picture, f"{slug}-leaderboard-{plot}")
 
 
-def comparison_figure(request: HttpRequest, slug: str, figure: str, picture: str) -> HttpResponse:
+def comparison_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
         comparison = chosen_comparison(request.GET, access)["comparison"]
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
     pictures = {"two-models": comparison_picture(comparison)}
-    return figure_response(request, pictures, figure, picture, f"{slug}-comparison-{figure}")
+    return plot_response(request, pictures, plot, picture, f"{slug}-comparison-{plot}")
 
 
-def figure_response(
+def plot_response(
     request: HttpRequest, pictures: Mapping[str, Picture], name: str, suffix: str, file: str
 ) -> HttpResponse:
     """Return the picture of that name in the format `suffix` and in the theme and width that the address asks for.
