@@ -104,6 +104,8 @@ def _database() -> dict:
         database["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}
         if not str(database["NAME"]).startswith((":memory:", "file:")):
             environment.private_file(Path(database["NAME"]))
+    elif database["ENGINE"].endswith("postgresql"):
+        database.setdefault("OPTIONS", {})["prepare_threshold"] = 2  # core/cursors.py
     return database
 
 

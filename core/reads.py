@@ -12,6 +12,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db import connection, models
 from django.db.models.query import get_related_populators
 
+from core.cursors import same_text_cursor
+
 Place = tuple[str, int | None]
 """The name of a value, and which item of it where it is a list."""
 Converters = dict[int, tuple[list[Callable[..., Any]], Any]]
@@ -36,7 +38,7 @@ class Read(Generic[Row]):
         written = self._written.get(shape)
         if written is None:
             written = self._written[shape] = _written(self._write, values)
-        with connection.cursor() as cursor:
+        with same_text_cursor() as cursor:
             cursor.execute(written.sql, list(_filled(written.parameters, values)))
             rows = cursor.fetchall()
         return [written.make(_converted(row, written.converters)) for row in rows]
