@@ -24,7 +24,7 @@ from annotation.services.agreement import (
     waiting_report,
 )
 from core.statistics import FEWEST
-from core.views.charts import PERCENT, PLAIN, dot_chart, no_intervals
+from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -120,17 +120,13 @@ def _with_figures(row: dict) -> dict:
     return row | {"figures": figures}
 
 
-def _points(rows: list[dict], name: str) -> list[dict]:
+def _points(rows: list[dict], name: str) -> list[Row]:
     return [
-        {
-            "label": row["dimension"].name,
-            "first": {
-                "value": row[name],
-                "interval": row["interval"][name],
-                "reason": row["reasons"].get(name, ""),
-            },
-            "n": f"{row['cells']:,} cells",
-        }
+        Row(
+            label=row["dimension"].name,
+            first={"value": row[name], "interval": row["interval"][name], "reason": row["reasons"].get(name, "")},
+            n=f"{row['cells']:,} cells",
+        )
         for row in rows
     ]
 

@@ -19,7 +19,7 @@ from annotation.models.user import name_on_pages
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
 from core.idempotency.forms import made_once
-from core.views.charts import PERCENT, SIGNED_POINTS, dot_chart, no_intervals
+from core.views.charts import PERCENT, SIGNED_POINTS, Row, dot_chart, no_intervals
 from workers.services.failures import reasons_of
 from workers.services.jobs import apply_action
 from workers.services.progress import progress_of_all
@@ -246,5 +246,5 @@ def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = Fal
     return estimate | {"shown": text(estimate["value"]) + unit, "interval_shown": interval}
 
 
-def _points(rows: list[dict], name: str) -> list[dict]:
-    return [{"label": row["name"], "first": row[name], "n": f"{row[name]['n']:,} votes"} for row in rows]
+def _points(rows: list[dict], name: str) -> list[Row]:
+    return [Row(label=row["name"], first=row[name], n=f"{row[name]['n']:,} votes") for row in rows]

@@ -30,7 +30,7 @@ from benchmark.suites.showing.entrants import measured
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
 from core.idempotency.forms import made_once
-from core.views.charts import dot_chart
+from core.views.charts import Row, dot_chart
 
 STORIES_A_PAGE = 25
 
@@ -127,18 +127,18 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
     """Return picture, table and downloads of a comparison, present or frozen."""
     shown = _as_pages_say(comparison)
     rows = [
-        {
-            "label": row["what"],
-            "first": {name: row.get(name) for name in ("value", "interval", "reason")},
-            "aside": _verdict(row),
-        }
+        Row(
+            label=row["what"],
+            first={name: row.get(name) for name in ("value", "interval", "reason")},
+            aside=_verdict(row),
+        )
         for row in shown["rows"]
     ]
     table = table_context("differences", difference_table(shown), href=href)
     unit = f"{comparison['first']} minus {comparison['second']} (points)"
     return {
         "comparison": comparison,
-        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm") | {"lead": table["lead"]},
+        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm", lead=table["lead"]),
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
         "plot": {

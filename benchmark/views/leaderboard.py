@@ -29,7 +29,7 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.views.across import across_url
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, evidence, items_url, table_context
-from core.views.charts import dot_chart
+from core.views.charts import DotChart, Row, dot_chart
 from workers.models import JobState
 
 
@@ -168,33 +168,31 @@ def _kept(request: HttpRequest) -> str:
     return urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value])
 
 
-def board_chart(
-    slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
-) -> dict[str, Any]:
+def board_chart(slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40) -> DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
     rows = [
-        {
-            "label": entrant["model"],
-            "first": row["repaired"],
-            "second": row["official"],
-            "bounds": row["bounds"],
-            "out": row["left_out"],
-            "aside": row["group"] or ("" if entrant["kind"] == "person" else "–"),
-            "href": items_url(slug, entrant["run"], **_behind(entrant, stage), split=split)
+        Row(
+            label=entrant["model"],
+            first=row["repaired"],
+            second=row["official"],
+            bounds=row["bounds"],
+            out=row["left_out"],
+            aside=row["group"] or ("" if entrant["kind"] == "person" else "–"),
+            href=items_url(slug, entrant["run"], **_behind(entrant, stage), split=split)
             if slug and entrant["entrant"]
             else "",
-        }
+        )
         for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], stage), strict=True)
     ]
-    chart = dot_chart(
+    return dot_chart(
         group_named(stage).score_title,
         rows,
         unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}",
         heads=("Repaired", "Official"),
         aside="Group",
+        lead=unlike_missing({stage: entrants}, titled=False),
     )
-    return chart | {"lead": unlike_missing({stage: entrants}, titled=False)}
 
 
 def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:

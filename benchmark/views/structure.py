@@ -36,7 +36,7 @@ from benchmark.suites.story_scores import PARSES
 from benchmark.views.plots import plot_response
 from benchmark.views.sections import files_of
 from benchmark.views.tables import table_context
-from core.views.charts import PLAIN, dot_chart
+from core.views.charts import PLAIN, DotChart, Row, dot_chart
 
 APART_A_PAGE = 25
 MOST_MODELS = 4
@@ -126,27 +126,27 @@ def _short(table: Table) -> Table:
     return replace(table, rows=[row for row in table.rows if row["model"] == ALL], notes=[note, *table.notes])
 
 
-def _answers_chart(association: Association) -> dict[str, Any]:
+def _answers_chart(association: Association) -> DotChart:
     rows = [
-        {"label": row["model"], "first": row["right"], "second": row["wrong"], "aside": row["difference"]}
+        Row(label=row["model"], first=row["right"], second=row["wrong"], aside=row["difference"])
         for row in answer_rows(association)
     ]
-    chart = dot_chart(
+    return dot_chart(
         "Right answers given right and wrong structure",
         rows,
         unit="Right answers (%), lines are 95 % intervals over stories",
         heads=("Right", "Wrong"),
         noun="structure",
         aside="Difference",
+        lead=all_told(association),
     )
-    return chart | {"lead": all_told(association)}
 
 
-def _related_chart(title: str, related: Sequence[Related]) -> dict[str, Any]:
+def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     """Draw the correlations of all models together, or of the only one."""
     model = next((of.model for of in related), "")
     rows = [
-        {"label": of.part, "first": dict(of.estimate), "n": f"{of.estimate['n']:,} answers"}
+        Row(label=of.part, first=dict(of.estimate), n=f"{of.estimate['n']:,} answers")
         for of in related
         if of.model == model
     ]

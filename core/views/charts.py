@@ -72,9 +72,92 @@ class Axis:
         return [round(step * at, 10) for at in range(first, floor(self.high / step + NOISE) + 1)]
 
 
+Estimate = Mapping[str, Any]
+"""{value, interval[, reason]}: a number or None, its two ends or None, and why it has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One row of a chart of dots. `first` and `second` are estimates as fractions, the second a hollow mark; `bounds`
+    (low, high) is a band, `out` the share that is missing, `n` says in words what the row rests on. `aside` stands in
+    the last column."""
+
+    label: str
+    first: Estimate | None = None
+    second: Estimate | None = None
+    bounds: Sequence[float] | None = None
+    out: float | None = None
+    aside: str | None = None
+    href: str = ""
+    n: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A value's place in per cent of the width, with those of its interval, `y` pixels below the middle."""
+
+    x: float
+    y: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A place and a width in per cent of the width."""
+
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """A row as it is drawn, and in words for those who do not see it."""
+
+    label: str
+    short: str
+    href: str
+    n: str
+    first: Dot | None
+    second: Dot | None
+    band: Band | None
+    texts: Sequence[str]
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DotChart:
+    """What `components/dot_chart.html` draws. `heads` are over the columns of text by their names, `zero` is the place
+    of nought where a line stands, `lacking` says why some have no interval, and `lead` are sentences above it."""
+
+    title: str
+    unit: str
+    noun: str
+    heads: Mapping[str, str]
+    ticks: Sequence[Tick]
+    zero: float | None
+    marks: Sequence[Mark]
+    lacking: str
+    lead: Sequence[str]
+
+    @property
+    def seconds(self) -> bool:
+        return any(mark.second for mark in self.marks)
+
+    @property
+    def bands(self) -> bool:
+        return any(mark.band for mark in self.marks)
+
+
 def dot_chart(
     title: str,
-    rows: Sequence[Mapping[str, Any]],
+    rows: Sequence[Row],
     *,
     unit: str = "",
     holds: Sequence[float] = (),
@@ -83,39 +166,36 @@ def dot_chart(
     heads: Sequence[str] = ("Value",),
     noun: str = "reading",
     aside: str = "",
-) -> dict[str, Any]:
+    lead: Sequence[str] = (),
+) -> DotChart:
     """Lay out a chart of dots.
 
-    Rows are {"label", "first", "second", "bounds", "out", "aside", "href", "n"}: figures {value, interval[, reason]} as
-    fractions, `second` as a hollow mark, `bounds` [low, high] as a band, `out` the share that is missing, `n` in words
-    what the row rests on. The scale holds all that is drawn and `holds`; with `zero` nought, where a line stands:
-    differences. `heads` are over the numbers, `noun` is what they are of, `aside` stands over the last column.
+    The scale holds all that is drawn and `holds`; with `zero` nought, where a line stands: differences. `heads` are
+    over the numbers, `noun` is what they are of, `aside` stands over the last column, `lead` above everything.
     """
-    edges = [edge for row in rows for name in ("first", "second") for edge in _edges(row.get(name))]
-    edges += [float(end) for row in rows for end in row.get("bounds") or ()]
+    edges = [edge for row in rows for estimate in (row.first, row.second) for edge in _edges(estimate)]
+    edges += [float(end) for row in rows for end in row.bounds or ()]
     axis = Axis.of([*edges, *holds, *([0.0] if zero else [])])
     columns = _columns(rows, heads, aside)
-    marks = [_mark(row, axis, notation, columns) for row in rows]
-    return {
-        "title": title,
-        "unit": unit,
-        "noun": noun,
-        "heads": columns,
-        "ticks": [{"x": axis.place(tick), "label": notation.tick(tick)} for tick in axis.ticks()],
-        "zero": axis.place(0) if zero else None,
-        "marks": marks,
-        "seconds": any("second" in mark for mark in marks),
-        "bands": any("band" in mark for mark in marks),
-        "lacking": _lacking(row[name] for row in rows for name in ("first", "second") if row.get(name)),
-    }
+    return DotChart(
+        title=title,
+        unit=unit,
+        noun=noun,
+        heads=columns,
+        ticks=[Tick(axis.place(tick), notation.tick(tick)) for tick in axis.ticks()],
+        zero=axis.place(0) if zero else None,
+        marks=[_mark(row, axis, notation, columns) for row in rows],
+        lacking=_lacking(estimate for row in rows for estimate in (row.first, row.second) if estimate),
+        lead=lead,
+    )
 
 
-def no_intervals(estimates: Iterable[Mapping[str, Any]]) -> str:
+def no_intervals(estimates: Iterable[Estimate]) -> str:
     """Return why some of these estimates have no interval, as a sentence; empty where all have one."""
     return f"No interval: {why}." if (why := _lacking(estimates)) else ""
 
 
-def _lacking(estimates: Iterable[Mapping[str, Any]]) -> str:
+def _lacking(estimates: Iterable[Estimate]) -> str:
     reasons = dict.fromkeys(
         estimate["reason"]
         for estimate in estimates
@@ -124,68 +204,78 @@ def _lacking(estimates: Iterable[Mapping[str, Any]]) -> str:
     return "; or ".join(reasons)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], heads: Sequence[str], aside: str) -> dict[str, str]:
+def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str, str]:
     """The columns of text beside the plot that any row has something for, and their heads."""
-    shown = dict(zip(("first", "second"), heads, strict=False)) | {"out": "Left out", "aside": aside}
-    return {
-        name: head for name, head in shown.items() if name == "first" or any(row.get(name) is not None for row in rows)
-    }
+    first, *others = zip(("first", "second"), heads, strict=False)
+    others += [("out", "Left out"), ("aside", aside)]
+    shown = [(name, head) for name, head in others if any(getattr(row, name) is not None for row in rows)]
+    return dict([first, *shown])
 
 
-def _edges(metric: Mapping[str, Any] | None) -> list[float]:
-    if not metric or metric["value"] is None:
+def _edges(estimate: Estimate | None) -> list[float]:
+    if not estimate or estimate["value"] is None:
         return []
-    return [float(metric["value"]), *(metric.get("interval") or ())]
+    return [float(estimate["value"]), *(estimate.get("interval") or ())]
 
 
-def _mark(row: Mapping[str, Any], axis: Axis, notation: Notation, columns: Mapping[str, str]) -> dict[str, Any]:
-    label = row["label"]
-    short = label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}"
-    mark: dict[str, Any] = {"label": label, "short": short, "href": row.get("href") or "", "n": row.get("n") or ""}
-    for name, shift in (("first", -4 if row.get("second") else 0), ("second", 4)):
-        metric = row.get(name)
-        if metric and metric["value"] is not None:
-            mark[name] = {"x": axis.place(metric["value"]), "y": shift} | _ends(metric.get("interval"), axis)
-    if ends := row.get("bounds"):
-        places = _ends(ends, axis)
-        mark["band"] = {"x": places["low"], "width": round(places["high"] - places["low"], 2)}
+def _mark(row: Row, axis: Axis, notation: Notation, columns: Mapping[str, str]) -> Mark:
+    label = row.label
     texts = {name: _text(row, name, notation) for name in columns}
-    return mark | {"texts": list(texts.values()), "told": _told(row, texts, columns, notation)}
+    return Mark(
+        label=label,
+        short=label if len(label) <= LONGEST else f"{label[: LONGEST // 2]}…{label[-LONGEST // 2 + 1 :]}",
+        href=row.href,
+        n=row.n,
+        first=_dot(row.first, axis, y=-4 if row.second else 0),
+        second=_dot(row.second, axis, y=4),
+        band=_band(row.bounds, axis),
+        texts=list(texts.values()),
+        told=_told(row, texts, columns, notation),
+    )
 
 
-def _ends(ends: Sequence[float] | None, axis: Axis) -> dict[str, float]:
-    return {"low": axis.place(ends[0]), "high": axis.place(ends[1])} if ends else {}
+def _dot(estimate: Estimate | None, axis: Axis, *, y: int) -> Dot | None:
+    if not estimate or estimate["value"] is None:
+        return None
+    return Dot(axis.place(estimate["value"]), y, *map(axis.place, estimate.get("interval") or ()))
 
 
-def _text(row: Mapping[str, Any], name: str, notation: Notation) -> str:
-    held = row.get(name)
+def _band(bounds: Sequence[float] | None, axis: Axis) -> Band | None:
+    if not bounds:
+        return None
+    low, high = map(axis.place, bounds)
+    return Band(low, round(high - low, 2))
+
+
+def _text(row: Row, name: str, notation: Notation) -> str:
     if name == "aside":
-        return held or ""
+        return row.aside or ""
     if name == "out":
-        return "–" if held is None else f"{100 * held:.0f} %"
-    return "–" if not held or held["value"] is None else notation.text(held["value"])
+        return "–" if row.out is None else f"{100 * row.out:.0f} %"
+    estimate = row.first if name == "first" else row.second
+    return "–" if not estimate or estimate["value"] is None else notation.text(estimate["value"])
 
 
-def _told(row: Mapping[str, Any], texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> str:
+def _told(row: Row, texts: Mapping[str, str], columns: Mapping[str, str], notation: Notation) -> str:
     """Put a row of the picture into words, for screen readers."""
     named = "second" in columns
     parts = [
-        (f"{columns[name].lower()} " if named else "") + _metric_told(row.get(name), notation)
-        for name in ("first", "second")
-        if name == "first" or row.get(name)
+        (f"{columns[name].lower()} " if named else "") + _estimate_told(estimate, notation)
+        for name, estimate in (("first", row.first), ("second", row.second))
+        if name == "first" or estimate
     ]
     if "out" in texts:
         parts.append(f"left out {texts['out']}")
-    if ends := row.get("bounds"):
-        parts.append("worst to best case {:z.1f} to {:z.1f}".format(*(100 * end for end in ends)))
+    if row.bounds:
+        parts.append("worst to best case {:z.1f} to {:z.1f}".format(*(100 * end for end in row.bounds)))
     if texts.get("aside"):
         parts.append(f"{columns['aside']} {texts['aside']}".strip())
-    return f"{row['label']}: {', '.join([*parts, *filter(None, [row.get('n')])])}"
+    return f"{row.label}: {', '.join([*parts, *filter(None, [row.n])])}"
 
 
-def _metric_told(metric: Mapping[str, Any] | None, notation: Notation) -> str:
-    if not metric or metric["value"] is None:
+def _estimate_told(estimate: Estimate | None, notation: Notation) -> str:
+    if not estimate or estimate["value"] is None:
         return "without a value"
-    ends = metric.get("interval")
-    why = " to ".join(map(notation.text, ends)) if ends else metric.get("reason")
-    return notation.text(metric["value"]) + (f" ({why})" if why else "")
+    ends = estimate.get("interval")
+    why = " to ".join(map(notation.text, ends)) if ends else estimate.get("reason")
+    return notation.text(estimate["value"]) + (f" ({why})" if why else "")

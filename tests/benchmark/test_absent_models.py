@@ -216,13 +216,13 @@ def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
 def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    leads = {stage["key"]: stage["chart"]["lead"] for stage in page.context["stages"]}
+    leads = {stage["key"]: stage["chart"].lead for stage in page.context["stages"]}
     assert all("Missing answers differ" in told[0] for told in leads.values())
     text = page.content.decode()
     assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")
     even = world.another("majority", "random", "omniscient", seed=5)
     page = client.get(f"{world.base}/runs/{even.uid}/report/")
-    assert all(not chart["lead"] for chart in page.context["charts"].values())
+    assert all(not chart.lead for chart in page.context["charts"].values())
     assert "Missing answers differ" not in page.content.decode()
     assert "Missing answers differ" not in to_csv(tables_of(document_of(even))["stage2"]()).decode()
 

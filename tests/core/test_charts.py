@@ -5,7 +5,7 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, dot_chart, no_intervals
+from core.views.charts import PERCENT, PLAIN, SIGNED_POINTS, Axis, Band, Dot, Row, dot_chart, no_intervals
 
 
 def metric(value: float | None, *ends: float, reason: str = "") -> dict:
@@ -44,25 +44,27 @@ def test_numbers_are_written_as_the_chart_says():
 
 def test_marks_stand_where_their_values_are_and_are_told_in_words():
     rows = [
-        {"label": "m", "first": metric(0.5, 0.4, 0.6), "second": metric(0.45, reason="few"), "bounds": [0.5, 0.6],
-         "out": 0.25, "aside": "ab"},
-        {"label": "n" * 40, "first": metric(None, reason="none")},
+        Row(
+            label="m", first=metric(0.5, 0.4, 0.6), second=metric(0.45, reason="few"), bounds=[0.5, 0.6], out=0.25,
+            aside="ab",
+        ),
+        Row(label="n" * 40, first=metric(None, reason="none")),
     ]  # fmt: skip
     chart = dot_chart("Score", rows, heads=("Repaired", "Official"), aside="Group")
-    first, second = chart["marks"]
-    assert first["first"] == {"x": 50, "y": -4, "low": 0, "high": 100} and first["second"] == {"x": 25, "y": 4}
-    assert first["band"] == {"x": 50, "width": 50}
-    assert first["texts"] == ["50.0", "45.0", "25 %", "ab"] and second["texts"] == ["–", "–", "–", ""]
-    assert first["told"] == (
+    first, second = chart.marks
+    assert first.first == Dot(50, -4, 0, 100) and first.second == Dot(25, 4) and first.band == Band(50, 50)
+    assert first.texts == ["50.0", "45.0", "25 %", "ab"] and second.texts == ["–", "–", "–", ""]
+    assert first.told == (
         "m: repaired 50.0 (40.0 to 60.0), official 45.0 (few), left out 25 %, worst to best case 50.0 to 60.0, Group ab"
     )
-    assert "first" not in second and "repaired without a value" in second["told"] and len(second["short"]) == 28
-    assert chart["lacking"] == "few" and no_intervals([rows[0]["second"]]) == "No interval: few."
+    assert second.first is None and "repaired without a value" in second.told and len(second.short) == 28
+    assert chart.seconds and chart.bands
+    assert chart.lacking == "few" and no_intervals([rows[0].second]) == "No interval: few."
 
 
 def test_a_page_scales_places_and_no_text():
     """Text in a drawing with a `viewBox` shrinks with it; here only per cent depend on the width."""
-    chart = dot_chart("Score", [{"label": "<b>", "first": metric(0.5, 0.4, 0.6), "n": "9 cells"}], zero=True)
+    chart = dot_chart("Score", [Row(label="<b>", first=metric(0.5, 0.4, 0.6), n="9 cells")], zero=True)
     page = render_to_string("components/dot_chart.html", {"chart": chart, "no": "interval"})
     assert "viewBox" not in page and "font-size" not in page and "&lt;b&gt;" in page and "<b>" not in page
     places = re.findall(r'\b(?:x1|x2|cx|x|width)="([^"]+)"', page)
