@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Left, TruncDate
 
 from workers.domain.pricing import Money
-from workers.models import Attempt, Call, CallState
+from workers.models import Attempt, Call
 
 BEGINNING = 100
 """Characters of an answer that a list shows."""
@@ -50,31 +51,39 @@ _SUMS = {
 }
 
 
-def spending(by: str) -> list[dict]:
-    """Return completed calls, tokens and dollars by endpoint, day or handler; days newest first, the others dearest
-    first."""
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a group of completed calls came to: how many, in US dollars, with how many of unknown price and how many of
+    estimated usage, and tokens, None where there are no calls."""
+
+    calls: int
+    total_cost: Decimal
+    unpriced: int
+    estimated: int
+    input: int | None
+    cached: int | None
+    output: int | None
+    group: Any = None
+
+    @property
+    def money(self) -> Money:
+        return Money(self.total_cost, self.unpriced)
+
+
+def spending(by: str) -> list[Spent]:
+    """Return completed calls by endpoint, day or handler; days newest first, the others dearest first."""
     calls = Call.objects.completed()
     if by == "day":
         days = calls.annotate(group=TruncDate("finished_at")).values("group").annotate(**_SUMS).order_by("-group")[:60]
-        return [with_money(row) for row in days]
+        return [Spent(**row) for row in days]
     column = {"endpoint": "endpoint__name", "handler": "handler"}[by]
-    rows = calls.values(column).annotate(**_SUMS).order_by("-total_cost", column)
-    return [with_money(row | {"group": row[column]}) for row in rows]
+    rows = calls.values(group=F(column)).annotate(**_SUMS).order_by("-total_cost", "group")
+    return [Spent(**row) for row in rows]
 
 
-def with_money(row: dict) -> dict:
-    """Add the sum of a row as `money`."""
-    return row | {"money": Money(row["total_cost"], row["unpriced"])}
-
-
-def totals() -> dict:
-    """Return the sums over the whole ledger: what was paid, and what may have been paid."""
-    paid = Call.objects.completed().aggregate(**_SUMS)
-    states = dict(Call.objects.order_by().values_list("state").annotate(Count("id")))
-    return with_money(paid) | {
-        "states": {state: states.get(state, 0) for state in CallState.values},
-        "lost": lost_answers(),
-    }
+def totals() -> Spent:
+    """Return the sums over all completed calls of the ledger."""
+    return Spent(**Call.objects.completed().aggregate(**_SUMS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,20 +158,29 @@ def _showable(value: Any) -> Any:
 @require_GET
 def spending(request: HttpRequest) -> HttpResponse:
     by = request.GET.get("by") if request.GET.get("by") in GROUPINGS else "endpoint"
-    rows = [row | _group(by, row["group"]) for row in service.spending("handler" if by == "purpose" else by)]
-    most = max((row["total_cost"] or 0 for row in rows), default=0)
+    groups = service.spending("handler" if by == "purpose" else by)
     context = {
         "by": by,
         "by_name": GROUPINGS[by],
         "tabs": GROUPINGS.items(),
-        "rows": rows,
-        "most": most,
+        "rows": [_row(by, spent) for spent in groups],
+        "most": max((spent.total_cost for spent in groups), default=0),
         "totals": service.totals(),
+        "lost": service.lost_answers(),
     }
     return render(request, "workers/spending.html", context)
 
 
-def _group(by: str, group) -> dict[str, str]:
-    """Return the name of a row, and the address of its calls."""
+@dataclass(frozen=True, slots=True)
+class SpendingRow:
+    """A group of calls by its name, with the address of its calls; empty where it has none."""
+
+    name: str
+    href: str
+    spent: service.Spent
+
+
+def _row(by: str, spent: service.Spent) -> SpendingRow:
+    group = spent.group
     name = f"{group:%Y-%m-%d}" if by == "day" and group else str(group or "")
-    return {"name": name or "–", "href": f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else ""}
+    return SpendingRow(name or "–", f"{reverse('workers:ledger')}?{urlencode({by: name})}" if name else "", spent)
