@@ -13,6 +13,7 @@ from annotation.models.belief_table import (
     Remark,
     TableKind,
 )
+from annotation.models.counts import AnnotatorCounts, ChangedProposition, ChangedTable, StoryCounts
 from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
@@ -24,6 +25,7 @@ from annotation.models.user import User
 from annotation.models.vote import Vote, VoteEvent
 
 __all__ = [
+    "AnnotatorCounts",
     "ApiToken",
     "AppendOnly",
     "Assignment",
@@ -31,6 +33,8 @@ __all__ = [
     "BeliefTable",
     "Category",
     "CellComment",
+    "ChangedProposition",
+    "ChangedTable",
     "DraftEvent",
     "DraftRow",
     "ErrorTag",
@@ -54,6 +58,7 @@ __all__ = [
     "Scope",
     "Split",
     "Story",
+    "StoryCounts",
     "Suggestion",
     "TableKind",
     "User",

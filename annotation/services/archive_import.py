@@ -28,6 +28,7 @@ from annotation.services.archive_reading import checked, lines_of
 from annotation.services.archive_rows import NAMED, NUMBERED, TABLES, Section
 from annotation.services.archive_values import Here
 from annotation.services.corpus_import import SLUG
+from annotation.services.counts import refresh
 from annotation.services.gold import archived_gold
 from annotation.services.imported_annotators import make_imported
 from annotation.services.schemas import SchemaRefused, is_here, take_schema
@@ -157,6 +158,7 @@ class _Import:
             if self.project is not None:
                 discard_project(self.project)
             raise
+        refresh(self.project)
         return {name: counts[name] for name in SECTIONS}
 
     def _open(self, by: User | None, counts: dict[str, int], digest: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.domain.archive_format import BadArchive
-from annotation.models import Project, User
+from annotation.models import AnnotatorCounts, Project, StoryCounts, User
 from annotation.services.archive_rows import TABLES
+from annotation.services.counts import forget_deleted
 from annotation.services.short_writes import ShortWrites
 
 
@@ -34,10 +35,13 @@ def left_over(slug: str) -> BadArchive:
 def discard_project(project: Project) -> None:
     """Delete a project that was never opened, in short transactions."""
     writes = ShortWrites()
+    for kept in (AnnotatorCounts, StoryCounts):
+        kept.objects.filter(story__project=project).delete()
     for section in reversed(TABLES):
         if section.model is Project:
             _discard(writes, User, User.objects.filter(imported_into=project))
         _discard(writes, section.model, section.rows(project))
+    forget_deleted()
 
 
 def _discard(writes: ShortWrites, model: type[models.Model], rows: models.QuerySet) -> None:

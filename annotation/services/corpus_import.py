@@ -17,6 +17,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
 from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
+from annotation.services.counts import refresh
 from annotation.services.new_stories import NewStories
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
@@ -155,6 +156,8 @@ class _Import:
             with opener() as handle:
                 self._file(handle, name)
             progress(f"{name}: {self.result.stories} stories so far")
+        if self.project is not None:
+            refresh(self.project)
         return self.result
 
     def _file(self, handle: BinaryIO, name: str) -> None:

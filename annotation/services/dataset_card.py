@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Sum
+from django.db.models.functions import Coalesce
 
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import version_shown
-from annotation.models import Guideline, Project, Vote
+from annotation.models import AnnotatorCounts, Guideline, Project
 from annotation.services.agreement import agreement_report
-from annotation.services.gold_export import unsettled_cells
+from annotation.services.progress import Progress
 
 _SECTIONS = {
     "licence": "Licence",
@@ -73,16 +74,19 @@ class Facts:
 
 
 def facts_of(project: Project, *, stories: int, propositions: int) -> Facts:
-    votes = Vote.objects.cast().filter(proposition__table__story__project=project, proposition__removed_at__isnull=True)
-    figures = votes.aggregate(
-        votes=Count("id"), annotators=Count("annotator", distinct=True), first=Min("changed_at"), last=Max("changed_at")
+    totals = Progress(project).totals()
+    figures = AnnotatorCounts.objects.filter(story__project=project).aggregate(
+        votes=Coalesce(Sum("cells"), 0),
+        annotators=Count("annotator", distinct=True),
+        first=Min("first"),
+        last=Max("last"),
     )
     return Facts(
         project=project,
         schema=project.schema,
         stories=stories,
         propositions=propositions,
-        unsettled=unsettled_cells(project),
+        unsettled=totals.unlabelled,
         agreement=agreement_report(project=project),
         **figures,
     )

@@ -13,7 +13,7 @@ from django.db.models import OuterRef, Subquery
 from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import RECORD_FIELDS, belief_of, record_of
 from annotation.domain.spreadsheet import Echo, defused
-from annotation.models import GoldLabel, Method, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
+from annotation.models import GoldLabel, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
@@ -87,23 +87,6 @@ def export_lines(
 
 def line_of(record: dict) -> str:
     return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def unsettled_cells(project: Project) -> int:
-    """Return how many cells have no label in an export."""
-    dimensions = len(project.schema.dimensions)
-    settled = GoldLabel.objects.filter(
-        proposition__table__story__project=project, proposition__removed_at__isnull=True
-    ).values_list("proposition_id", "dimension", "method")
-    methods = {(proposition, dimension): method for proposition, dimension, method in settled}
-    missing = 0
-    live = Proposition.objects.live_gold().filter(table__story__project=project)
-    for pk, imported in live.values_list("id", "imported_labels"):
-        with_gold = [key for key in project.schema.keys if (pk, key) in methods]
-        opened = sum(methods[pk, key] == Method.OPEN for key in with_gold)
-        fallback = sum(bool(value) for key, value in (imported or {}).items() if key not in with_gold)
-        missing += opened + dimensions - len(with_gold) - min(fallback, dimensions - len(with_gold))
-    return missing
 
 
 def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:

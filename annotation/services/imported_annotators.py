@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.contrib.auth.hashers import make_password
-from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Assignment, Project, User
 from annotation.models.user import IMPORTED_SUFFIX, imported_username
@@ -83,9 +82,3 @@ def make_imported(display_names: Mapping[str, str], project: Project, *, slug: s
     ]
     annotators = User.objects.bulk_create(unsaved, batch_size=500)
     return {name: user.pk for name, user in zip(display_names, annotators, strict=True)}
-
-
-def imported_annotators_of(project: Project) -> QuerySet[User]:
-    """Return the imported annotators by name; `cast` is how many of their votes stand."""
-    standing = Count("votes", filter=~Q(votes__label=""))
-    return User.objects.filter(imported_into=project).annotate(cast=standing).order_by("username")

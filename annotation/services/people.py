@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections import Counter, defaultdict
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Count
 
-from annotation.models import Assignment, Invitation, Membership, Project, Proposition, Role, User, Vote
+from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.assignments import release
+from annotation.services.progress import Progress
 
 
 class PeopleError(ValueError):
@@ -172,44 +170,12 @@ def remove_member(*, by: User, membership: Membership, now: datetime, release_un
         audit.record(by=by, project=membership.project, action="membership.removed", target=membership.user.username)
     if not deleted or not release_unfinished:
         return 0
-    assignments = assignments_by_member(membership.project).get(membership.user_id, MemberAssignments()).unfinished
-    for assignment in Assignment.objects.select_related("story__project", "annotator").filter(pk__in=assignments):
+    assignments = list(
+        Progress(membership.project).unfinished(membership.user_id).select_related("story__project", "annotator")
+    )
+    for assignment in assignments:
         release(by=by, assignment=assignment, now=now)
     return len(assignments)
-
-
-@dataclass(frozen=True, slots=True)
-class MemberAssignments:
-    """How many assignments a person holds, and which of them (ids) are at stories that they have not finished."""
-
-    count: int = 0
-    unfinished: tuple[int, ...] = ()
-
-
-def assignments_by_member(project: Project) -> dict[int, MemberAssignments]:
-    """Return annotator id → assignments, in a constant number of statements. A story without a table counts as
-    unfinished."""
-    dimensions = len(project.schema.dimensions)
-    live = Proposition.objects.live_gold().filter(table__story__project=project)
-    propositions = dict(live.order_by().values_list("table__story").annotate(Count("id")))
-    votes = Vote.objects.cast().filter(proposition__in=live)
-    cast = Counter(
-        {
-            tuple(place): count
-            for *place, count in votes.order_by()
-            .values_list("annotator", "proposition__table__story")
-            .annotate(Count("id"))
-        }
-    )
-    assignments: dict[int, list[tuple[int, bool]]] = defaultdict(list)
-    active = Assignment.objects.active().filter(story__project=project)
-    for pk, annotator, story in active.values_list("id", "annotator_id", "story_id"):
-        done = story in propositions and cast[annotator, story] >= propositions[story] * dimensions
-        assignments[annotator].append((pk, done))
-    return {
-        annotator: MemberAssignments(len(pairs), tuple(pk for pk, done in pairs if not done))
-        for annotator, pairs in assignments.items()
-    }
 
 
 def _keep_an_admin(membership: Membership, role: Role | None) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, OuterRef, Q
 
 from annotation.domain.resolution import Outcome, resolve
 from annotation.domain.schema import Schema
@@ -121,24 +120,6 @@ def _standing(propositions: list[int]) -> tuple[dict, dict]:
     for pk, key, label in cast.values_list("proposition_id", "dimension", "label"):
         votes[pk, key].append(label)
     return methods, votes
-
-
-def imported_cells(project: Project, *, voted_too: bool) -> dict[str, int]:
-    """Return category → cells without gold that have the label of their imported record: an export writes those.
-
-    Without `voted_too` only the cells on which nobody has voted yet count. One statement.
-    """
-    counts = {}
-    for key in project.schema.keys:
-        this_cell = {"proposition": OuterRef("pk"), "dimension": key}
-        exported = Q(imported_labels__has_key=key) & ~Q(**{f"imported_labels__{key}": ""})
-        exported &= ~Exists(GoldLabel.objects.filter(**this_cell))
-        if not voted_too:
-            exported &= ~Exists(Vote.objects.cast().filter(**this_cell))
-        counts[f"in_{key}"] = Count("id", filter=exported)
-    rows = Proposition.objects.live_gold().filter(table__story__project=project, imported_labels__isnull=False)
-    by_category = rows.order_by().values("table__story__category__name").annotate(**counts)
-    return {row["table__story__category__name"]: sum(row[name] for name in counts) for row in by_category}
 
 
 @transaction.atomic

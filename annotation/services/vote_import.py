@@ -20,6 +20,7 @@ from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Project, Proposition, User
 from annotation.services import audit
+from annotation.services.counts import refresh
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
@@ -90,6 +91,7 @@ def import_votes(
             _count(Batch(project, part, stored_votes(part), now, rehearsal=rehearsal), file, result)
     else:
         _write(by, project, annotators, placed, file, now, result)
+        refresh(project)
     result.problems.sort(key=lambda problem: problem.line)
     return result
 

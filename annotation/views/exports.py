@@ -19,8 +19,8 @@ from annotation.forms.exports import ArchiveForm
 from annotation.models import Project, Role
 from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
-from annotation.services.gold_export import export_lines, unsettled_cells
-from annotation.services.projects import imported_cells
+from annotation.services.gold_export import export_lines
+from annotation.services.progress import Progress
 
 
 def export(request: HttpRequest, slug: str) -> HttpResponse:
@@ -29,9 +29,10 @@ def export(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: HttpRequest, access: ProjectAccess, form: ArchiveForm) -> HttpResponse:
+    totals = Progress(access.project).totals()
     context = {
-        "unsettled": unsettled_cells(access.project),
-        "imported": sum(imported_cells(access.project, voted_too=True).values()),
+        "unsettled": totals.unlabelled,
+        "imported": totals.imported,
         "form": form,
         "formats": {"gold": GOLD.key, "votes": VOTES.key, "data_set": DATA_SET.key},
     }

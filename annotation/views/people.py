@@ -12,7 +12,7 @@ from annotation.access import ProjectAccess, project_access
 from annotation.forms.people import InviteForm, RoleForm
 from annotation.models import Membership, Role
 from annotation.services import people as service
-from annotation.services.imported_annotators import imported_annotators_of
+from annotation.services.progress import AssignmentTotals, Progress, imported_annotators_of
 from core.idempotency.forms import made_once, secret_for
 
 
@@ -22,12 +22,11 @@ def people(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         link = _invited(request, access, form)
         form = InviteForm()
-    assignments = service.assignments_by_member(access.project)
+    assignments = Progress(access.project).assignments()
     members = access.project.memberships.select_related("user")
     context = {
         "members": [
-            {"membership": row, "assignments": assignments.get(row.user_id, service.MemberAssignments())}
-            for row in members
+            {"membership": row, "assignments": assignments.get(row.user_id, AssignmentTotals())} for row in members
         ],
         "invitations": access.project.invitations.select_related("created_by", "accepted_by")[:50],
         "imported": imported_annotators_of(access.project),

@@ -16,8 +16,9 @@ from markdown_it import MarkdownIt
 from annotation.access import project_access
 from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
-from annotation.models import Guideline, Membership, Project, Role, progress
+from annotation.models import Guideline, Membership, Project, Role
 from annotation.services import projects as service
+from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
 
 MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -52,16 +53,11 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not access.at_least(Role.EXPERT):
         return redirect("annotation:work", slug)
-    dimensions = len(access.project.schema.dimensions)
-    imported = service.imported_cells(access.project, voted_too=False)
+    progress = Progress(access.project)
     context = {
-        "progress": progress.of_project(access.project, dimensions),
-        "imported": sum(imported.values()),
-        "categories": [
-            {**row, "cells": row["proposition_count"] * dimensions, "imported": imported.get(row["name"], 0)}
-            for row in progress.by_category(access.project)
-        ],
-        "annotators": progress.of_annotators(access.project, dimensions),
+        "progress": progress.totals(),
+        "categories": progress.by_category(),
+        "annotators": progress.of_annotators(),
     }
     return render(request, "annotation/projects/project.html", access.context | context)
 

@@ -11,7 +11,8 @@ from django.utils import timezone
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import GoldLabel, Proposition, Vote
 from annotation.services.corpus_import import import_corpus
-from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, unsettled_cells, vote_lines
+from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, vote_lines
+from annotation.services.progress import Progress
 from annotation.services.vote_import import import_votes
 
 
@@ -43,7 +44,7 @@ def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_stor
     labels = record["beliefs"][0]["labels"]
     assert tuple(labels) == DEFAULT_SCHEMA.keys
     assert (labels["order"], labels["truth_status"], labels["context"]) == ("1", "", "imported")
-    assert unsettled_cells(cast.project) == 1
+    assert Progress(cast.project).totals().unlabelled == 1
     assert list(gold_records(cast.project, complete_only=True)) == []
 
 

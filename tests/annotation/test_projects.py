@@ -12,6 +12,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import AuditEvent, GoldLabel, Project, Proposition
 from annotation.services import audit
 from annotation.services import projects as service
+from annotation.services.progress import Progress
 
 
 def url(name: str) -> str:
@@ -160,16 +161,16 @@ def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, 
     Proposition.objects.filter(pk=second.pk).update(imported_labels={**labels, "order": ""})
     bob, bea, ben = seat(story)
     size = len(DEFAULT_SCHEMA.keys)
-    assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 1}
+    assert Progress(cast.project).totals().unvoted == 2 * size - 1
     cast_vote(bob, first, "order", "0")  # one vote: no longer untouched, but the export still has the imported label
-    assert service.imported_cells(cast.project, voted_too=False) == {"False Belief Task": 2 * size - 2}
-    assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 1}
+    totals = Progress(cast.project).totals()
+    assert (totals.unvoted, totals.imported) == (2 * size - 2, 2 * size - 1)
     page = admin.get(url("project")).content.decode()
     assert f"{2 * size - 2} imported</span>" in page
     assert f'aria-label="All stories: 0 of {2 * size}"' in page
     for one in (bea, ben):
         cast_vote(one, first, "order", "0")
-    assert service.imported_cells(cast.project, voted_too=True) == {"False Belief Task": 2 * size - 2}
+    assert Progress(cast.project).totals().imported == 2 * size - 2
     assert f"{2 * size - 2} labels are the imported ones" in admin.get(url("export")).content.decode()
 
 

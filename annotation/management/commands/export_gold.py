@@ -7,9 +7,10 @@ from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
 from annotation.management.commands._importing import counted
 from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import JsonCommand
-from annotation.models import Proposition, TableKind
+from annotation.models import TableKind
 from annotation.services.croissant import FILES, write_croissant
-from annotation.services.gold_export import gold_records, line_of, unsettled_cells, vote_lines
+from annotation.services.gold_export import gold_records, line_of, vote_lines
+from annotation.services.progress import Progress
 
 
 class Command(JsonCommand):
@@ -24,6 +25,7 @@ class Command(JsonCommand):
 
     def work(self, **options) -> dict:
         project, path = self.project(options["project"]), options["output"]
+        totals = Progress(project).totals()
         if options["format"] == DATA_SET.key:
             with folder_output(path, names=FILES, mark="croissant.json") as folder:
                 counts = write_croissant(project, folder, site_url=settings.SITE_URL, now=timezone.now())
@@ -32,12 +34,10 @@ class Command(JsonCommand):
             _write(path, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
         else:
             _write(path, vote_lines(project, pseudonyms=options["pseudonyms"]))
-            counts = {
-                "stories": project.stories.filter(tables__kind=TableKind.GOLD).count(),
-                "propositions": Proposition.objects.live_gold().filter(table__story__project=project).count(),
-            }
-        if missing := unsettled_cells(project):
-            self.note(f"{counted(missing, 'cell')} without a settled label.")
+            stories = project.stories.filter(tables__kind=TableKind.GOLD).count()
+            counts = {"stories": stories, "propositions": totals.propositions}
+        if totals.unlabelled:
+            self.note(f"{counted(totals.unlabelled, 'cell')} without a settled label.")
         return {"format": options["format"], "path": str(path), **counts}
 
 

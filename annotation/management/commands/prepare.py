@@ -11,6 +11,8 @@ from django.core.checks import Tags
 from django.core.management import call_command
 
 from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from annotation.services.counts import refresh
 
 MARK = ".collected"
 """In STATIC_ROOT: of which files it was made."""
@@ -34,6 +36,8 @@ class Command(JsonCommand):
         output, collected = StringIO(), collect_static()
         if options["sample"]:
             call_command("load_sample", once=True, stdout=output)
+        for project in Project.objects.all():
+            refresh(project)
         return {"static_files_collected": collected, "sample": output.getvalue().strip()}
 
     def say(self, result: dict) -> None:

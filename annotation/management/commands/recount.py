@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from django.core.management.base import CommandError
+
+from annotation.management.commands._importing import counted
+from annotation.management.json_command import JsonCommand
+from annotation.models import Project
+from annotation.services.counts import differences, forget_deleted, recount
+
+
+class Command(JsonCommand):
+    help = "Counts cells, gold and votes of every story anew; with --check it only compares them with what is kept."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", metavar="SLUG", help="one project; else all")
+        parser.add_argument("--check", action="store_true", help="change nothing, and fail where a count is wrong")
+
+    def work(self, **options) -> dict:
+        projects = [self.project(options["project"])] if options["project"] else list(Project.objects.order_by("slug"))
+        if not options["check"]:
+            forget_deleted()
+            return {"stories": sum(map(recount, projects))}
+        wrong = [(project.slug, *difference) for project in projects for difference in differences(project)]
+        for slug, number, what in wrong:
+            self.note(f"{slug}, story {number}: {what}")
+        if wrong:
+            stories = counted(len(wrong), "story", "stories")
+            raise CommandError(f"{stories} with wrong counts; manage.py recount counts anew.")
+        return {"stories": sum(project.stories.count() for project in projects), "wrong": 0}
+
+    def say(self, result: dict) -> None:
+        right = ": all counts are right" if "wrong" in result else " counted anew"
+        self.stdout.write(f"{counted(result['stories'], 'story', 'stories')}{right}.")

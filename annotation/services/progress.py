@@ -1,0 +1,151 @@
+"""Progress of a project, from the counts that are kept of its stories: a constant number of statements, whatever the
+size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce
+
+from annotation.models import AnnotatorCounts, Assignment, Project, StoryCounts, User
+from annotation.services.counts import refresh
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts of a project. Of its `cells` those from `open` to `adjudicated` have gold, and `disturbed` ones a decision
+    whose votes changed since. `imported` ones have the label of their imported record and no gold, of which `unvoted`
+    have no vote either."""
+
+    stories: int
+    propositions: int
+    cells: int
+    open: int
+    unanimous: int
+    majority: int
+    adjudicated: int
+    disturbed: int
+    imported: int
+    unvoted: int
+
+    @property
+    def settled(self) -> int:
+        return self.unanimous + self.majority + self.adjudicated
+
+    @property
+    def unlabelled(self) -> int:
+        """How many cells have no label in an export."""
+        return self.cells - self.settled - self.imported
+
+
+class CategoryTotals(TypedDict):
+    """Counts of one category."""
+
+    name: str
+    stories: int
+    propositions: int
+    cells: int
+    settled: int
+    unvoted: int
+
+
+class AnnotatorTotals(TypedDict):
+    """How many cells an annotator is to label, in how many stories, and how many they have labelled."""
+
+    name: str
+    stories: int
+    cells: int
+    cast: int
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentTotals:
+    """How many stories are assigned to an annotator, and how many of them are not finished."""
+
+    count: int = 0
+    unfinished: int = 0
+
+
+class Progress:
+    """The counts of a project as they are at this moment: making it counts anew what changed."""
+
+    def __init__(self, project: Project) -> None:
+        refresh(project)
+        self.project = project
+        self._dimensions = len(project.schema.dimensions)
+        self._counts = StoryCounts.objects.filter(story__project=project)
+
+    def totals(self) -> Totals:
+        names = ("propositions", "open", "unanimous", "majority", "adjudicated", "disturbed", "imported", "unvoted")
+        sums = self._counts.aggregate(stories=Count("story"), **{name: Coalesce(Sum(name), 0) for name in names})
+        return Totals(cells=sums["propositions"] * self._dimensions, **sums)
+
+    def by_category(self) -> list[CategoryTotals]:
+        """Return the counts of each category that the project has, by name."""
+        settled = Sum("stories__counts__unanimous") + Sum("stories__counts__majority")
+        rows = self.project.categories.annotate(
+            n=Count("stories"),
+            propositions=Coalesce(Sum("stories__counts__propositions"), 0),
+            settled=Coalesce(settled + Sum("stories__counts__adjudicated"), 0),
+            unvoted=Coalesce(Sum("stories__counts__unvoted"), 0),
+        )
+        return [
+            {
+                "name": name,
+                "stories": stories,
+                "propositions": propositions,
+                "cells": propositions * self._dimensions,
+                "settled": done,
+                "unvoted": unvoted,
+            }
+            for name, stories, propositions, done, unvoted in rows.values_list(
+                "name", "n", "propositions", "settled", "unvoted"
+            )
+        ]
+
+    def of_annotators(self) -> list[AnnotatorTotals]:
+        """Return the counts of each annotator with an assignment, by user name."""
+        assignments = Assignment.objects.active().filter(story__project=self.project).order_by()
+        rows = assignments.values_list("annotator").annotate(Count("id"), Sum("story__counts__propositions"))
+        assigned = {annotator: (stories, propositions or 0) for annotator, stories, propositions in rows}
+        counts = AnnotatorCounts.objects.filter(story__project=self.project, annotator__in=assigned).order_by()
+        cast = dict(counts.values_list("annotator").annotate(Sum("cells")))
+        people = User.objects.filter(pk__in=assigned).order_by("username")
+        return [
+            {
+                "name": display_name or username,
+                "stories": assigned[pk][0],
+                "cells": assigned[pk][1] * self._dimensions,
+                "cast": cast.get(pk, 0),
+            }
+            for pk, username, display_name in people.values_list("id", "username", "display_name")
+        ]
+
+    def assignments(self) -> dict[int, AssignmentTotals]:
+        """Return by annotator id how many stories are assigned to each."""
+        rows = Assignment.objects.active().filter(story__project=self.project).order_by()
+        unfinished = Count("id", filter=~Exists(self._finished()))
+        totals = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)
+        return {row["annotator"]: AssignmentTotals(row["count"], row["unfinished"]) for row in totals}
+
+    def unfinished(self, annotator: int) -> QuerySet[Assignment]:
+        """Return the assignments at stories that the annotator has not finished; one without a table is not."""
+        rows = Assignment.objects.active().filter(story__project=self.project, annotator=annotator)
+        return rows.filter(~Exists(self._finished()))
+
+    def _finished(self) -> QuerySet[AnnotatorCounts]:
+        """Return the counts by which the assignment of the outer query is finished."""
+        return AnnotatorCounts.objects.filter(
+            Q(cells__gte=OuterRef("story__counts__propositions") * self._dimensions),
+            story=OuterRef("story"),
+            annotator=OuterRef("annotator"),
+            story__counts__propositions__gt=0,
+        )
+
+
+def imported_annotators_of(project: Project) -> QuerySet[User]:
+    """Return the imported annotators by name; `cast` is how many of their votes stand. As of the last refresh."""
+    cast = Coalesce(Sum("vote_counts__cells"), 0)
+    return User.objects.filter(imported_into=project).annotate(cast=cast).order_by("username")

@@ -1,0 +1,263 @@
+"""How pages, imports and exports grow with a project: `python bench/growing.py FOLDER [--times 1 5]
+[--only pages|files] [--imports]`.
+
+FOLDER gets an installation on SQLite for each size: a corpus of the size of OmniToM (bench/make_corpus.py), imported by
+the product, and from that the larger ones, its stories as often again, copied in the database. Those that are there are
+measured again; remove FOLDER after a change of the tables. Prints one table. Of a page it has seconds of server time at
+the first look of a process, at the third, and after somebody changed one vote; of a command seconds and the most memory
+that it held. `--imports` also imports the votes of each size into an installation of its own, which takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from make_corpus import STORIES, make
+
+ROOT = Path(__file__).resolve().parent.parent
+SLUG = "whole"
+DATABASE = "credence.sqlite3"
+CLONED = ("Story", "BeliefTable", "Proposition", "Assignment", "Vote", "VoteEvent", "GoldLabel", "GoldEvent")
+"""Models whose rows are copied, those that others point at first."""
+_UNUSED = "01lo"
+"""Characters that no uid has (core/ids.py): one for each copy, so that five times is the most."""
+PAGES = {
+    "overview": "project", "people": "people", "export": "export", "agreement": "agreement", "stories": "stories",
+    "adjudication": "adjudication", "assignments": "assignments", "work": "work",
+}  # fmt: skip
+EXPORTS = {"gold": "omnitom", "long CSV": "long-csv", "Croissant": "croissant"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--times", type=int, nargs="+", default=[1, 5], choices=range(1, 6))
+    parser.add_argument("--only", choices=["pages", "files"])
+    parser.add_argument("--imports", action="store_true", help="also import the votes of each size anew")
+    parser.add_argument("--measure-pages", action="store_true", help=argparse.SUPPRESS)  # the process that it starts
+    options = parser.parse_args()
+    if options.measure_pages:
+        print(json.dumps(dict(_pages())))
+        return
+    columns = {times: _measured(options, times) for times in options.times}
+    print("| what |", " | ".join(f"{times}×" for times in columns), "|")
+    print("|---" * (len(columns) + 1) + "|")
+    for name in dict.fromkeys(name for rows in columns.values() for name in rows):
+        print(f"| {name} |", " | ".join(rows.get(name, "") for rows in columns.values()), "|")
+
+
+def _measured(options: argparse.Namespace, times: int) -> dict[str, str]:
+    var = _installation(options.folder, times)
+    rows = {"database, MB": f"{(var / DATABASE).stat().st_size / 1e6:.0f}"}
+    if options.only != "files":
+        command = [sys.executable, __file__, str(options.folder), "--measure-pages"]
+        pages = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=_environment(var)).stdout
+        for name, page in json.loads(pages.splitlines()[-1]).items():
+            seconds = "; ".join(f"{value:.3f}" for value in page["seconds"])
+            rows[f"{name}: s at the first look; again; after a vote (statements)"] = f"{seconds} ({page['statements']})"
+    if options.only != "pages":
+        for name, key in EXPORTS.items():
+            with tempfile.TemporaryDirectory() as scratch:
+                output = Path(scratch) / "out"
+                took = _timed(var, "export_gold", "--project", SLUG, "--format", key, "--output", output)
+            rows[f"export, {name}: s (MB)"] = took
+    if options.imports:
+        rows |= _imports(options.folder, times)
+    return rows
+
+
+def _imports(folder: Path, times: int) -> dict[str, str]:
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        var = Path(scratch)
+        corpus = var / "corpus"
+        _enlarge(folder / "corpus", corpus, times)
+        _manage(var, "prepare")
+        stories = _timed(var, "import_corpus", "omnitom", corpus / "stories.jsonl", "--project", SLUG)
+        votes = _timed(var, "import_votes", corpus / "votes.csv", "--project", SLUG)
+        return {"import_corpus: s (MB)": stories, "import_votes: s (MB)": votes}
+
+
+def _enlarge(corpus: Path, out: Path, times: int) -> None:
+    """Write the corpus so many times into `out`, the stories of each time with numbers of their own."""
+    out.mkdir()
+    with (out / "stories.jsonl").open("w") as stories:
+        for time_ in range(times):
+            for line in (corpus / "stories.jsonl").read_text("utf-8").splitlines():
+                record = json.loads(line)
+                stories.write(json.dumps(record | {"story_id": record["story_id"] + time_ * STORIES}) + "\n")
+    with (out / "votes.csv").open("w", newline="") as votes:
+        writer = csv.writer(votes)
+        for time_ in range(times):
+            with (corpus / "votes.csv").open(newline="") as handle:
+                reader = csv.reader(handle)
+                head = next(reader)
+                if not time_:
+                    writer.writerow(head)
+                writer.writerows([str(int(number) + time_ * STORIES), *cells] for number, *cells in reader)
+
+
+def _installation(folder: Path, times: int) -> Path:
+    """Return the data folder of an installation with the corpus so many times; it is made where it is not there."""
+    var = folder / str(times)
+    if not (var / DATABASE).exists():
+        working = folder / f"{times}-working"
+        shutil.rmtree(working, ignore_errors=True)
+        if times == 1:
+            _first(folder / "corpus", working)
+        else:
+            shutil.copytree(_installation(folder, 1), working)
+            _clone(working, times)
+        working.rename(var)
+    _manage(var, "prepare")  # tables and kept counts of today
+    return var
+
+
+def _first(corpus: Path, var: Path) -> None:
+    if not corpus.exists():
+        make(corpus, folder=None, seed=1)
+    var.mkdir(parents=True)
+    _manage(var, "prepare")
+    _manage(var, "import_corpus", "omnitom", corpus / "stories.jsonl", "--project", SLUG)
+    _manage(var, "import_votes", corpus / "votes.csv", "--project", SLUG)
+
+
+def _clone(var: Path, times: int) -> None:
+    """Copy every story with all that hangs on it, within the database: rows point at the copies, by shifted ids."""
+    os.environ |= _environment(var)
+    sys.path.insert(0, str(ROOT))
+    import django
+
+    django.setup()
+    from django.apps import apps
+    from django.db import connection, transaction
+    from django.db.models import Max
+
+    models = [apps.get_model("annotation", name) for name in CLONED]
+    shifts = {model: model.objects.aggregate(Max("id"))["id__max"] for model in models}
+    with transaction.atomic(), connection.cursor() as cursor:
+        for time_ in range(1, times):
+            for model in models:
+                names, values = zip(*_columns(model, shifts, time_), strict=True)
+                table = model._meta.db_table
+                cursor.execute(f"INSERT INTO {table} ({', '.join(names)}) SELECT {', '.join(values)} FROM {table} "
+                               f"WHERE id <= {shifts[model]} ORDER BY id")  # fmt: skip
+    connection.close()
+
+
+def _columns(model, shifts: dict, time_: int) -> Iterator[tuple[str, str]]:
+    for field in model._meta.concrete_fields:
+        name = f'"{field.column}"'
+        if field.primary_key:
+            yield name, f"id + {time_ * shifts[model]}"
+        elif field.related_model in shifts:
+            yield name, f"{name} + {time_ * shifts[field.related_model]}"
+        elif field.name == "uid":
+            yield name, f"substr(uid, 1, 11) || '{_UNUSED[time_ - 1]}'"
+        elif field.name == "number":
+            yield name, f"number + {time_ * STORIES}"
+        elif field.name == "client_key":
+            yield name, f"client_key || '-{time_}'"
+        else:
+            yield name, name
+
+
+def _environment(var: Path) -> dict[str, str]:
+    return os.environ | {"CREDENCE_VAR": str(var), "DJANGO_SETTINGS_MODULE": "config.settings"}
+
+
+def _manage(var: Path, *arguments) -> None:
+    command = [sys.executable, str(ROOT / "manage.py"), *map(str, arguments)]
+    subprocess.run(command, env=_environment(var), check=True, stdout=subprocess.DEVNULL)
+
+
+def _timed(var: Path, *arguments) -> str:
+    """Return seconds and the most memory of a command."""
+    command = [sys.executable, str(ROOT / "manage.py"), *map(str, arguments)]
+    began = time.perf_counter()
+    process = subprocess.Popen(command, env=_environment(var), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    with process.stderr as errors:
+        said = errors.read().decode()
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{arguments[0]} failed: {said[-500:]}")
+    return f"{time.perf_counter() - began:.1f} ({used.ru_maxrss / 1024:.0f})"
+
+
+def _pages() -> Iterator[tuple[str, dict]]:
+    """Yield the name of each page with its seconds and how many statements it took, then the memory of it all."""
+    sys.path.insert(0, str(ROOT))
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.test import Client
+    from django.urls import reverse
+
+    from annotation.models import Assignment, User
+
+    settings.STORAGES |= {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+    settings.ALLOWED_HOSTS = ["testserver"]
+    admin, _ = User.objects.get_or_create(username="growing-admin", is_superuser=True, is_staff=True)
+    client = Client()
+    client.force_login(admin)
+    assignment = Assignment.objects.active().filter(story__project__slug=SLUG).order_by("-id").first()
+    addresses = {name: reverse(f"annotation:{view}", args=[SLUG]) for name, view in PAGES.items()}
+    addresses["story"] = reverse("annotation:story", args=[SLUG, assignment.story.uid])
+    addresses["adjudicate"] = reverse("annotation:adjudicate", args=[SLUG, assignment.story.uid])
+    for name, address in addresses.items():
+        seconds = [_look(client, address)[0] for _ in range(3)]
+        _vote(assignment)
+        after, statements = _look(client, address)
+        yield name, {"seconds": [seconds[0], seconds[2], after], "statements": statements}
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"all pages: {peak:.0f} MB", file=sys.stderr)
+
+
+def _look(client, address: str) -> tuple[float, int]:
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as captured:
+        began = time.perf_counter()
+        answer = client.get(address)
+        for _ in answer.streaming_content if answer.streaming else ():
+            pass
+        took = time.perf_counter() - began
+    if answer.status_code != 200:
+        raise SystemExit(f"{address} answered {answer.status_code}.")
+    return took, len(captured)
+
+
+def _vote(assignment) -> None:
+    """Change one vote of the assignment to the next label, as its annotator would."""
+    import uuid
+
+    from django.utils import timezone
+
+    from annotation.models import Vote
+    from annotation.services.votes import Change, save_votes
+
+    dimension = assignment.story.project.schema.dimensions[0]
+    vote = Vote.objects.filter(
+        annotator=assignment.annotator, proposition__table__story=assignment.story, dimension=dimension.key
+    ).first()
+    label = dimension.values[(dimension.values.index(vote.label) + 1) % len(dimension.values)]
+    now = timezone.now()
+    change = Change(vote.proposition.uid, dimension.key, label, now, uuid.uuid4().hex)
+    save_votes(by=assignment.annotator, assignment=assignment, changes=[change], now=now)
+
+
+if __name__ == "__main__":
+    main()
