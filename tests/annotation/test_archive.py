@@ -438,5 +438,5 @@ def test_an_archive_from_before_there_were_rows_of_drafts_comes_back(full_projec
     for name in ADDED:
         del parts[file_of(name)], manifest["files"][file_of(name)]
     parts["manifest.json"] = json.dumps(manifest).encode()
-    rows = import_archive(by=None, source=repacked(parts), slug="copy", now=NOW)
+    rows = import_archive(by=None, source=repacked(parts), slug="copy", now=timezone.now())
     assert (rows["draft_rows"], rows["tables"]) == (0, 2)
