@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from benchmark.models import JudgeTest, Run
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
@@ -38,11 +39,11 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     kinds, answered = rates(judged), sum(item.counts is not None for item in items)
     state = "tested" if answered == len(items) else "incomplete"
     state = "in progress" if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
-    if not any(kind["n"] for kind in kinds):
+    if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
     said = told(kinds) if answered else f"no answer to {len(items)} calls"
     return {
         "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
-        "kinds": kinds,
+        "kinds": [asdict(kind) for kind in kinds],
         "told": said if state == "tested" else f"{state}: {said}",
     }  # fmt: skip

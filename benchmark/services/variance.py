@@ -139,13 +139,9 @@ def _split(scores: Sequence[Score]) -> dict[str, Any]:
     prompts = sorted({score.prompts for score in scores})
     samples = [score.sample for score in scores]
     split = variance_split([score.score for score in scores], samples, [score.prompts for score in scores])
-    document = {"prompts": prompts, "samples": len(set(samples)), "n": split["n"]}
-    if "reason" in split:
-        return document | {"of_samples": None, "of_prompts": None, "of_repetitions": None, "reason": split["reason"]}
-    return document | {
-        f"of_{name}": split[key]
-        for name, key in (("samples", "clusters"), ("prompts", "conditions"), ("repetitions", "repetitions"))
-    }
+    document = {"prompts": prompts, "samples": len(set(samples)), "n": split.n}
+    shares = {"of_samples": split.clusters, "of_prompts": split.conditions, "of_repetitions": split.repetitions}
+    return document | shares | ({"reason": split.reason} if split.reason else {})
 
 
 def _prompts_told(run: Run, group: str) -> str:

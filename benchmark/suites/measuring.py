@@ -138,7 +138,7 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     return {
         "repetitions": len(values), "mean": mean(means), "spread": stdev(means) if len(means) > 1 else None,
         "lowest": min(means), "highest": max(means),
-        "agreement": same, "of_samples": split.get("clusters"), "of_repetitions": split.get("repetitions"),
+        "agreement": same, "of_samples": split.clusters, "of_repetitions": split.repetitions,
     }  # fmt: skip
 
 

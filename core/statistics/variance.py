@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,33 @@ from core.statistics.intervals import FEWEST
 _NONE = 1e-12
 
 
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Of `n` scores the shares of their variance that lie between clusters, conditions and repetitions, which sum to 1:
+    None for conditions where there are not two, and for all where the scores cannot tell, for a `reason`."""
+
+    n: int
+    clusters: float | None = None
+    conditions: float | None = None
+    repetitions: float | None = None
+    reason: str = ""
+
+
 def variance_split(
     scores: Sequence[float], clusters: Sequence[Any], conditions: Sequence[Any] | None = None
-) -> dict[str, Any]:
-    """Return {"n", "clusters", "conditions", "repetitions"}: how many scores there are, and shares of their variance
-    that sum to 1.
+) -> VarianceSplit:
+    """Return how many scores there are, and what their variance consists of.
 
     A linear mixed model with a random intercept for each cluster; what its clusters leave of the scores is repetitions.
     With two or more `conditions`, such as wordings, each has a fixed effect and a random one within each cluster:
-    their share is the variance of the fixed effects plus that of the random ones. Without them "conditions" is None.
-    Where the scores cannot tell there is a `reason` in place of shares. Estimated by restricted maximum likelihood: in
-    closed form where every cluster has as many scores, under each condition too (Searle, Casella and McCulloch 1992,
-    "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
+    their share is the variance of the fixed effects plus that of the random ones. Estimated by restricted maximum
+    likelihood: in closed form where every cluster has as many scores, under each condition too (Searle, Casella and
+    McCulloch 1992, "Variance Components", 3.8 and 4.3), else by `MixedLM` of statsmodels.
     """
     values, places = np.asarray(scores, dtype=float), _numbers(clusters)
     levels = None if conditions is None or len(set(conditions)) < 2 else _numbers(conditions)
     if reason := _reason(values, places, levels):
-        return {"n": len(values), "reason": reason}
+        return VarianceSplit(len(values), reason=reason)
     cells = places if levels is None else places * (levels.max() + 1) + levels
     even = len(set(Counter(cells.tolist()).values())) == 1
     if levels is None:
@@ -42,7 +53,8 @@ def variance_split(
         whole = even and len(np.unique(cells)) == (places.max() + 1) * (levels.max() + 1)
         parts = (_balanced_crossed if whole else _crossed)(values, places, levels)
     total = sum(parts.values())
-    return {"n": len(values), "conditions": None, **{name: part / total for name, part in parts.items()}}
+    shares = {name: part / total for name, part in parts.items()}
+    return VarianceSplit(len(values), shares["clusters"], shares.get("conditions"), shares["repetitions"])
 
 
 def _numbers(names: Sequence[Any]) -> Clusters:
@@ -134,7 +146,7 @@ def _crossed(values: Floats, places: Clusters, levels: NDArray[np.int64]) -> dic
     }
 
 
-def _frame(data: dict[str, Any]) -> Any:
+def _frame(data: Mapping[str, Any]) -> Any:
     import pandas as pd
 
     return pd.DataFrame(data)

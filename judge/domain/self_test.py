@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 from judge.domain.contrast import ALIKE, NAMES, Kind
 
@@ -29,8 +28,8 @@ class Rate:
     interval: list[float] | None
 
 
-def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
-    """A `Rate` as plain data for each kind, of pairs of a kind and the number of gold rows that the made row was
+def rates(judged: Iterable[tuple[str, int | None]]) -> list[Rate]:
+    """Return a `Rate` for each kind, of pairs of a kind and the number of gold rows that the made row was
     matched with, None where there is no answer; a number from 1 on is a match."""
     right, answered, missing = Counter[str](), Counter[str](), Counter[str]()
     for kind, count in judged:
@@ -39,7 +38,7 @@ def rates(judged: Iterable[tuple[str, int | None]]) -> list[dict[str, Any]]:
         else:
             answered[kind] += 1
             right[kind] += (count > 0) == (kind in ALIKE)
-    return [asdict(_rate(kind, right[kind], answered[kind], missing[kind])) for kind in Kind]
+    return [_rate(kind, right[kind], answered[kind], missing[kind]) for kind in Kind]
 
 
 def _rate(kind: Kind, right: int, n: int, missing: int) -> Rate:
@@ -57,11 +56,11 @@ def _exact(right: int, n: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
-def told(results: Sequence[dict[str, Any]]) -> str:
+def told(results: Sequence[Rate]) -> str:
     """Sum up the results in a line: "identical 3/3, negated 0/12 (2 unanswered), other actor –"."""
-    return ", ".join(f"{result['name']} {_of(result)}" for result in results)
+    return ", ".join(f"{result.name} {_of(result)}" for result in results)
 
 
-def _of(result: dict[str, Any]) -> str:
-    share = f"{result['right']}/{result['n']}" if result["n"] else "–"
-    return f"{share} ({result['missing']} unanswered)" if result["missing"] else share
+def _of(result: Rate) -> str:
+    share = f"{result.right}/{result.n}" if result.n else "–"
+    return f"{share} ({result.missing} unanswered)" if result.missing else share

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.statistics.variance import _balanced, _balanced_crossed, _crossed, _mixed, _rising, variance_split
+from core.statistics.variance import (
+    VarianceSplit,
+    _balanced,
+    _balanced_crossed,
+    _crossed,
+    _mixed,
+    _rising,
+    variance_split,
+)
 
 
 def made(clusters: int, turns: int, *, own: float, noise: float, seed: int, levels=(0.0,), crossed: float = 0.0):
@@ -50,29 +58,24 @@ def test_known_shares_are_found():
         variance_split(*made(60, 3, own=0.2, noise=0.1, seed=seed, levels=(0.0, 0.1, 0.2), crossed=0.0033**0.5))
         for seed in range(10)
     ]
-    shares = np.mean([[one["clusters"], one["conditions"], one["repetitions"]] for one in found], axis=0)
+    shares = np.mean([[one.clusters, one.conditions, one.repetitions] for one in found], axis=0)
     assert shares.sum() == pytest.approx(1) and np.abs(shares - truth / truth.sum()).max() < 0.04
 
 
 def test_without_conditions_two_shares_sum_to_one():
     scores, clusters, _ = made(50, 5, own=0.1, noise=0.1, seed=4)
     found = variance_split(scores, clusters)
-    assert found["conditions"] is None and found["clusters"] + found["repetitions"] == pytest.approx(1)
-    assert found["clusters"] == pytest.approx(0.5, abs=0.15)
+    assert found.conditions is None and found.clusters + found.repetitions == pytest.approx(1)
+    assert found.clusters == pytest.approx(0.5, abs=0.15)
     uneven = variance_split(scores[:-1], clusters[:-1])
-    assert uneven["clusters"] == pytest.approx(found["clusters"], abs=0.02)
+    assert uneven.clusters == pytest.approx(found.clusters, abs=0.02)
 
 
 def test_no_difference_between_stories_is_nought_of_them():
     rng = np.random.default_rng(5)
     split = variance_split(rng.normal(0, 1, 300).tolist(), [at % 100 for at in range(300)])
-    assert split["clusters"] < 0.1 and split["repetitions"] > 0.9
-    assert variance_split([0, 1] * 6, [at // 2 for at in range(12)]) == {
-        "n": 12,
-        "conditions": None,
-        "clusters": 0.0,
-        "repetitions": 1.0,
-    }
+    assert split.clusters < 0.1 and split.repetitions > 0.9
+    assert variance_split([0, 1] * 6, [at // 2 for at in range(12)]) == VarianceSplit(12, clusters=0.0, repetitions=1.0)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +87,4 @@ def test_no_difference_between_stories_is_nought_of_them():
     ],
 )
 def test_what_cannot_be_told_has_a_reason(scores, clusters, reason):
-    assert variance_split(scores, clusters) == {"n": len(scores), "reason": reason}
+    assert variance_split(scores, clusters) == VarianceSplit(len(scores), reason=reason)

@@ -14,7 +14,7 @@ NOT_TESTED = "not tested"
 
 Summary = dict[str, Any]
 """{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or
-"tested", `kinds` what `judge.domain.self_test.rates` has, none where it was not tested."""
+"tested", `kinds` what each `judge.domain.self_test.Rate` has, none where it was not tested."""
 
 COLUMN = Column(key=JUDGE_TEST, header="Judge’s self-test")
 NOTE = (

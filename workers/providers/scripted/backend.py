@@ -22,7 +22,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from core.incoming.misfit import Misfit
-from core.incoming.shapes import Among, Expected, Shape
+from core.incoming.shapes import Among, Expected, Shape, may_lack
 from core.incoming.text import NotJson, json_of
 from workers.providers import errors
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
@@ -70,31 +70,31 @@ class ScriptedBackend:
     async def complete(self, body: Body, *, timeout: float, call: str) -> Completion:
         rule = self._rule(str(body["messages"][-1]["content"]) if body["messages"] else "")
         self._note(call, body)
-        delay = float(rule.get("delay", self.spec.options.get("delay", 0)))
+        delay = float(self.spec.options.get("delay", 0) if rule.delay is None else rule.delay)
         if delay > timeout:
             await asyncio.sleep(timeout)
             raise errors.Lost(f"No answer within {timeout:g} s.")
         if delay:
             await asyncio.sleep(delay)
-        if failure := rule.get("fail"):
-            raise FAILURES[failure](f"Scripted to fail: {failure}.", retry_after=rule.get("retry_after"))
-        text = rule["text"] if "text" in rule else self._answer(body)
+        if rule.fail:
+            raise FAILURES[rule.fail](f"Scripted to fail: {rule.fail}.", retry_after=rule.retry_after)
+        text = self._answer(body) if rule.text is None else rule.text
         input_tokens = sum(len(str(message["content"])) for message in body["messages"]) // 4
         usage = Usage(input=input_tokens, output=len(text) // 4)
-        stop, problem = unless_empty(Stop(rule.get("stop", "end")), "", text=text)
+        stop, problem = unless_empty(Stop(rule.stop), "", text=text)
         return Completion(text=text, stop=stop, problem=problem, usage=usage, model=self.spec.model)
 
     async def aclose(self) -> None:
         pass
 
-    def _rule(self, prompt: str) -> Mapping[str, Any]:
+    def _rule(self, prompt: str) -> Rule:
         with self._lock:
             self.asked += 1
             for at, rule in enumerate(self.rules):
-                if rule.get("when", "") in prompt and self._used.get(at, 0) < rule.get("times", float("inf")):
+                if rule.when in prompt and self._used.get(at, 0) < rule.times:
                     self._used[at] = self._used.get(at, 0) + 1
                     return rule
-        return {}
+        return Rule()
 
     def _answer(self, body: Body) -> str:
         if name := self.spec.options.get("function"):
@@ -122,19 +122,20 @@ Ending = Annotated[str, Among([*Stop])]
 Failure = Annotated[str, Among([*FAILURES])]
 
 
-class _Rule(Shape):
-    """What a rule may say; none of it must be there."""
+class Rule(Shape):
+    """What a rule may say; none of it must be there. Without a text the answer is that of no rule, without a delay the
+    endpoint's is waited."""
 
     when: str = ""
-    text: str = ""
+    text: str = may_lack()
     stop: Ending = Stop.END
-    delay: Seconds = 0
+    delay: Seconds = may_lack()
     fail: Failure = ""
-    times: Times = 0
-    retry_after: Seconds = 0
+    times: Times = float("inf")
+    retry_after: Seconds = may_lack()
 
 
-def rules_of(script: list[Any] | str) -> list[dict[str, Any]]:
+def rules_of(script: list[Any] | str) -> list[Rule]:
     """The rules of a script. Raises Rejected with a sentence where one cannot be read."""
     if isinstance(script, str):
         try:
@@ -145,12 +146,14 @@ def rules_of(script: list[Any] | str) -> list[dict[str, Any]]:
             raise errors.Rejected(error.told(f"The script {script}")) from error
     if not isinstance(script, list):
         raise errors.Rejected("A script is a list of rules.")
-    for at, rule in enumerate(script, 1):
-        try:
-            _Rule.of(rule)
-        except Misfit as error:
-            raise errors.Rejected(error.told(f"Rule {at} of the script")) from error
-    return script
+    return [_rule(at, rule) for at, rule in enumerate(script, 1)]
+
+
+def _rule(at: int, rule: object) -> Rule:
+    try:
+        return Rule.of(rule)
+    except Misfit as error:
+        raise errors.Rejected(error.told(f"Rule {at} of the script")) from error
 
 
 def own_file(path: str) -> Path:
