@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.contrib import messages
@@ -12,17 +13,66 @@ from django.views.decorators.http import require_GET, require_POST
 
 from core.database_clock import database_time
 from workers.access import site_admin
-from workers.models import EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
+from workers.models import Endpoint, EndpointRateLimit, Item, ItemState, Job, JobState, Process, Worker, WorkerState
 from workers.services.failures import reasons_of
 from workers.services.heartbeat import lease_is_over
 from workers.services.jobs import apply_action
 from workers.services.processes import ENGINE, is_silent, living, takers_of
-from workers.services.progress import progress_of_all
+from workers.services.progress import Progress, progress_of_all
 from workers.views import live
 
 RECENT = timedelta(hours=1)
 ENDED_SHOWN = 5
 OPEN_JOBS = [JobState.RUNNING, JobState.PAUSED]
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """A job, how it stands, and why it failed or waits; empty where it does neither."""
+
+    job: Job
+    progress: Progress
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessRow:
+    """A process, and what it works for. `state` is a worker's, or idle or silent."""
+
+    host: str
+    pid: int
+    kind: str
+    state: str
+    began: datetime
+    seen: datetime
+
+    @property
+    def place(self) -> tuple[str, int]:
+        return self.host, self.pid
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """An endpoint with its open items by what becomes of them, and its rate in calls a second.
+
+    `takers` workers can take them; without any `nobody` says why. It is blocked for so many seconds, for a `reason`.
+    """
+
+    endpoint: Endpoint
+    waiting: int
+    paused: int
+    batched: int
+    in_flight: int
+    takers: int
+    nobody: str
+    rate: float | None
+    refused_at: float | None
+    blocked: float
+    reason: str
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.waiting or self.paused or self.batched or self.in_flight)
 
 
 @site_admin
@@ -46,25 +96,24 @@ def _state() -> dict:
     progress, reasons = progress_of_all(all_jobs, now=now), reasons_of(all_jobs)
     workers, queue = _workers(now), _queue(now)
     busy = any(job.state == JobState.RUNNING for job in jobs["running"])
-    busy = busy or any(worker["state"] == WorkerState.LIVE for worker in workers)
+    busy = busy or any(worker.state == WorkerState.LIVE for worker in workers)
     return {
-        **{name: [_listed(job, progress, reasons) for job in rows] for name, rows in jobs.items()},
+        **{
+            name: [JobRow(job, progress[job.pk], reasons.get(job.pk, "")) for job in rows]
+            for name, rows in jobs.items()
+        },
         "workers": workers,
         "queue": queue,
-        "waiting": sum(row["waiting"] for row in queue),
+        "waiting": sum(row.waiting for row in queue),
         "every": 2 if busy else 10,
     }
-
-
-def _listed(job: Job, progress: dict, reasons: dict[int, str]) -> dict:
-    return {"job": job, "progress": progress[job.pk], "why": reasons.get(job.pk, "")}
 
 
 def _jobs(states: list[JobState]) -> list[Job]:
     return list(Job.objects.filter(state__in=states).order_by("-id")[:20])
 
 
-def _workers(now: datetime) -> list[dict]:
+def _workers(now: datetime) -> list[ProcessRow]:
     """Return a row for each process that works, is idle or silent, and for the last ones that ended; a process has a
     `Worker` for every piece of work, and one row here."""
     recent = Worker.objects.filter(Q(state=WorkerState.LIVE) | Q(heartbeat_at__gte=now - RECENT)).order_by()
@@ -72,37 +121,39 @@ def _workers(now: datetime) -> list[dict]:
     spans = recent.values("host", "pid", "kind", "state").annotate(
         began=Min("started_at"), seen=Max("heartbeat_at"), all=Count("pk"), late=late
     )
-    rows: dict[tuple, dict] = {}
+    rows: dict[tuple[str, int, str], ProcessRow] = {}
     for span in sorted(spans, key=lambda span: (span["state"] == WorkerState.LIVE, span["seen"])):
-        key = (span["host"], span["pid"], span["kind"])
-        state = SILENT if span["state"] == WorkerState.LIVE and span["late"] == span["all"] else span["state"]
-        rows[key] = span | {"began": min(span["began"], rows.get(key, span)["began"]), "state": state}
-    processes = [*rows.values(), *_idle([row for row in rows.values() if row["state"] in (WorkerState.LIVE, SILENT)])]
-    present = sorted((row for row in processes if row["state"] not in ENDED), key=lambda row: row["began"])
-    idle = {(row["host"], row["pid"]) for row in processes if row["state"] == IDLE}
-    ended = [row for row in processes if row["state"] in ENDED and (row["host"], row["pid"]) not in idle]
-    return [*present[:100], *sorted(ended, key=lambda row: row["seen"], reverse=True)[:ENDED_SHOWN]]
+        silent = span["state"] == WorkerState.LIVE and span["late"] == span["all"]
+        row = ProcessRow(
+            span["host"], span["pid"], span["kind"], SILENT if silent else span["state"], span["began"], span["seen"]
+        )
+        key = (*row.place, row.kind)
+        rows[key] = replace(row, began=min(row.began, rows.get(key, row).began))
+    processes = [*rows.values(), *_idle([row for row in rows.values() if row.state in (WorkerState.LIVE, SILENT)])]
+    present = sorted((row for row in processes if row.state not in ENDED), key=lambda row: row.began)
+    idle = {row.place for row in processes if row.state == IDLE}
+    ended = [row for row in processes if row.state in ENDED and row.place not in idle]
+    return [*present[:100], *sorted(ended, key=lambda row: row.seen, reverse=True)[:ENDED_SHOWN]]
 
 
 IDLE, SILENT = "idle", "silent"
 ENDED = (WorkerState.GONE, WorkerState.LOST)
 
 
-def _idle(working: list[dict]) -> list[dict]:
+def _idle(working: list[ProcessRow]) -> list[ProcessRow]:
     """Return a row for each process that reported itself and is not at work."""
-    busy = {(row["host"], row["pid"]) for row in working}
+    busy = {row.place for row in working}
     return [
-        {
-            "host": process.host, "pid": process.pid,
-            "kind": ", ".join(name.removeprefix(ENGINE) for name in process.serves),
-            "state": SILENT if process.silent else IDLE, "began": process.started_at, "seen": process.seen_at,
-        }
+        ProcessRow(
+            process.host, process.pid, ", ".join(name.removeprefix(ENGINE) for name in process.serves),
+            SILENT if process.silent else IDLE, process.started_at, process.seen_at,
+        )
         for process in Process.objects.annotate(silent=ExpressionWrapper(is_silent(), BooleanField()))
         if (process.host, process.pid) not in busy
     ]  # fmt: skip
 
 
-def _queue(now: datetime) -> list[dict]:
+def _queue(now: datetime) -> list[QueueRow]:
     """Return a row for each endpoint with open items or calls within the last hour, those with work first, and how many
     workers can take it."""
     counts: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
@@ -113,28 +164,29 @@ def _queue(now: datetime) -> list[dict]:
     rows = EndpointRateLimit.objects.select_related("endpoint").order_by("endpoint__name")
     since, processes = (now - RECENT).timestamp(), living()
     queue = [
-        _queue_row(row, counts[row.endpoint_id], now)
-        | dict(zip(("takers", "nobody"), takers_of(row.endpoint, processes), strict=True))
+        _queue_row(row, counts[row.endpoint_id], takers_of(row.endpoint, processes), now)
         for row in rows
         if row.endpoint_id in counts or max(row.state.get("accepted_at", 0), row.state.get("changed_at", 0)) > since
     ]
-    return sorted(queue, key=lambda row: not any(row[name] for name in ("waiting", "paused", "batched", "in_flight")))
+    return sorted(queue, key=lambda row: row.is_empty)
 
 
-def _queue_row(row: EndpointRateLimit, counts: dict[str, int], now: datetime) -> dict:
+def _queue_row(row: EndpointRateLimit, counts: dict[str, int], takers: tuple[int, str], now: datetime) -> QueueRow:
     state = row.state
     blocked = max(0.0, state.get("blocked_until", 0) - now.timestamp())
-    return {
-        "endpoint": row.endpoint,
-        "waiting": counts[ItemState.WAITING],
-        "paused": counts[JobState.PAUSED],
-        "batched": counts[ItemState.BATCHED],
-        "in_flight": counts[ItemState.CLAIMED],
-        "rate": state.get("rate"),
-        "refused_at": state.get("ceiling"),
-        "blocked": blocked,
-        "reason": state.get("reason", "") if blocked else "",
-    }
+    return QueueRow(
+        endpoint=row.endpoint,
+        waiting=counts[ItemState.WAITING],
+        paused=counts[JobState.PAUSED],
+        batched=counts[ItemState.BATCHED],
+        in_flight=counts[ItemState.CLAIMED],
+        takers=takers[0],
+        nobody=takers[1],
+        rate=state.get("rate"),
+        refused_at=state.get("ceiling"),
+        blocked=blocked,
+        reason=state.get("reason", "") if blocked else "",
+    )
 
 
 @site_admin
