@@ -386,6 +386,8 @@ BY_NATURE = {
     ("annotation/projects/guidelines.html", "annotation:guideline"): "sets a text",
     ("annotation/projects/settings.html", "<form"): "sets rules",
     ("annotation/tables/_editor.html", 'id="hand-in-form"'): "hands one table in, which then is",
+    ("annotation/tables/queue.html", "release_table"): "frees one slot, which then is free",
+    ("annotation/tables/queue.html", "Show the plan"): "shows a plan; the one that makes it has a key",
     ("annotation/tables/_handed_in.html", "<form"): "takes one table back, which then is not handed in",
     ("benchmark/datasets/datasets.html", "benchmark:audience"): "sets who sees results",
     ("benchmark/entered/row.html", "benchmark:remove_row"): "removes",

@@ -62,6 +62,8 @@ BY_NATURE = {
     "annotation:revoke_invitation": "withdraws",
     "annotation:release": "releases one assignment, which then is none",
     "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
+    "annotation:tables": "a slot of a story is one expert's; the form that gives them has a key",
+    "annotation:release_table": "frees one slot, which then is free",
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
     "benchmark:import_copy": "the same samples are the same version",

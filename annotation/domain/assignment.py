@@ -30,16 +30,17 @@ def plan(
     seed: int,
     assigned: Mapping[int, Set[int]] | None = None,
     load: Mapping[int, int] | None = None,
+    allowed: range = OVERLAP_RANGE,
 ) -> Plan:
     """Fill each story up to `overlap` annotators, always choosing those with the least to do.
 
     `stories` maps a story to its weight (propositions); `assigned` to the annotators that it already has; `load` an
     annotator to the weight that they already carry. Ties fall to a seeded draw: the same arguments give the same plan.
-    Heavy stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is outside 2 to 9
-    or nobody can be chosen.
+    Heavy stories are dealt first, so that loads end close together. Raises PlanError where `overlap` is not
+    `allowed` (2 to 9) or nobody can be chosen.
     """
-    if overlap not in OVERLAP_RANGE:
-        raise PlanError(f"The overlap is {overlap}; expected 2 to 9.")
+    if overlap not in allowed:
+        raise PlanError(f"The overlap is {overlap}; expected {allowed[0]} to {allowed[-1]}.")
     if not annotators:
         raise PlanError("Choose at least one annotator.")
     draw = random.Random(seed)

@@ -7,11 +7,14 @@ from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.tables import BadTable, read_rows
 from annotation.models import Project, Story
 
+TABLES = {"none": "Not written yet", "drafts": "Being written", "ready": "Ready to reconcile", "done": "Written"}
+
 
 class StoryFilter(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    text = forms.CharField(required=False, max_length=100, label="Words in the story")
+    table = forms.ChoiceField(required=False, label="Belief table", choices=[("", "All"), *TABLES.items()])
+    text = forms.CharField(required=False, max_length=100, label="Number or words")
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)

@@ -65,6 +65,13 @@ def _schema_told(schema: Schema) -> str:
 
 
 class SettingsForm(forms.ModelForm):
+    table_experts = forms.TypedChoiceField(
+        required=False,
+        coerce=int,
+        empty_value=None,
+        choices=[(2, "Two, apart, who then reconcile"), (1, "One: what is handed in is the table")],
+        label="Experts a belief table",
+    )
     unanimity_dimensions = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
@@ -77,6 +84,7 @@ class SettingsForm(forms.ModelForm):
         fields = (
             "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit",
             "arms_seed",
+            "table_experts", "tables_agreed",
             "unanimity_dimensions",
         )  # fmt: skip
         labels = {
@@ -85,6 +93,7 @@ class SettingsForm(forms.ModelForm):
             "blind_share": "Blind share (%)",
             "reveal_share": "Commit-then-reveal share (%)",
             "arms_unit": "Drawn for",
+            "tables_agreed": "Both experts must agree to a reconciled table",
             "arms_seed": "Seed of the draw",
         }
         help_texts = {
@@ -113,6 +122,9 @@ class SettingsForm(forms.ModelForm):
         self.fields["unanimity_dimensions"].choices = [
             (dimension.key, dimension.name) for dimension in schema.dimensions
         ]
+
+    def clean_table_experts(self) -> int:
+        return self.cleaned_data["table_experts"] or self.instance.table_experts
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -27,6 +27,7 @@ from annotation.domain.table_checks import Warned, checks
 from annotation.domain.tables import MAX_ROWS, TableRow
 from annotation.models import BeliefTable, DraftEvent, DraftRow, Origin, Proposition, Story, TableKind, User
 from annotation.services import audit
+from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 from core.ids import new_uid
 
 MAX_CHANGES = 2 * MAX_ROWS
@@ -99,6 +100,11 @@ def closed_to(*, story: Story, expert: User, draft: BeliefTable | None) -> str:
             "another expert writes it." if story.project.table_experts == 1 else "two other experts write it."
         )
     return ""
+
+
+def experts_of(story: Story) -> int:
+    """Return how many experts write the story's table: the project's number, or more where more have begun."""
+    return max(story.project.table_experts, story.tables.drafts().count())
 
 
 def _free_slot(story: Story) -> int | None:
@@ -303,21 +309,48 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     table.submitted_at = now
     table.save(update_fields=["submitted_at"])
     audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
+    if experts_of(story) == 1:
+        settled = [GoldRow(state.actor.strip(), state.belief.strip(), state.order.strip()) for state in states]
+        make_gold(story=story, rows=[row for row in settled if row.belief], reviewed=False, now=now)
     return table
+
+
+def why_not_back(*, story: Story, table: BeliefTable | None) -> str:
+    """Return why a table cannot be taken back, one sentence; empty where it can."""
+    if table is None or table.submitted_at is None:
+        return "Your table is not handed in."
+    if table.opened_at is not None:
+        return "Your table was opened beside the other one by now, and stays as it is."
+    if not Proposition.objects.gold_of(story).exists():
+        return ""
+    if experts_of(story) > 1:
+        return "This story has its gold table already; changes are made there."
+    return kept_by(story)
 
 
 @transaction.atomic
 def take_back(*, by: User, story: Story) -> BeliefTable:
-    """Open the expert's own draft again. Raises Refused where somebody has opened the lanes with it."""
+    """Open the expert's own draft again; what one expert alone wrote is no gold table then. Raises Refused where
+    somebody has opened the lanes with it, or worked on the table."""
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     table = own_draft(story=story, expert=by)
-    if table is None or table.submitted_at is None:
-        raise Refused("Your table is not handed in.")
-    if table.opened_at is not None:
-        raise Refused("Your table was opened beside the other one by now, and stays as it is.")
-    if Proposition.objects.gold_of(story).exists():
-        raise Refused("This story has its gold table already; changes are made there.")
+    if why := why_not_back(story=story, table=table):
+        raise Refused(why)
     table.submitted_at = None
     table.save(update_fields=["submitted_at"])
+    if experts_of(story) == 1:
+        unmake_gold(story)
     audit.record(by=by, project=story.project, action="draft.taken_back", target=f"story {story.number}")
     return table
+
+
+@transaction.atomic
+def release_slot(*, by: User | None, story: Story, expert: User) -> bool:
+    """Free the slot of an expert whose table is not handed in; its rows are kept for them. False where they hold
+    none."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    freed = story.tables.drafts().filter(author=expert, submitted_at=None).update(slot=None, given_by=None)
+    if freed:
+        target = f"story {story.number}"
+        audit.record(by=by, project=story.project, action="draft.released", target=target, expert=expert.username)
+    return bool(freed)

@@ -53,7 +53,7 @@ def state_of(*, story: Story, expert: User) -> State:
         submitted=tuple(submitted),
         others=sum(draft.author_id != expert.pk for draft in submitted),
         has_gold=Proposition.objects.gold_of(story).exists(),
-        experts=story.project.table_experts,
+        experts=max(story.project.table_experts, len(drafts)),
     )
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import redirect, render
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
-from annotation.models import GoldLabel, Proposition, Role
+from annotation.models import GoldLabel, Proposition, Role, table_queue
 from annotation.services.splits import make_split, put_in_split
 from core.idempotency.forms import made_once
 
@@ -90,7 +90,9 @@ def _draw_split(request: HttpRequest, access: ProjectAccess, chosen: dict) -> st
 def _stories(access: ProjectAccess, chosen: dict, sort: str):
     rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     if chosen.get("text"):
-        rows = rows.filter(text__icontains=chosen["text"])
+        rows = table_queue.found_by(rows, chosen["text"])
+    if chosen.get("table"):
+        rows = table_queue.by_table(rows, access.project, chosen["table"])
     if sort.removeprefix("-") == "rows":
         rows = rows.annotate(rows=Count("tables__propositions", filter=_LIVE))
     key = F(_SORTS[sort.removeprefix("-")])

@@ -33,15 +33,11 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "state": state,
         "closed": closed,
         "rows": rows,
-        "can_take_back": _can_take_back(state),
+        "can_take_back": state.handed_in and not service.why_not_back(story=row, table=state.own_draft),
         "settings": None if closed else _settings(access, row, state, rows),
         "modules": ["rows", "actors"],
     }
     return render(request, "annotation/tables/draft.html", access.context | context)
-
-
-def _can_take_back(state: State) -> bool:
-    return state.handed_in and state.own_draft.opened_at is None and not state.has_gold
 
 
 def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
@@ -74,6 +70,7 @@ def _settings(access: ProjectAccess, story: Story, state: State, rows: list) -> 
         "urls": {
             "save": reverse("annotation:save_draft", args=place),
             "undo": reverse("annotation:undo_draft", args=place),
+            "next": f"{reverse('annotation:next_table', args=place[:1])}?after={story.uid}",
             "versions": reverse("annotation:draft_versions", args=place),
             "login": reverse("login"),
         },

@@ -419,9 +419,16 @@ async function handIn() {
   $("hand-in").showModal();
 }
 
+async function leave(href) {
+  await queue.drained();
+  leaving = true;
+  location.href = href;
+}
+
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => inTurn(() => takeBack(false)), redo: () => inTurn(() => takeBack(true)), versions: showVersions, warning: nextWarning,
+  next: () => leave(settings.urls.next),
   translate, help: () => $("help").showModal(), handIn, add: addBelow, retry: () => queue.flush(),
   split, merge, duplicate, drop, up: () => shift(false), down: () => shift(true),
   keptBack: () => {
@@ -435,7 +442,7 @@ const commands = {
 };
 const ALT = {
   Enter: split, Backspace: merge, ArrowUp: commands.up, ArrowDown: commands.down, Delete: drop,
-  KeyD: duplicate, KeyT: translate, KeyW: nextWarning, KeyV: showVersions, KeyH: handIn, KeyA: addAbove,
+  KeyD: duplicate, KeyN: commands.next, KeyT: translate, KeyW: nextWarning, KeyV: showVersions, KeyH: handIn, KeyA: addAbove,
 };
 const dialogIsOpen = () => Boolean(document.querySelector("dialog[open]"));
 

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from django import forms
+
+from annotation.models import Project, Role, User
+from annotation.models.table_queue import STATES
+
+
+class TablesFilter(forms.Form):
+    """What the queue of tables shows."""
+
+    state = forms.ChoiceField(required=False, choices=[("", "All"), *STATES.items()], widget=forms.HiddenInput)
+    split = forms.ChoiceField(required=False)
+    category = forms.ChoiceField(required=False)
+    text = forms.CharField(required=False, max_length=100, label="Number or words")
+
+    def __init__(self, data, *, project: Project) -> None:
+        super().__init__(data)
+        for name, rows in (("split", project.splits), ("category", project.categories)):
+            names = list(rows.values_list("name", flat=True))
+            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+
+
+class GiveForm(forms.Form):
+    """Experts that the stories which the filter shows are given to, by the balanced rule."""
+
+    experts = forms.ModelMultipleChoiceField(
+        User.objects.none(), widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose experts."}
+    )
+    seed = forms.IntegerField(
+        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed gives the same plan."
+    )
+
+    def __init__(self, data=None, *, project: Project) -> None:
+        super().__init__(data)
+        people = self.fields["experts"]
+        people.queryset = User.objects.filter(
+            memberships__project=project, memberships__role__in=(Role.EXPERT, Role.ADMIN)
+        ).order_by("username")
+        people.label_from_instance = lambda user: user.shown_name

@@ -1,0 +1,108 @@
+"""Stories by how far their belief table is, as one expert may know it: never what another one wrote."""
+
+from __future__ import annotations
+
+from django.db.models import (
+    Case,
+    CharField,
+    Count,
+    Exists,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Greatest
+
+from annotation.models.belief_table import BeliefTable, Proposition
+from annotation.models.project import Project
+from annotation.models.story import Story
+
+STATES = {
+    "open": "To write",
+    "mine": "My drafts",
+    "handed": "Handed in",
+    "ready": "Ready to reconcile",
+    "others": "Written by others",
+    "done": "Done",
+}
+"""In the order of the work; *open* still needs an expert, *handed* waits for the other one."""
+WORK = ("mine", "ready", "open")
+"""What an expert can do something about, what was begun first."""
+
+
+def with_states(project: Project, user) -> QuerySet[Story]:
+    """Return the project's stories with `table_state`, one of STATES for this person, and `given`: an admin gave it to
+    them."""
+    drafts = BeliefTable.objects.drafts().filter(story=OuterRef("pk"))
+    own = drafts.filter(author=user) if user is not None else drafts.none()
+    return (
+        project.stories.order_by("number")
+        .annotate(
+            taken=_count(drafts),
+            submitted=_count(drafts.filter(submitted_at__isnull=False)),
+            own=Exists(own),
+            own_in=Exists(own.filter(submitted_at__isnull=False)),
+            given=Exists(own.filter(given_by__isnull=False)),
+            settled=Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("pk"))),
+        )
+        .annotate(
+            table_state=Case(
+                When(settled=True, then=Value("done")),
+                When(submitted__gte=Greatest(F("taken"), Value(project.table_experts)), then=Value("ready")),
+                When(own_in=True, then=Value("handed")),
+                When(own=True, then=Value("mine")),
+                When(taken__gte=project.table_experts, then=Value("others")),
+                default=Value("open"),
+                output_field=CharField(),
+            )
+        )
+    )
+
+
+def by_table(stories: QuerySet[Story], project: Project, state: str) -> QuerySet[Story]:
+    """Return the stories whose table is in that state whoever asks: none, drafts, ready or done."""
+    found = with_states(project, None)
+    chosen = {
+        "done": found.filter(settled=True),
+        "ready": found.filter(table_state="ready"),
+        "drafts": found.filter(taken__gt=0).exclude(table_state__in=("ready", "done")),
+        "none": found.filter(settled=False, taken=0),
+    }
+    return stories.filter(pk__in=chosen[state].order_by().values("pk"))
+
+
+def _count(drafts: QuerySet[BeliefTable]) -> Coalesce:
+    counted = drafts.order_by().values("story").annotate(count=Count("pk")).values("count")
+    return Coalesce(Subquery(counted, output_field=IntegerField()), Value(0))
+
+
+def counts(stories: QuerySet[Story]) -> dict[str, int]:
+    """Return state → stories, over what `with_states` returned."""
+    rows = dict(stories.order_by().values_list("table_state").annotate(count=Count("pk")))
+    return {state: rows.get(state, 0) for state in STATES}
+
+
+def next_of(stories: QuerySet[Story], *, after: int | None) -> Story | None:
+    """Return the next story with work for this person: their drafts first, then what is ready, then what is open; of
+    each the next number after `after`, and from the beginning again."""
+    left = stories.filter(table_state__in=WORK)
+    if after is not None:
+        left = left.exclude(number=after)
+    ranks = [When(table_state=state, then=Value(at)) for at, state in enumerate(WORK)]
+    rank = Case(*ranks, output_field=IntegerField())
+    behind = Case(When(number__gt=after or -1, then=Value(0)), default=Value(1), output_field=IntegerField())
+    return left.annotate(rank=rank, behind=behind).order_by("rank", "behind", "number").first()
+
+
+def found_by(stories: QuerySet[Story], text: str) -> QuerySet[Story]:
+    """Return the stories with that number, or with these words in their text or a translation."""
+    text = text.strip()
+    words = Q(text__icontains=text)
+    if text.isdecimal() and len(text) < 19:
+        return stories.filter(words | Q(number=int(text)))
+    return stories.filter(words)

@@ -1,0 +1,29 @@
+// On the queue of tables: sends rows that an editor of this browser could not.
+import { Queue } from "../grid/queue.js";
+
+const place = document.getElementById("leftovers");
+const nothing = () => {};
+const queue = new Queue({
+  annotator: Number(place.dataset.annotator), story: "", url: "", now: new Date().toISOString(), kind: "rows", cellOf: (one) => one.row,
+  on: { queued: nothing, saved: nothing, refused, warnings: nothing, trouble: nothing, state: tell },
+});
+
+let waiting = 0;
+// As the editor does: what is refused stays in this browser, and the editor of that story shows it.
+function refused(change, sentence) {
+  const keptAt = `credence:refused-rows:${queue.annotator}:${change.story}`;
+  const kept = JSON.parse(localStorage.getItem(keptAt) ?? "[]").filter((one) => one.row !== change.row);
+  localStorage.setItem(keptAt, JSON.stringify([...kept, { row: change.row, state: change.state }]));
+  place.textContent = `A row was refused and is kept in this browser: ${sentence}`;
+  place.hidden = false;
+}
+function tell() {
+  const count = queue.everything().length;
+  if (count) place.textContent = `${count} change${count === 1 ? "" : "s"} of your tables could not be saved earlier. They are kept in this browser and sent by themselves.`;
+  else if (waiting) place.textContent = "Everything that you wrote is saved now.";
+  waiting = count || waiting;
+  place.hidden = !waiting && place.hidden;
+  if (waiting) place.hidden = false;
+}
+if (queue.everything().length) queue.flush();
+addEventListener("online", () => queue.flush());
