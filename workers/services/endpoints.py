@@ -6,7 +6,8 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from datetime import datetime
+from typing import Any, Required, TypedDict
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -112,7 +113,40 @@ def begin_try(endpoint: Endpoint) -> bool:
     return begun
 
 
-def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
+class Supported(TypedDict):
+    """What a try showed to be supported; None for what was not asked for."""
+
+    temperature: bool | None
+    json_schema: bool | None
+    reasons: bool | None
+
+
+class SchemaTry(TypedDict):
+    """Whether answers are held to a JSON schema, a sentence, and the beginning of the answer."""
+
+    held: bool
+    told: str
+    said: str
+
+
+class Tried(TypedDict, total=False):
+    """What came of a try, as the row keeps it: the beginning of the answer with what came along, or the sentence and
+    kind of the error."""
+
+    ok: Required[bool]
+    said: Required[str]
+    kind: str
+    model: str
+    seconds: float
+    input: int
+    output: int
+    stop: str
+    problem: str
+    supported: Supported
+    schema: SchemaTry
+
+
+def try_endpoint(*, endpoint: Endpoint) -> Tried:
     """Ask one short question, once more with a JSON schema where the endpoint claims structured output, and keep the
     result.
 
@@ -121,40 +155,46 @@ def try_endpoint(*, endpoint: Endpoint) -> dict[str, Any]:
     """
     started = timezone.now()
     try:
-        request = contract.Request(
-            (contract.Message("user", QUESTION),),
-            max_tokens=200 + endpoint.reasoning_tokens,
-            temperature=0.0,
-            task=_task(endpoint),
-        )
-        completion = _ask_once(endpoint, request)
-        seconds = (timezone.now() - started).total_seconds()
-        beginning = completion.text.strip()[:300] or "(nothing)"
-        result = {"ok": True, "said": beginning, "model": completion.model, "seconds": round(seconds, 2)}
-        result |= {"input": completion.usage.input, "output": completion.usage.output, "stop": completion.stop}
-        result |= {
-            "problem": completion.problem or STOP_SENTENCES[completion.stop],
-            "supported": _supported(endpoint, completion),
-        }
-        if endpoint.json_schema and endpoint.about.reads_prompts:
-            result["schema"] = _try_schema(endpoint, request)
-            result["supported"]["json_schema"] = result["schema"]["held"]
+        result = _tried(endpoint, started)
     except BackendError as error:
         result = {"ok": False, "said": str(error), "kind": type(error).__name__}
     Endpoint.objects.filter(pk=endpoint.pk).update(tried_at=started, tried=result)
     return result
 
 
-def _supported(endpoint: Endpoint, completion: contract.Completion) -> dict[str, bool | None]:
-    """Return what the plain call showed to be supported; None for what it did not ask for."""
+def _tried(endpoint: Endpoint, started: datetime) -> Tried:
+    request = contract.Request(
+        (contract.Message("user", QUESTION),),
+        max_tokens=200 + endpoint.reasoning_tokens,
+        temperature=0.0,
+        task=_task(endpoint),
+    )
+    completion = _ask_once(endpoint, request)
+    seconds = (timezone.now() - started).total_seconds()
+    schema = _try_schema(endpoint, request) if endpoint.json_schema and endpoint.about.reads_prompts else None
+    answered: Tried = {
+        "ok": True,
+        "said": completion.text.strip()[:300] or "(nothing)",
+        "model": completion.model,
+        "seconds": round(seconds, 2),
+        "input": completion.usage.input,
+        "output": completion.usage.output,
+        "stop": completion.stop,
+        "problem": completion.problem or STOP_SENTENCES[completion.stop],
+        "supported": _supported(endpoint, completion, schema),
+    }
+    return {**answered, "schema": schema} if schema else answered
+
+
+def _supported(endpoint: Endpoint, completion: contract.Completion, schema: SchemaTry | None) -> Supported:
     sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
-    return {"temperature": True if sent else None, "json_schema": None, "reasons": reasons}
+    held = schema["held"] if schema else None
+    return {"temperature": True if sent else None, "json_schema": held, "reasons": reasons}
 
 
-def _try_schema(endpoint: Endpoint, request: contract.Request) -> dict[str, Any]:
-    """Try whether answers are constrained by a JSON schema. Returns that, a sentence, and the beginning of the
-    answer."""
+def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
+    """Try whether answers are constrained by a JSON schema."""
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
