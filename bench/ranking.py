@@ -42,7 +42,7 @@ def scores(rng: np.random.Generator, skills: list[float], stories: int = STORIES
     return np.clip(np.array(skills)[:, None] + easy + rng.normal(0, 0.08, (len(skills), stories)), 0, 1)
 
 
-def board(rows: np.ndarray, instead: Callable[[int, int], Case | None]) -> dict:
+def ranked_models(rows: np.ndarray, instead: Callable[[int, int], Case | None]) -> dict:
     names = [f"m{at:02}" for at in range(len(rows))]
     cases = {
         name: {story: instead(at, story) or Case.known(float(score)) for story, score in enumerate(rows[at])}
@@ -64,7 +64,7 @@ def refusing(sets: int) -> Iterator[dict]:
             first["own mean"] += rows[1, : STORIES - refused].mean() > rows[0].mean()
             first["common stories"] += rows[1, kept].mean() > rows[0, kept].mean()
             hardest = lambda at, story, n=refused: REFUSED if at and story >= STORIES - n else None  # noqa: E731
-            ranked = board(rows, hardest)
+            ranked = ranked_models(rows, hardest)
             first["worst case"] += ranked["models"][0]["model"] == "m01"
             first["shown better"] += ranked["pairs"][0]["first"] == "m01" and differs(ranked["pairs"][0])
         yield {"what": "refusing", "refused": refused, "of": STORIES, "sets": sets} | _shares(first, sets)
@@ -75,7 +75,7 @@ def judge(sets: int) -> Iterator[dict]:
         rng, differing = np.random.default_rng(lost), 0
         for _ in range(sets):
             rows = scores(rng, [0.7, 0.7])
-            ranked = board(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
+            ranked = ranked_models(rows, lambda at, story, n=lost: LOST if at and story >= STORIES - n else None)
             differing += differs(ranked["pairs"][0])
         yield {"what": "judge", "lost": lost, "of": STORIES, "sets": sets} | _shares(
             {"shown to differ": differing}, sets
@@ -86,7 +86,7 @@ def ranks(sets: int) -> Iterator[dict]:
     for stories in (10, 30, 100):
         rng, covered, widths = np.random.default_rng(stories), 0, []
         for _ in range(sets):
-            ranked = board(scores(rng, [0.8 - 0.02 * at for at in range(12)], stories), lambda at, story: None)
+            ranked = ranked_models(scores(rng, [0.8 - 0.02 * at for at in range(12)], stories), lambda at, story: None)
             for model in ranked["models"]:
                 low, high = model["ranks"]
                 covered += low <= int(model["model"][1:]) + 1 <= high

@@ -18,7 +18,7 @@ from benchmark.models import Dataset, Form
 from benchmark.services.across import AcrossModel, SuiteRanking, models_across
 from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
-from benchmark.services.documents import Document, board_document
+from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.entered_rows import Plain, rows_of
 from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
 from benchmark.services.selections import selection_named
@@ -27,7 +27,7 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 
 
-def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
+def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
     """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a
     dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
@@ -43,11 +43,11 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
     answer_format = asked_format if asked_format in Form.values else answer_format_to_show(dataset, suite)
     every = params.get("runs") == "all"
     conditions = {field: params.get(field, "") for field in FIELDS}
-    board = leaderboard_for(
+    leaderboard = leaderboard_for(
         access, dataset, answer_format, params.get("split"), suite=suite, all_runs=every, asked=conditions
     )
-    conditions = {field: name for field, name in conditions.items() if name in board["conditions"][field]}
-    split = board["chosen"].key if board["chosen"] else ""
+    conditions = {field: name for field, name in conditions.items() if name in leaderboard["conditions"][field]}
+    split = leaderboard["chosen"].key if leaderboard["chosen"] else ""
     query = (
         {"version": dataset.version, "form": str(answer_format), "split": split}
         | ({"suite": suite} if suite != suite_to_show(dataset) else {})
@@ -62,9 +62,9 @@ def chosen_board(params: Mapping[str, str], access: ProjectAccess) -> dict[str, 
         "form": answer_format,
         "forms": Form.choices,
         "every": every,
-        "board": board,
+        "leaderboard": leaderboard,
         "asked": conditions,
-        "conditions": _conditions(board, conditions),
+        "conditions": _conditions(leaderboard, conditions),
         "query": urlencode(query),
         "params": query,
     }
@@ -80,12 +80,12 @@ def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
 
 
-def _conditions(board: dict[str, Any], chosen: dict[str, str]) -> list[dict[str, Any]]:
+def _conditions(leaderboard: dict[str, Any], chosen: dict[str, str]) -> list[dict[str, Any]]:
     """List the filters by what a ranking is within, where there is a choice."""
     return [
-        {"field": field, "label": label, "names": board["conditions"][field], "chosen": chosen.get(field, "")}
+        {"field": field, "label": label, "names": leaderboard["conditions"][field], "chosen": chosen.get(field, "")}
         for field, label in CONDITIONS.items()
-        if len(board["conditions"][field]) > 1
+        if len(leaderboard["conditions"][field]) > 1
     ]
 
 
@@ -126,20 +126,20 @@ def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> Acr
     return model
 
 
-def board_of(params: Mapping[str, str], access: ProjectAccess) -> Document:
+def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Document:
     """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
-    chosen = chosen_board(params, access)
+    chosen = chosen_leaderboard(params, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
-    return board_document_of(chosen, params)
+    return leaderboard_document_of(chosen, params)
 
 
-def board_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> Document:
+def leaderboard_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> Document:
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
-    board, filters = chosen["board"], filters_of(params)
-    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in board["stages"].items()}
-    document = board_document("Leaderboard", stages, board["absent"], entered_of(chosen, filters))
-    return document | {"withheld": board["withheld"]}
+    leaderboard, filters = chosen["leaderboard"], filters_of(params)
+    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in leaderboard["stages"].items()}
+    document = leaderboard_document("Leaderboard", stages, leaderboard["absent"], entered_of(chosen, filters))
+    return document | {"withheld": leaderboard["withheld"]}
 
 
 def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:

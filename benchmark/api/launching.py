@@ -1,5 +1,6 @@
-"""Launching runs with an estimate first, steering them, and making more of them: the forms and services of the pages.
-Admins."""
+"""Launching runs with an estimate first, pausing, resuming and cancelling them, and making more of them: the forms
+and services of the pages. Admins.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from benchmark.api.description import ACTION, RUN, SLUG
 from benchmark.api.requests import EstimateIn, ExtendIn, JudgeIn, LaunchIn
 from benchmark.api.runs import Runs, run_answer
 from benchmark.api.shapes.estimates import EstimateOut
-from benchmark.api.shapes.runs import RunDetailOut, SteeredOut
+from benchmark.api.shapes.runs import RunActionOut, RunDetailOut
 from benchmark.forms.launch import ExtendForm, JudgeForm, LaunchForm, as_posted
 from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
@@ -29,8 +30,8 @@ from benchmark.services.detectable import can_show
 from benchmark.services.extending import extend_run
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.run_actions import TakenAlong, act_on
 from benchmark.services.runs import run_again, start_run, start_runs
-from benchmark.services.steering import TakenAlong, steer
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
@@ -213,7 +214,7 @@ class RunAction(GenericAPIView):
         parameters=[SLUG, RUN, ACTION],
         request={"application/json": ActionIn},
         examples=[EXAMPLE],
-        responses=answers(SteeredOut, 403, *BODY, why=why_refused("run")),
+        responses=answers(RunActionOut, 403, *BODY, why=why_refused("run")),
     )
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
         """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again
@@ -224,7 +225,7 @@ class RunAction(GenericAPIView):
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
         along: list[TakenAlong] = []
-        do_action(request, action, lambda budget: along.append(steer(access.run, action, budget=budget)))
+        do_action(request, action, lambda budget: along.append(act_on(access.run, action, budget=budget)))
         access.run.job.refresh_from_db()
         answer = run_answer(access)
         answer.data["controls_taken_along"] = along[0].controls

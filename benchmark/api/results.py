@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from annotation.access import ProjectAccess
 from annotation.api.description import answers
 from benchmark.access import results_access, run_access, run_document
-from benchmark.addresses import board_document_of, chosen_board, chosen_comparison, of_parse, table_named
+from benchmark.addresses import chosen_comparison, chosen_leaderboard, leaderboard_document_of, of_parse, table_named
 from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
@@ -93,18 +93,18 @@ class Leaderboard(GenericAPIView):
     def get(self, request: Request, slug: str) -> Response:
         """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or
         condition of that name."""
-        chosen, document, _ = _board_asked_for(request, slug)
-        board = chosen["board"]
-        leaderboard = {
+        chosen, document, _ = _leaderboard_asked_for(request, slug)
+        leaderboard = chosen["leaderboard"]
+        body = {
             "version": chosen["dataset"].version,
             "suite": chosen["suite"],
             "answer_format": chosen["form"],
-            "selection": _selection(board["chosen"]) if board["chosen"] else None,
-            "selections": [_selection(selection) for selection in board["selections"]],
-            "conditions": board["conditions"],
-            **_metrics(document, board["withheld"]),
+            "selection": _selection(leaderboard["chosen"]) if leaderboard["chosen"] else None,
+            "selections": [_selection(selection) for selection in leaderboard["selections"]],
+            "conditions": leaderboard["conditions"],
+            **_metrics(document, leaderboard["withheld"]),
         }
-        return Response(LeaderboardOut(leaderboard).data)
+        return Response(LeaderboardOut(body).data)
 
 
 class LeaderboardTable(TableView):
@@ -116,31 +116,31 @@ class LeaderboardTable(TableView):
     )
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
-        chosen, document, parse = _board_asked_for(request, slug)
-        named = table_named(tables_of(document), table, chosen["board"]["withheld"])
+        chosen, document, parse = _leaderboard_asked_for(request, slug)
+        named = table_named(tables_of(document), table, chosen["leaderboard"]["withheld"])
         return self.file(request, of_parse(named, parse), f"{slug}-leaderboard-{table}")
 
 
-def _board_asked_for(request: Request, slug: str) -> tuple[dict[str, Any], Document, str]:
+def _leaderboard_asked_for(request: Request, slug: str) -> tuple[dict[str, Any], Document, str]:
     """Return the leaderboard that was asked for, its document, and the parse that was named."""
     access = results_access(request.user, slug)
     asked = read_query(request, LeaderboardFilter)
-    chosen = _board(access, asked)
-    return chosen, board_document_of(chosen, asked), asked.get("reading", "")
+    chosen = _leaderboard(access, asked)
+    return chosen, leaderboard_document_of(chosen, asked), asked.get("reading", "")
 
 
-def _board(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:
+def _leaderboard(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
     params = {"form" if name == "answer_format" else name: str(value) for name, value in asked.items()}
-    chosen = chosen_board(params, access)
+    chosen = chosen_leaderboard(params, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
-    board = chosen["board"]
+    leaderboard = chosen["leaderboard"]
     there = {
         "suite": [suite.name for suite in chosen["suites"]],
         "version": [str(dataset.version) for dataset in chosen["datasets"]],
-        "split": [selection.key for selection in board["selections"]],
-        **{field: board["conditions"][field] for field in FIELDS},
+        "split": [selection.key for selection in leaderboard["selections"]],
+        **{field: leaderboard["conditions"][field] for field in FIELDS},
     }
     for name, names in there.items():
         if name in params and params[name] not in names:

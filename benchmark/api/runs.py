@@ -21,7 +21,7 @@ from benchmark.models import Entrant, Run
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.items import numbers_of
 from benchmark.services.method_runs import beside_by_method
-from benchmark.services.run_standing import missing_rows, progress_rows, run_rows
+from benchmark.services.run_progress import missing_rows, progress_rows, run_rows
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing

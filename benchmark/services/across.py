@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from annotation.models import Project
 from benchmark.domain.tables import Absent
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.leaderboard_scope import board_of, finished_runs_of
+from benchmark.services.leaderboard_scope import finished_runs_of, leaderboard_of_runs
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection, selections_of
@@ -99,11 +99,11 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     runs = finished_runs_of(project)
     reports = reports_of(runs)
     order = ordered_suites(run.suite for run in runs)
-    boards = sorted(runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.form, -run.pk))
+    leaderboards = sorted(runs, key=lambda run: (order.index(run.suite), -run.dataset.version, run.form, -run.pk))
     rankings = [
         ranking
-        for (_, _, _), of_board in groupby(boards, key=lambda run: (run.suite, run.dataset_id, run.form))
-        for ranking in _rankings(list(of_board), reports)
+        for (_, _, _), of_leaderboard in groupby(leaderboards, key=lambda run: (run.suite, run.dataset_id, run.form))
+        for ranking in _rankings(list(of_leaderboard), reports)
     ]
     return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
 
@@ -114,12 +114,12 @@ def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRank
     keys = [group.key for group in groups]
     selections = selections_of(dataset, {run.pk: reports[run.pk] for run in runs}, runs)
     key = _fullest(selections, [reports[run.pk] for run in runs], keys)
-    board = board_of(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
+    leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
     for group in groups:
-        absent = {absence.model: absence.told for absence in board["absent"] if absence.stage == group.key}
-        if board["stages"][group.key][0] or absent:
-            chance = _by_chance(group.key, board["chosen"], [reports[run.pk] for run in runs])
-            yield _ranking(group, dataset, form, board, list(absent.values()), chance)
+        absent = {absence.model: absence.told for absence in leaderboard["absent"] if absence.stage == group.key}
+        if leaderboard["stages"][group.key][0] or absent:
+            chance = _by_chance(group.key, leaderboard["chosen"], [reports[run.pk] for run in runs])
+            yield _ranking(group, dataset, form, leaderboard, list(absent.values()), chance)
 
 
 def _fullest(
@@ -162,11 +162,11 @@ def _ranking(
     group: MetricGroup,
     dataset: Dataset,
     form: str,
-    board: Mapping[str, Any],
+    leaderboard: Mapping[str, Any],
     absent: Sequence[Absent],
     exact: Mapping[str, Any] | None,
 ) -> SuiteRanking:
-    entrants = board["stages"][group.key][0]
+    entrants = leaderboard["stages"][group.key][0]
     rows = dict(zip((entrant["key"] for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
     newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant["at"]), reverse=True)
     models: dict[str, EntrantResults] = {}
@@ -175,7 +175,7 @@ def _ranking(
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
     chance = exact or (rows[guessing["key"]]["repaired"] if guessing else None)
-    chosen, conditions = board["chosen"], board["rankings"][group.key].chosen
+    chosen, conditions = leaderboard["chosen"], leaderboard["rankings"][group.key].chosen
     return SuiteRanking(
         stage=group.key,
         title="",

@@ -1,7 +1,7 @@
 """The one writer of what becomes of a run after its work: its name, its place in the archive, and its end.
 
 Whatever builds on a run (extending it, asking for missing rows, judging it anew, running it again, freezing its report)
-takes the run's row by `standing` first, so that it and a deletion wait for each other.
+takes the run's row by `locked_run` first, so that it and a deletion wait for each other.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Deletion:
     refused: str
 
 
-def standing(run: Run, *, changed: bool = False) -> Run:
+def locked_run(run: Run, *, changed: bool = False) -> Run:
     """Lock the row of a run in the caller's transaction, so that nobody deletes it meanwhile. Raises RunRefused where
     somebody has, and for an archived run that is to be `changed`."""
     row = Run.objects.select_for_update().filter(pk=run.pk).only("pk", "archived_at").first()
@@ -52,7 +52,7 @@ def rename_run(*, by: User | None, run: Run, title: str) -> bool:
     """Give a run another name, its job too. Returns False where it has that name. Raises RunRefused."""
     title = checked_title(title)
     job = _locked_job(run)
-    standing(run)
+    locked_run(run)
     run.refresh_from_db(fields=["title"])
     if title == run.title:
         return False
@@ -78,7 +78,7 @@ def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
     """Take an ended run off lists, leaderboards and comparisons. Returns False where it is archived. Raises
     RunRefused."""
     _locked_job(run)
-    standing(run)
+    locked_run(run)
     if problem := _working(run, "archived"):
         raise RunRefused(problem)
     archived = Run.objects.filter(pk=run.pk, archived_at=None).update(archived_at=now)
@@ -91,7 +91,7 @@ def archive_run(*, by: User | None, run: Run, now: datetime) -> bool:
 def restore_run(*, by: User | None, run: Run) -> bool:
     """Put an archived run back on lists, leaderboards and comparisons. Returns False where it is there. Raises
     RunRefused."""
-    standing(run)
+    locked_run(run)
     restored = Run.objects.archived().filter(pk=run.pk).update(archived_at=None)
     if restored:
         audit.record(by=by, project=run.project, action="run.restored", target=run.uid)
@@ -119,7 +119,7 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     judge its answers anew, and where it was deleted before."""
     _locked_job(run)
     list(Job.objects.select_for_update().filter(run__original=run).order_by("pk"))
-    standing(run)
+    locked_run(run)
     deletion = deletion_of(run)
     if deletion.refused:
         raise RunRefused(deletion.refused)

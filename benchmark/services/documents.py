@@ -73,7 +73,7 @@ def document_of(run: Run) -> Document:
     }
 
 
-def board_document(
+def leaderboard_document(
     title: str,
     stages: Mapping[str, Sequence[EntrantResults]],
     absent: Sequence[Absence] = (),
@@ -122,9 +122,9 @@ def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
         stage: [entrant for entrant in group_entrants if entrant["readings"][parse]]
         for stage, group_entrants in entrants.items()
     }
-    of_board = document["kind"] == "leaderboard"
+    of_leaderboard = document["kind"] == "leaderboard"
     analysed = {
-        stage: [entrant for entrant in group_entrants if not of_board and analyses_of(entrant, parse)]
+        stage: [entrant for entrant in group_entrants if not of_leaderboard and analyses_of(entrant, parse)]
         for stage, group_entrants in read.items()
     }
     return ParseResults(parse, entrants, read, analysed)

@@ -233,7 +233,7 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
         cached = look(asking.plan, asking.stories, asking.parts) if look else None
         estimated = estimate_of(asking.plan, asking.stories, asking.parts, cached, counted)
         estimates.append(
-            replace(estimated, each=asking.each, lines=[_standing_for(line, asking.each) for line in estimated.lines])
+            replace(estimated, each=asking.each, lines=[_priced_line(line, asking.each) for line in estimated.lines])
         )
     largest = max(estimates, key=lambda estimated: estimated.count)
     return Estimate(
@@ -244,7 +244,7 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
     )
 
 
-def _standing_for(line: Line, each: float) -> Line:
+def _priced_line(line: Line, each: float) -> Line:
     """Return the line with what it comes to where each of its questions stands for `each`."""
     if each == 1:
         return line

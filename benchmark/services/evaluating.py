@@ -14,14 +14,14 @@ from django.utils import timezone
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Entrant, Run, RunItem
-from benchmark.services.archiving import standing
+from benchmark.services.archiving import locked_run
 from benchmark.services.asking import question_of, request_for
 from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.reports import REPORTS, forget_report
+from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import HANDLER, READ_AGAIN, note_later
-from benchmark.services.steering import not_steered
 from benchmark.suites.contract import BadQuestion, Parsed
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
@@ -40,7 +40,7 @@ _PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "un
 class EvaluationHandler(JobHandler):
     def closed(self, job: Job) -> str:
         run = Run.with_deleted.select_related("original").filter(job=job).first()
-        return not_steered(run) if run else ""
+        return refused_action(run) if run else ""
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         run_items = _run_items(items)
@@ -225,7 +225,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
     if most is not None and answered.count() > most:
         raise RunRefused(
             f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
-            f"manage.py benchmark_run reread {run.uid}."
+            f"manage.py runs reread {run.uid}."
         )
     changed, failed = 0, []
     for stage in [step.key for step in suite_named(run.suite).steps]:
@@ -233,7 +233,7 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         for at in range(0, len(ids), 200):
             changed += _read_batch(run, ids[at : at + 200], failed)
     with transaction.atomic():
-        run = Run.objects.get(pk=standing(run).pk)
+        run = Run.objects.get(pk=locked_run(run).pk)
         refresh_outcome(run.job_id)
         note_later(run, READ_AGAIN, now, changed=changed)
         run.save(update_fields=["spec"])

@@ -11,7 +11,7 @@ from django.db import transaction
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import DatasetSample, Form, Run, RunItem
-from benchmark.services.archiving import standing
+from benchmark.services.archiving import locked_run
 from benchmark.services.controlled_plans import under_control
 from benchmark.services.entering import add_run_items, enter
 from benchmark.services.in_context import calibration_of
@@ -37,7 +37,7 @@ def extend_run(
     """Add models, or stories of its dataset, to a run and its controls; what is there stays. Returns how many items are
     new. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
-    standing(run, changed=True)
+    locked_run(run, changed=True)
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
     more = extension_of(run, endpoints, stories)
     if job.state == JobState.CANCELLED:

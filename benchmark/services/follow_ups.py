@@ -15,7 +15,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
 from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Run, RunItem
-from benchmark.services.archiving import standing
+from benchmark.services.archiving import locked_run
 from benchmark.services.asking import request_for
 from benchmark.services.entering import add_work
 from benchmark.services.estimates import Estimate, Line, line_of
@@ -95,7 +95,7 @@ NOTHING = "Every judgement that a follow-up could complete has all its rows, or 
 def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     """Add a follow-up to every judgement with gaps. Returns how many. Raises RunRefused."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
-    standing(run, changed=True)
+    locked_run(run, changed=True)
     run.refresh_from_db(fields=["spec"])  # another may have noted something meanwhile
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")

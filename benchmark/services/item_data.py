@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from benchmark.models import RunItem
-from benchmark.services.evidence import messages_of
+from benchmark.services.item_detail import messages_of
 from benchmark.services.items import state_of
 
 _LONG = ("sample__content", "sample__gold", "sample__votes", "sample__methods", "sample__adjudications")

@@ -26,7 +26,7 @@ SELF_TEST = "self-test"
 """What estimates and items call it, where a stage stands else."""
 
 
-def standing_test(run: Run) -> JudgeTest | None:
+def current_test(run: Run) -> JudgeTest | None:
     """The test of the run's judge, unless it was cancelled before its end."""
     test = (
         JudgeTest.objects.filter(project=run.project, suite=run.suite, version=version_of(run))
@@ -49,7 +49,7 @@ def is_wanted(plan: Plan, draft: Run) -> bool:
     ):
         return False
     draft.spec = {"judge": spec_of(plan.judge), "prompts": prompt_hashes(plan)}
-    return standing_test(draft) is None
+    return current_test(draft) is None
 
 
 @transaction.atomic
@@ -60,7 +60,7 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
         raise RunRefused(why, "judge")
     if test := ensure_test(by=by, run=run, now=now):
         return test
-    test = standing_test(run)
+    test = current_test(run)
     try:
         if test is not None and _go_on(test, run.job.budget, now):
             return test
@@ -108,7 +108,7 @@ def ensure_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest | None
     """
     Project.objects.select_for_update().get(pk=run.project_id)  # two launches at once would both start one
     calls = calls_of(run)
-    if standing_test(run) is not None or not calls:
+    if current_test(run) is not None or not calls:
         return None
     version = version_of(run)
     JudgeTest.objects.filter(

@@ -58,10 +58,10 @@ def leaderboard_of(
     """
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
-    return board_of(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
+    return leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
 
 
-def board_of(
+def leaderboard_of_runs(
     dataset: Dataset,
     suite: str,
     runs: Sequence[Run],

@@ -14,7 +14,7 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run, RunItem
-from benchmark.services.archiving import standing
+from benchmark.services.archiving import locked_run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.controlled_plans import budget_of_each, under_controls
 from benchmark.services.entering import enter
@@ -74,7 +74,7 @@ def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: dat
     plan, stories = controls_of_run(run, controls)
     try:
         with transaction.atomic():
-            started = _start_controls(by, standing(run, changed=True), plan, stories, now)
+            started = _start_controls(by, locked_run(run, changed=True), plan, stories, now)
     except JobRefused as error:
         raise RunRefused(str(error), "endpoints") from error
     if not started:
@@ -100,7 +100,7 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
     if plan.source:
-        standing(plan.source)
+        locked_run(plan.source)
     project = plan.dataset.project
     title = title_of(plan)
     endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
@@ -174,7 +174,7 @@ def note_later(run: Run, did: str, now: datetime, **details: Any) -> None:
 def run_again(*, by: User | None, run: Run, now: datetime) -> Run:
     """Launch the run once more, on all stories that it has by now. Answers that the ledger has are not asked for again.
     Raises RunRefused."""
-    standing(run)
+    locked_run(run)
     plan, stories = again_of(run)
     return start_run(by=by, plan=plan, now=now, stories=stories)
 

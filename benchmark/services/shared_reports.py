@@ -16,11 +16,11 @@ from benchmark.models import Dataset, Run, RunItem, SharedItem, SharedReport
 from benchmark.models.run import ParsedAnswer
 from benchmark.services.across import rankings_across
 from benchmark.services.across_reports import across_report, items_behind
-from benchmark.services.archiving import standing
-from benchmark.services.board_reports import board_report
+from benchmark.services.archiving import locked_run
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, document_of
 from benchmark.services.items import state_of
+from benchmark.services.leaderboard_reports import leaderboard_report
 from benchmark.services.methods_text import facts_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
@@ -29,7 +29,7 @@ from benchmark.services.reports import report_of
 @transaction.atomic
 def freeze_run(*, by: User | None, run: Run, title: str = "") -> SharedReport:
     """The run's report as it stands, with the items that it rests on. Raises RunRefused where it was deleted."""
-    standing(run)
+    locked_run(run)
     report = _keep(by, run.project, run, title or run.title, document_of(run))
     _keep_items(report, RunItem.objects.filter(entrant__run=run))
     return report
@@ -42,7 +42,7 @@ def freeze_comparison(
     """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
     deleted."""
     title = title or f"{comparison['first']} and {comparison['second']}"
-    different = [standing(run) for _, run in sorted({run.pk: run for run in runs}.items())]
+    different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = {
         "title": title,
         "kind": "comparison",
@@ -60,24 +60,26 @@ def freeze_comparison(
 
 
 @transaction.atomic
-def freeze_board(
-    *, by: User | None, dataset: Dataset, board: Mapping[str, Any], query: Mapping[str, str], title: str = ""
+def freeze_leaderboard(
+    *, by: User | None, dataset: Dataset, leaderboard: Mapping[str, Any], query: Mapping[str, str], title: str = ""
 ) -> SharedReport:
     """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises
     RunRefused where a run was deleted, and for a leaderboard without a row."""
-    keys = {entrant["run"] for entrants, _ in board["stages"].values() for entrant in entrants}
-    runs = [standing(run) for run in sorted(board["runs"], key=lambda run: run.pk) if run.uid in keys]
+    keys = {entrant["run"] for entrants, _ in leaderboard["stages"].values() for entrant in entrants}
+    runs = [locked_run(run) for run in sorted(leaderboard["runs"], key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused("The leaderboard has no row to keep.")
     report = _keep(
         by,
         dataset.project,
         None,
-        title or f"Leaderboard: {board['chosen'].label}",
-        board_report(dataset, board, runs, query),
+        title or f"Leaderboard: {leaderboard['chosen'].label}",
+        leaderboard_report(dataset, leaderboard, runs, query),
     )
-    entrants = [entrant["entrant"] for rows, _ in board["stages"].values() for entrant in rows if entrant["entrant"]]
-    items, numbers = RunItem.objects.filter(entrant__in=entrants), board["chosen"].stories
+    entrants = [
+        entrant["entrant"] for rows, _ in leaderboard["stages"].values() for entrant in rows if entrant["entrant"]
+    ]
+    items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard["chosen"].stories
     if len(numbers) < dataset.stories_count:
         items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
     _keep_items(report, items)
@@ -94,7 +96,7 @@ def freeze_across(*, by: User | None, project: Project, title: str = "") -> Shar
         raise RunRefused("No model has a figure to keep.")
     uids = {place.run for ranking in rankings for place in ranking.places.values()}
     behind = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
-    runs = [standing(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
+    runs = [locked_run(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
     report = _keep(by, project, None, title or "Models across suites", across_report(rankings, runs))
     _keep_items(report, RunItem.objects.filter(items))
     return report

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from benchmark.models import RunItem
-from benchmark.services import evidence
+from benchmark.services import item_detail
 from benchmark.services import items as items_service
 from benchmark.suites.contract import MetricGroup, Step
 from benchmark.suites.registry import suite_named
@@ -63,12 +63,12 @@ def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
     if item is None:
         return {"item": None, "asked": [], "answer": None, "lines": [], "failed": "", "state": ""}
     call = item.call or (item.item.call if item.item else None)
-    lines, failed = evidence.lines_shown(item)
+    lines, failed = item_detail.lines_shown(item)
     return {
         "item": item,
         "state": items_service.state_of(item),
-        "asked": evidence.asked_of(call, evidence.texts_of(item.entrant.run, closed)),
-        "answer": evidence.shortened(call.answer) if call and call.answer else None,
+        "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
+        "answer": item_detail.shortened(call.answer) if call and call.answer else None,
         "lines": lines,
         "failed": failed,
     }
@@ -137,10 +137,10 @@ def set_beside(
 
 
 def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -> dict[str, Any]:
-    sides = [evidence.lines_shown(item)[0] if item else [] for item in items]
+    sides = [item_detail.lines_shown(item)[0] if item else [] for item in items]
     if not any(sides) or any(len(lines) > 1 for lines in sides):
         return {}
-    sample = evidence.sample_of(next(item for item in items if item))
+    sample = item_detail.sample_of(next(item for item in items if item))
     counts = group.counts is None or group.counts(sample)
     return {"number": number, "here": number == here, "counts": counts, **paired(sides)[0]}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmark.domain.association import RIGHT, Observation, is_right
 from benchmark.models import DatasetSample, RunItem
-from benchmark.services.evidence import parses_shown
+from benchmark.services.item_detail import parses_shown
 from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.suites.contract import MetricGroup

@@ -24,7 +24,7 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 
 @dataclass(slots=True)
-class Standing:
+class StageProgress:
     """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to
     come, and `held`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a minute,
     `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
@@ -85,7 +85,7 @@ _SUMMED = (
 )  # fmt: skip
 
 
-def standings(run: Run, *, now: datetime) -> list[Standing]:
+def stage_progress(run: Run, *, now: datetime) -> list[StageProgress]:
     """Return a row for each model and stage, models in the run's order. Two queries, whatever the size."""
     counts_by_cell = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
@@ -101,7 +101,7 @@ def standings(run: Run, *, now: datetime) -> list[Standing]:
                 counts = {name: rows[stage][name] or 0 for name in _SUMMED}
                 running = run.job.state == JobState.RUNNING
                 context = {"span": span, "running": running, "suite": run.suite}
-                rows_of_run.append(Standing(entrant.name, stage, entrant.pk, **counts, **context))
+                rows_of_run.append(StageProgress(entrant.name, stage, entrant.pk, **counts, **context))
     return rows_of_run
 
 
@@ -190,18 +190,18 @@ def schema_breakers(run: Run) -> list[SchemaBreaker]:
     return [breaker for breaker in breakers.values() if breaker.broken]
 
 
-def total_of(rows: Sequence[Standing]) -> Standing:
-    total = Standing(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
+def total_of(rows: Sequence[StageProgress]) -> StageProgress:
+    total = StageProgress(span=rows[0].span if rows else 30.0, running=any(row.running for row in rows))
     for row in rows:
         for name in _SUMMED:
             setattr(total, name, getattr(total, name) + getattr(row, name))
     return total
 
 
-def shortfall_of_run(run: Run, rows: Sequence[Standing] | None = None) -> Shortfall:
+def shortfall_of_run(run: Run, rows: Sequence[StageProgress] | None = None) -> Shortfall:
     """Return what failed of a run and what is unusable, extractions lost in its source included. `rows` are its
-    standings, where the caller has them."""
-    rows = standings(run, now=timezone.now()) if rows is None else rows
+    stage_progress, where the caller has them."""
+    rows = stage_progress(run, now=timezone.now()) if rows is None else rows
     lost = RunItem.objects.filter(LOST, entrant__run=run).count()
     more = [(LOST_BEFORE, lost)] if lost else []
     return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)

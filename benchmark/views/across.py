@@ -44,9 +44,11 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
     def address(kind: str, name: str, suffix: str) -> str:
         return reverse(f"benchmark:across_{kind}", args=[slug, name, suffix])
 
-    boards = [_told(slug, ranking) for ranking in rankings]
-    context = _shown(rankings, model, page, _of_model(address, model), items, [board["href"] for board in boards])
-    return render(request, "benchmark/results/across.html", access.context | context | {"rankings": boards})
+    leaderboards = [_told(slug, ranking) for ranking in rankings]
+    context = _shown(
+        rankings, model, page, _of_model(address, model), items, [leaderboard["href"] for leaderboard in leaderboards]
+    )
+    return render(request, "benchmark/results/across.html", access.context | context | {"rankings": leaderboards})
 
 
 def frozen_across(
@@ -91,14 +93,18 @@ def _shown(
     page: str,
     address: Address,
     items: Items,
-    boards: Sequence[str],
+    leaderboards: Sequence[str],
 ) -> dict[str, Any]:
     """Return what the template shows; `page` is the address of all models, `boards` those of the leaderboards, empty
     for none."""
     context: dict[str, Any] = {"models": models_across(rankings), "model": model, "page": page}
     if not any(ranking.places or ranking.withheld for ranking in rankings):
         return context
-    hrefs = {ALL: _from_model(page, rankings, items), ONE: _from_suite(rankings, model, items, boards), PAIRS: no_link}
+    hrefs = {
+        ALL: _from_model(page, rankings, items),
+        ONE: _from_suite(rankings, model, items, leaderboards),
+        PAIRS: no_link,
+    }
     context["tables"] = {
         name: table_context(name, make(), href=hrefs[name]) | {"files": files_of("table", name, address)}
         for name, make in tables_across(rankings, model).items()
@@ -135,7 +141,7 @@ def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Hr
 
 
 def _from_suite(
-    rankings: Sequence[SuiteRanking], model: AcrossModel | None, items: Items, boards: Sequence[str]
+    rankings: Sequence[SuiteRanking], model: AcrossModel | None, items: Items, leaderboards: Sequence[str]
 ) -> Href:
     """Link a suite to its leaderboard, its figure to the items behind it."""
 
@@ -143,7 +149,7 @@ def _from_suite(
         ranking = rankings[row["at"]]
         place = ranking.places[model.key] if model else None
         if column.key == "suite":
-            return boards[row["at"]]
+            return leaderboards[row["at"]]
         return _behind(items, ranking, place) if place and column.key == "value" else ""
 
     return href

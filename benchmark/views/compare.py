@@ -48,7 +48,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
-        "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_board_query(chosen)}",
+        "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
         **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
         "category": category,
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
@@ -74,7 +74,7 @@ def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _board_query(chosen: Mapping[str, Any]) -> str:
+def _leaderboard_query(chosen: Mapping[str, Any]) -> str:
     """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
     came from, if it does."""
     run, stage, params = chosen["runs"][0], chosen["stage"], chosen["asked"]

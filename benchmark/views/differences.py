@@ -14,11 +14,11 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access
-from benchmark.addresses import chosen_board
+from benchmark.addresses import chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
-from benchmark.services.documents import board_document
+from benchmark.services.documents import leaderboard_document
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.registry import group_named, suite_named
@@ -32,17 +32,17 @@ EVERY = "every"
 
 def differences(request: HttpRequest, slug: str) -> HttpResponse:
     access = results_access(request.user, slug)
-    chosen = chosen_board(request.GET, access)
+    chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: entrants[0] for stage, entrants in chosen["board"]["stages"].items() if entrants[0]}
+    stages = {stage: entrants[0] for stage, entrants in chosen["leaderboard"]["stages"].items() if entrants[0]}
     parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen["form"] != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
         **chosen,
         "stages": [(stage, group_named(stage).title) for stage in stages],
-        "withheld": chosen["board"]["withheld"],
+        "withheld": chosen["leaderboard"]["withheld"],
         "parses": parses,
         "stage": stage,
         "parse": parse,
@@ -56,7 +56,7 @@ def _pairs(
     request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, parse: str
 ) -> dict[str, Any]:
     """Return the filters, one page of the table and the files of all of it."""
-    entrants = chosen["board"]["stages"][stage][0]
+    entrants = chosen["leaderboard"]["stages"][stage][0]
     rows, method = _open_pairs(chosen, stage, parse)
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
@@ -81,7 +81,7 @@ def _pairs(
         "table": shown_table | {"sort": sort, "sortable": True, "query": query},
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
-        "board_query": chosen["query"],
+        "leaderboard_query": chosen["query"],
         "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table["lead"]),
         "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={parse}")),
     }
@@ -89,17 +89,19 @@ def _pairs(
 
 def _open_pairs(chosen: Mapping[str, Any], stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
-    board = chosen["board"]
-    rows, method = pairs_of(board["stages"][stage][0], stage, board["chosen"], parse)
-    return ([row for row in rows if not row["category"]] if board["withheld"] else rows), method
+    leaderboard = chosen["leaderboard"]
+    rows, method = pairs_of(leaderboard["stages"][stage][0], stage, leaderboard["chosen"], parse)
+    return ([row for row in rows if not row["category"]] if leaderboard["withheld"] else rows), method
 
 
 def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: Sequence[str]) -> dict[str, Any] | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
-    name, board = f"pairs-{stage}-{parse}", chosen["board"]
-    stages = {stage: entrants[0] for stage, entrants in board["stages"].items()}
-    document = board_document("Leaderboard", stages, board["absent"]) | {"withheld": board["withheld"]}
+    name, leaderboard = f"pairs-{stage}-{parse}", chosen["leaderboard"]
+    stages = {stage: entrants[0] for stage, entrants in leaderboard["stages"].items()}
+    document = leaderboard_document("Leaderboard", stages, leaderboard["absent"]) | {
+        "withheld": leaderboard["withheld"]
+    }
     picture = plots_of(document).get(name)
     if picture is None:
         return None
@@ -113,7 +115,9 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: 
 
 def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:
     """Return the table with the models that the ranking does not have."""
-    return replace(table, absent=[absence.told for absence in chosen["board"]["absent"] if absence.stage == stage])
+    return replace(
+        table, absent=[absence.told for absence in chosen["leaderboard"]["absent"] if absence.stage == stage]
+    )
 
 
 def _fits(row: Mapping[str, Any], text: str) -> bool:
@@ -124,7 +128,7 @@ def _compare(access: ProjectAccess, stage: str, parse: str, chosen: Mapping[str,
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
-    split, ranking = chosen["board"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
+    split, ranking = chosen["leaderboard"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
@@ -143,12 +147,12 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     """All pairs of the stage `table` in the parse that the address asks for, over all stories and in each
     category."""
     access = results_access(request.user, slug)
-    chosen = chosen_board(request.GET, access)
-    stages = chosen["board"]["stages"] if chosen else {}
+    chosen = chosen_leaderboard(request.GET, access)
+    stages = chosen["leaderboard"]["stages"] if chosen else {}
     if table not in stages or data not in TABLE_TYPES:
         raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
-    entrants = chosen["board"]["stages"][table][0]
+    entrants = chosen["leaderboard"]["stages"][table][0]
     rows, method = _open_pairs(chosen, table, parse)
     full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
     content = table_file(full_table, data, f"differences-{table}-{parse}")

@@ -18,7 +18,7 @@ from benchmark.access import (
     run_document,
     shared_document,
 )
-from benchmark.addresses import board_of, chosen_comparison, filters_of, model_in, of_parse, table_named
+from benchmark.addresses import chosen_comparison, document_asked_for, filters_of, model_in, of_parse, table_named
 from benchmark.domain.tables import Table
 from benchmark.models import Entrant
 from benchmark.services.across_reports import ACROSS
@@ -58,7 +58,7 @@ def shared_table(request: HttpRequest, slug: str, report: str, table: str, data:
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     parse = filters_of(request.GET)["reading"]
-    document = board_of(request.GET, results_access(request.user, slug))
+    document = document_asked_for(request.GET, results_access(request.user, slug))
     tables = {name: partial(_of_parse, make, parse) for name, make in tables_of(document).items()}
     return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
 

@@ -18,8 +18,8 @@ from benchmark.services import estimates
 from benchmark.services.asking import prompts_of, reads_prompts
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
-from benchmark.services.evidence import shortened
 from benchmark.services.extending import extension_of
+from benchmark.services.item_detail import shortened
 from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plan_checks import check

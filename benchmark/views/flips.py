@@ -19,7 +19,7 @@ FLIPS_A_PAGE = 25
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _Comparison:
     """A model held against one way of asking it; `counts` are its flips, and of how many answers, None where it has no
     score both ways."""
 
@@ -40,25 +40,29 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     entrants = list(run.entrants.select_related("run"))
     closed = closed_in(access.project, run)
     counts = service.counts_of(run, [value for value, _ in ways], closed)
-    places = [
-        _Place(one, value, title, counts.get((one.endpoint_id, value))) for one in entrants for value, title in ways
+    comparisons = [
+        _Comparison(one, value, title, counts.get((one.endpoint_id, value)))
+        for one in entrants
+        for value, title in ways
     ]
-    place = _chosen(places, request.GET.get("model", ""), request.GET.get("against", ""))
-    found = service.flips_of(run, place.entrant, place.way, closed) if place else []
+    comparison = _chosen(comparisons, request.GET.get("model", ""), request.GET.get("against", ""))
+    found = service.flips_of(run, comparison.entrant, comparison.way, closed) if comparison else []
     page = Paginator(found, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,
-        "place": place,
-        "counts": [(one, [each for each in places if each.entrant == one]) for one in entrants],
+        "comparison": comparison,
+        "counts": [(one, [each for each in comparisons if each.entrant == one]) for one in entrants],
         "page": page,
         "rows": service.read(page.object_list),
-        "query": place.query if place else "",
+        "query": comparison.query if comparison else "",
         "suite": suite_named(run.suite),
     }
     return render(request, "benchmark/items/flips.html", access.context | context)
 
 
-def _chosen(places: Sequence[_Place], model: str, against: str) -> _Place | None:
-    """Return the first place of what was asked for with flips, else the first of it, else of all."""
-    named = [one for one in places if model in ("", str(one.entrant.pk)) and against in ("", one.way)] or places
+def _chosen(comparisons: Sequence[_Comparison], model: str, against: str) -> _Comparison | None:
+    """Return the first comparison of what was asked for with flips, else the first of it, else of all."""
+    named = [
+        one for one in comparisons if model in ("", str(one.entrant.pk)) and against in ("", one.way)
+    ] or comparisons
     return next((one for one in named if one.counts and one.counts[0]), next(iter(named), None))

@@ -14,7 +14,7 @@ from benchmark.access import closed_in, report_access, run_access, run_item_of, 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Entrant, Run, RunItem, SharedItem
-from benchmark.services import evidence
+from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.suites.registry import suite_named
@@ -67,12 +67,12 @@ def _items_context(
     chosen = form.cleaned_data  # what is right counts, beside what is not
     sort = request.GET.get("sort", "story")
     sort = sort if sort.removeprefix("-") in service.SORTS else "story"
-    places = service.items_of(run, chosen, sort, closed, among)
+    items = service.items_of(run, chosen, sort, closed, among)
     meant = None
     if asks_for_rows(suite.rows, chosen) and chosen.get("model"):
         meant = rows_of_items(run, chosen, closed, among)
-        places = places.filter(pk__in=list(meant))
-    page = Paginator(service.with_row_fields(places), ITEMS_A_PAGE).get_page(request.GET.get("page"))
+        items = items.filter(pk__in=list(meant))
+    page = Paginator(service.with_row_fields(items), ITEMS_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     sorted_by = query.pop("sort", None)
     query.pop("page", None)
@@ -85,7 +85,7 @@ def _items_context(
         "page": page,
         "rows": [
             {
-                "place": item,
+                "item": item,
                 "state": service.state_of(item),
                 "meant": (meant or {}).get(item.pk),
                 "step": suite.step(item.stage),
@@ -105,10 +105,10 @@ def _items_context(
 @require_GET
 def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
     access = run_access(request.user, slug, uid)
-    place = run_item_of(access, pk)
+    item = run_item_of(access, pk)
     closed = closed_in(access.project, access.run)
-    context = _item_context(place, place.call or (place.item.call if place.item else None), closed)
-    context["same_question"] = evidence.items_beside(place)
+    context = _item_context(item, item.call or (item.item.call if item.item else None), closed)
+    context["same_question"] = item_detail.items_beside(item)
     pages = PAGES_OF_A_RUN | {"whole": access.run.uid}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
@@ -117,28 +117,28 @@ def item(request: HttpRequest, slug: str, uid: str, pk: int) -> HttpResponse:
 def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpResponse:
     """An item as it was when the report was frozen: its answer, and what that was read as then."""
     access, frozen = report_access(request.user, slug, report)
-    place = shared_item_of(access, frozen, pk)
-    context = _item_context(place, place.call, closed_in(access, place.entrant.run))
-    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": place.entrant.run}
+    item = shared_item_of(access, frozen, pk)
+    context = _item_context(item, item.call, closed_in(access, item.entrant.run))
+    pages = PAGES_OF_A_REPORT | {"whole": frozen.uid, "report": frozen, "run": item.entrant.run}
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
-def _item_context(place: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
-    suite = suite_named(place.entrant.run.suite)
+def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
+    suite = suite_named(item.entrant.run.suite)
     return {
-        "place": place,
-        "state": service.state_of(place),
+        "item": item,
+        "state": service.state_of(item),
         "call": call,
-        "asked": evidence.asked_of(call, evidence.texts_of(place.entrant.run, closed)),
-        "answer": evidence.shortened(call.answer) if call and call.answer else None,
-        "shown": evidence.parses_shown(place, closed),
-        "control": CONTROLS.get(place.entrant.run.control),
-        "changes": evidence.changes_shown(place),
-        "stage": suite.step(place.stage),
+        "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
+        "answer": item_detail.shortened(call.answer) if call and call.answer else None,
+        "shown": item_detail.parses_shown(item, closed),
+        "control": CONTROLS.get(item.entrant.run.control),
+        "changes": item_detail.changes_shown(item),
+        "stage": suite.step(item.stage),
         "suite": suite,
         "noun": suite.noun[0].capitalize(),
-        **service.neighbours(place, closed),
-        "others": service.others_of(place),
+        **service.neighbours(item, closed),
+        "others": service.others_of(item),
     }
 
 
@@ -152,12 +152,12 @@ def shared_answer(request: HttpRequest, slug: str, report: str, pk: int) -> Http
     return _file(shared_item_of(*report_access(request.user, slug, report), pk))
 
 
-def _file(place: RunItem | SharedItem) -> HttpResponse:
+def _file(item: RunItem | SharedItem) -> HttpResponse:
     """The raw answer as a file: never anything that a browser would run."""
-    if place.call is None:
+    if item.call is None:
         raise Http404("There is no answer yet.")
-    response = HttpResponse(place.call.answer, content_type="text/plain; charset=utf-8")
-    noun = suite_named(place.entrant.run.suite).noun[0]
-    name = f"{noun}-{place.sample.number}-{place.stage}-{place.pk}.txt"
+    response = HttpResponse(item.call.answer, content_type="text/plain; charset=utf-8")
+    noun = suite_named(item.entrant.run.suite).noun[0]
+    name = f"{noun}-{item.sample.number}-{item.stage}-{item.pk}.txt"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response

@@ -13,7 +13,7 @@ from benchmark.access import run_access
 from benchmark.models import Run
 from benchmark.services.estimates import estimate_of_test
 from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import standing_test, start_test, way_on, why_untestable
+from benchmark.services.judge_tests import current_test, start_test, way_on, why_untestable
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once
@@ -32,7 +32,7 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
             messages.success(request, f"{int(calls):,} calls will test the judge.")
         return redirect("benchmark:judge_test", slug, uid)
     test = (
-        standing_test(access.run) if judged_at(access.run) else None
+        current_test(access.run) if judged_at(access.run) else None
     )  # first: without its judge's version there is nothing to show
     summary = summaries_of([access.run]).get(access.run.pk)
     offered = summary is not None and test is None

@@ -14,7 +14,7 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
-from benchmark.addresses import CONDITIONS, KINDS, chosen_board, entered_of, filters_of, kept, of_parse
+from benchmark.addresses import CONDITIONS, KINDS, chosen_leaderboard, entered_of, filters_of, kept, of_parse
 from benchmark.domain.tables import Column, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
@@ -28,7 +28,7 @@ from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 from benchmark.views.across import across_url
 from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import Href, evidence, items_url, table_context
+from benchmark.views.tables import Href, item_links, items_url, table_context
 from core.views.charts import DotChart, Row, dot_chart
 from workers.models import JobState
 
@@ -37,14 +37,16 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     if not sees_results(access):
         return _hidden(request, access)
-    chosen = chosen_board(request.GET, access)
+    chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
-    board, filters = chosen["board"], filters_of(request.GET)
+    leaderboard, filters = chosen["leaderboard"], filters_of(request.GET)
     stages = [
-        _stage(request, access, stage, kept(board["stages"][stage][0], filters), chosen)
-        for stage in board["stages"]
-        if board["stages"][stage][0] or board["rankings"][stage].others or _uncovered(request, stage, board)
+        _stage(request, access, stage, kept(leaderboard["stages"][stage][0], filters), chosen)
+        for stage in leaderboard["stages"]
+        if leaderboard["stages"][stage][0]
+        or leaderboard["rankings"][stage].others
+        or _uncovered(request, stage, leaderboard)
     ]
     files_query = "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})]))
     for stage in stages:
@@ -55,10 +57,10 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": KINDS,
         "suite": suite_named(chosen["suite"]),
         "stages": stages,
-        "absent": named_together(absence for absence in board["absent"] if absence.failed),
-        "unscored": list({absence.why: absence.told for absence in board["absent"] if absence.unscored}.values()),
-        "withheld": board["withheld"],
-        "entrants": _comparable(board),
+        "absent": named_together(absence for absence in leaderboard["absent"] if absence.failed),
+        "unscored": list({absence.why: absence.told for absence in leaderboard["absent"] if absence.unscored}.values()),
+        "withheld": leaderboard["withheld"],
+        "entrants": _comparable(leaderboard),
         "files_query": files_query,
         "running": Run.objects.listed()
         .filter(dataset=chosen["dataset"], suite=chosen["suite"], form=chosen["form"])
@@ -102,8 +104,8 @@ def _stage(
     entrants: list[EntrantResults],
     chosen: Mapping[str, Any],
 ) -> dict[str, Any]:
-    sort, slug, board = request.GET.get("sort", ""), access.project.slug, chosen["board"]
-    split, filters = board["chosen"].key, filters_of(request.GET)
+    sort, slug, leaderboard = request.GET.get("sort", ""), access.project.slug, chosen["leaderboard"]
+    split, filters = leaderboard["chosen"].key, filters_of(request.GET)
     parse, entered = filters["reading"], entered_of(chosen, filters)
     make = partial(stage_table, entrants, stage)
     table = of_parse(with_entered(make, stage, entered, suite_named(chosen["suite"])), parse)
@@ -121,17 +123,17 @@ def _stage(
             sort=sort,
             sortable=True,
         ),
-        "chart": board_chart(slug, entrants, stage, split),
-        "common": board["stages"][stage][1],
-        "all": len(board["stages"][stage][0]),
-        "others": [_other(request, other) for other in board["rankings"][stage].others],
-        "uncovered": _uncovered(request, stage, board),
+        "chart": leaderboard_chart(slug, entrants, stage, split),
+        "common": leaderboard["stages"][stage][1],
+        "all": len(leaderboard["stages"][stage][0]),
+        "others": [_other(request, other) for other in leaderboard["rankings"][stage].others],
+        "uncovered": _uncovered(request, stage, leaderboard),
     }
 
 
 def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     """Link figures to the items behind them, and the name of a model to its page across suites."""
-    metrics = evidence(slug, split)
+    metrics = item_links(slug, split)
     models = {entrant["key"]: across_url(slug, key_of(entrant)) for entrant in entrants if entrant["kind"] == "model"}
 
     def href(row: Mapping[str, Any], column: Column) -> str:
@@ -141,12 +143,12 @@ def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     return href
 
 
-def _uncovered(request: HttpRequest, stage: str, board: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _uncovered(request: HttpRequest, stage: str, leaderboard: Mapping[str, Any]) -> list[dict[str, Any]]:
     """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
     params = {name: value for name, value in request.GET.items() if name != "sort"}
     return [
         {"one": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
-        for absence in board["absent"]
+        for absence in leaderboard["absent"]
         if absence.stage == stage and absence.covered is not None
     ]
 
@@ -168,7 +170,9 @@ def _kept(request: HttpRequest) -> str:
     return urlencode([(name, value) for name, value in request.GET.items() if name != "sort" and value])
 
 
-def board_chart(slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40) -> DotChart:
+def leaderboard_chart(
+    slug: str, entrants: list[EntrantResults], stage: str, split: str = "", limit: int = 40
+) -> DotChart:
     """Draw both parses of the score with intervals, what is missing and letters, in the order of the ranking; a name
     opens the items behind it, unless `slug` is empty."""
     rows = [
@@ -199,12 +203,12 @@ def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     return {"model": entrant["entrant"], "stage": group_named(stage).scored}
 
 
-def _comparable(board: dict[str, Any]) -> list[dict[str, str]]:
+def _comparable(leaderboard: dict[str, Any]) -> list[dict[str, str]]:
     labels: dict[str, str] = {}
     for stage in sorted(
-        board["stages"], key=lambda stage: -len(board["stages"][stage][0])
+        leaderboard["stages"], key=lambda stage: -len(leaderboard["stages"][stage][0])
     ):  # the first two have a stage in common
-        for entrant in board["stages"][stage][0]:
+        for entrant in leaderboard["stages"][stage][0]:
             labels.setdefault(entrant["key"], f"{entrant['model']} · {entrant['run_title']}")
     return [{"key": key, "label": label} for key, label in labels.items()]
 

@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from benchmark.access import check_shown, report_access, results_access, run_access, run_document, shared_document
-from benchmark.addresses import board_of, chosen_comparison, model_in
+from benchmark.addresses import chosen_comparison, document_asked_for, model_in
 from benchmark.services.across_reports import ACROSS
 from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
@@ -47,7 +47,7 @@ def shared_plot(request: HttpRequest, slug: str, report: str, plot: str, picture
 
 
 def leaderboard_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
-    document = board_of(request.GET, results_access(request.user, slug))
+    document = document_asked_for(request.GET, results_access(request.user, slug))
     check_shown(pictures := plots_of(document), plot, document["withheld"])
     return plot_response(request, pictures, plot, picture, f"{slug}-leaderboard-{plot}")
 

@@ -13,19 +13,19 @@ from django.views.decorators.http import require_POST
 from annotation.access import project_access
 from annotation.models import Role
 from benchmark.access import report_access, results_access, run_access, run_document, shared_document
-from benchmark.addresses import chosen_board
+from benchmark.addresses import chosen_leaderboard
 from benchmark.models import SharedReport
 from benchmark.services.across_reports import ACROSS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plans import RunRefused
-from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_run
+from benchmark.services.shared_reports import freeze_across, freeze_leaderboard, freeze_run
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import frozen_across
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
-from benchmark.views.leaderboard import board_chart
+from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.run_results import pieces
 from benchmark.views.sections import Address, explorer_of, sections_of
-from benchmark.views.tables import frozen_evidence, no_link
+from benchmark.views.tables import frozen_item_links, no_link
 from core.idempotency.forms import made_once
 
 
@@ -53,7 +53,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the whole ranking that the posted `query` is the address of, whatever its reader may see of it."""
     project_access(request.user, slug, role=Role.EXPERT)
     access = results_access(request.user, slug)
-    chosen = chosen_board(QueryDict(request.POST.get("query", "")), access)
+    chosen = chosen_leaderboard(QueryDict(request.POST.get("query", "")), access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
 
@@ -67,8 +67,8 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
             asked=chosen["asked"],
         )
         title = request.POST.get("title", "")
-        return freeze_board(
-            by=request.user, dataset=chosen["dataset"], board=whole, query=chosen["params"], title=title
+        return freeze_leaderboard(
+            by=request.user, dataset=chosen["dataset"], leaderboard=whole, query=chosen["params"], title=title
         ).uid
 
     try:
@@ -107,7 +107,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     address = shared_address(slug, frozen.uid)
     if document["kind"] == ACROSS:
         return frozen_across(request, access, frozen, document, address)
-    href = frozen_evidence(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
+    href = frozen_item_links(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
     context = {
         "report": frozen,
         "document": document,
@@ -115,7 +115,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         "nouns": next((suite_named(group_suite(stage)).noun[1] for stage in document["stages"]), "stories"),
         "address": request.build_absolute_uri(request.path),
         "charts": {
-            stage: board_chart("", document["stages"][stage], stage)
+            stage: leaderboard_chart("", document["stages"][stage], stage)
             for stage in ordered_keys(document["stages"])
             if document["stages"][stage]
         },

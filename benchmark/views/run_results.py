@@ -13,9 +13,9 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys, suite_named
-from benchmark.views.leaderboard import board_chart
+from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.sections import Address, explorer_of, sections_of
-from benchmark.views.tables import evidence
+from benchmark.views.tables import item_links
 
 
 def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
@@ -36,7 +36,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)
     charts = {
-        stage: board_chart(slug, document["stages"][stage], stage)
+        stage: leaderboard_chart(slug, document["stages"][stage], stage)
         for stage in ordered_keys(document["stages"])
         if document["stages"][stage]
     }
@@ -55,8 +55,8 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "noun": suite_named(access.run.suite).noun,
         "nouns": suite_named(access.run.suite).noun[1],
         "charts": charts,
-        "sections": sections_of(document, address, chosen, evidence(slug)),
-        "explorer": explorer_of(document, address, chosen, evidence(slug)),
+        "sections": sections_of(document, address, chosen, item_links(slug)),
+        "explorer": explorer_of(document, address, chosen, item_links(slug)),
         "people": "person" in kinds,
         "incomplete": access.run.job.state != "finished",
         "entrants": list(comparable.values()),

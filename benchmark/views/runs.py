@@ -26,9 +26,9 @@ from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.method_runs import beside_by_method, method_told
 from benchmark.services.methods_text import sent_settings
-from benchmark.services.steering import DONE, goes_along, steer
+from benchmark.services.run_actions import DONE, act_on, goes_along
 from benchmark.services.taken_over import can_be_judged
-from benchmark.services.watching import schema_breakers, shortfall_of_run, standings, to_come_of, total_of
+from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from workers.models import JobState
@@ -157,7 +157,7 @@ def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def _live(access: RunAccess) -> dict[str, Any]:
     job = access.run.job
-    rows = standings(access.run, now=timezone.now())
+    rows = stage_progress(access.run, now=timezone.now())
     total, along = total_of(rows), {name: goes_along(access.run, name) for name in DONE}
     address = [access.project.project.slug, access.run.uid]
     items_url = reverse("benchmark:run_items", args=address)
@@ -167,7 +167,7 @@ def _live(access: RunAccess) -> dict[str, Any]:
     return {
         "job": job,
         "actions": {name: reverse("benchmark:run_action", args=[*address, name]) for name in ACTIONS},
-        "rows": [{"standing": row, "left": time_left(row.seconds_left)} for row in rows],
+        "rows": [{"progress": row, "left": time_left(row.seconds_left)} for row in rows],
         "total": total,
         "breakers": schema_breakers(access.run),
         "gaps": gaps,
@@ -220,7 +220,7 @@ def _as_json(spec: dict[str, Any]) -> str:
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     try:
-        along = steer(access.run, action, budget=request.POST.get("budget", ""), pressed=True)
+        along = act_on(access.run, action, budget=request.POST.get("budget", ""), pressed=True)
     except JobRefused as refusal:
         messages.error(request, str(refusal))
     else:

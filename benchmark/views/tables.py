@@ -41,27 +41,27 @@ def person_url(slug: str, source: Source, category: str, split: str) -> str:
     return reverse("benchmark:run_person", args=[slug, run, person]) + (f"?{filters}" if filters else "")
 
 
-def evidence(slug: str, split: str = "") -> Href:
+def item_links(slug: str, split: str = "") -> Href:
     """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
     address = cache(partial(_items_of_run, slug))  # a page has hundreds of links to the items of a run
-    return _evidence(
+    return _item_links(
         lambda run, **query: _filtered(address(run), query),
         lambda source, category: person_url(slug, source, category, split),
         split,
     )
 
 
-def frozen_evidence(slug: str, report: str) -> Href:
+def frozen_item_links(slug: str, report: str) -> Href:
     """The link of a cell of a frozen report: the items as they were then. What people labelled is not among them."""
     address = reverse("benchmark:shared_items", args=[slug, report])
-    return _evidence(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
+    return _item_links(lambda run, **query: _filtered(address, query), lambda source, category: "", alone=True)
 
 
 def frozen_items_url(slug: str, report: str, **query: Any) -> str:
     return _filtered(reverse("benchmark:shared_items", args=[slug, report]), query)
 
 
-def _evidence(
+def _item_links(
     items: Callable[..., str], person: Callable[[Source, str], str], split: str = "", *, alone: bool = False
 ) -> Href:
     """The links of cells; `alone`, where the items of runs beside that of a row are not at hand."""

@@ -202,10 +202,15 @@ def test_a_report_has_the_figures_of_the_page(world, api, base, read):
 
 def test_a_leaderboard_is_the_one_that_was_asked_for_or_none(world, api, base, read):
     world.another("majority", "random", stages=("label",), judge=None)
-    board = read(world.alice, "leaderboard/")
-    assert (board["version"], board["suite"], board["answer_format"], board["withheld"]) == (1, "omnitom", "text", 0)
-    assert board["selection"]["samples"] == STORIES
-    names = {group["key"]: [row["model"] for row in group["entrants"]] for group in board["groups"]}
+    leaderboard = read(world.alice, "leaderboard/")
+    assert (leaderboard["version"], leaderboard["suite"], leaderboard["answer_format"], leaderboard["withheld"]) == (
+        1,
+        "omnitom",
+        "text",
+        0,
+    )
+    assert leaderboard["selection"]["samples"] == STORIES
+    names = {group["key"]: [row["model"] for row in group["entrants"]] for group in leaderboard["groups"]}
     assert names["stage1"][0] == "omniscient" and {"majority", "random"} <= set(names["stage2"])
     shown = read(world.alice, "leaderboard/", show="baseline")["groups"]
     assert HOSTILE not in [row["model"] for group in shown for row in group["entrants"]]

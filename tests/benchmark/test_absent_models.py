@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
-from benchmark.services.documents import board_document, document_of, tables_of
+from benchmark.services.documents import document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
@@ -73,7 +73,7 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
 def test_every_table_and_picture_of_models_names_them(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
-    document = board_document("Leaderboard", stages, found["absent"])
+    document = leaderboard_document("Leaderboard", stages, found["absent"])
     for name, make in tables_of(document).items():
         if name not in ("stage2", "categories-stage2", "judge-tests") and not name.startswith("dimensions"):
             table = make()
@@ -116,9 +116,9 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
         page.content.decode().split()
     )
     there = client.get(f"{world.base}/results/?{named['query']}").context
-    assert there["board"]["chosen"].stories == {1, 2, 3}
-    assert {"small", "majority"} <= {one["name"] for one in there["board"]["stages"]["stage2"][0]}
-    assert not [one for one in there["board"]["absent"] if one.stage == "stage2"]
+    assert there["leaderboard"]["chosen"].stories == {1, 2, 3}
+    assert {"small", "majority"} <= {one["name"] for one in there["leaderboard"]["stages"]["stage2"][0]}
+    assert not [one for one in there["leaderboard"]["absent"] if one.stage == "stage2"]
     assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
@@ -204,7 +204,7 @@ def test_rows_of_people_that_wait_are_named():
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
-    lines = lines_of(to_csv(tables_of(board_document("Leaderboard", stages))["stage2"]()))
+    lines = lines_of(to_csv(tables_of(leaderboard_document("Leaderboard", stages))["stage2"]()))
     assert len(lines) == 3 and {one["Ranked by"].split(";")[0] for one in lines} == {
         "worst case (missing answers at their worst)"
     }

@@ -318,11 +318,11 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
     make_endpoint("few", model="5", options={"function": "adds"})
     world.run(world.datasets[1], "few", limit=3)
     client.force_login(world.cast.alice)
-    board = world.address.removesuffix("across/")
-    keys = re.findall(r'across/\?model=(\w+)"', client.get(board).content.decode())
+    leaderboard = world.address.removesuffix("across/")
+    keys = re.findall(r'across/\?model=(\w+)"', client.get(leaderboard).content.decode())
     assert len({*keys}) == len(SKILLS) and {*keys} == {*world.rankings[0].models}
     run = Run.objects.first()
-    page = client.get(f"{board}?split=run:{run.uid}").content.decode()
+    page = client.get(f"{leaderboard}?split=run:{run.uid}").content.decode()
     [lonely] = {*re.findall(r'across/\?model=(\w+)"', page)} - {*keys}
     assert "No ranking has a figure of this model" in client.get(f"{world.address}?model={lonely}").content.decode()
 

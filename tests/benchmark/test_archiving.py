@@ -16,9 +16,9 @@ from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.services.extending import extend_run
 from benchmark.services.leaderboard_scope import finished_runs, version_to_show
 from benchmark.services.plans import RunRefused
+from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import run_again
 from benchmark.services.shared_reports import freeze_run
-from benchmark.services.steering import not_steered
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 from tests.pressing import all_at_once
@@ -121,7 +121,7 @@ def test_nothing_is_added_to_an_archived_run(world, alice):
         extend_run(by=None, run=world.run, endpoints=[world.models["lexical-judge"]], now=timezone.now())
     shown = alice.post(page(world, "do/retry/"), follow=True).content.decode()
     assert "The run is archived; restore it first." in shown
-    assert "restore it first" in refused("benchmark_run", "retry", world.run.uid)
+    assert "restore it first" in refused("runs", "retry", world.run.uid)
     assert RunItem.objects.count() == items
 
 
@@ -240,15 +240,15 @@ def test_a_deletion_and_a_press_at_the_same_moment(world, tail, said):
 # -----------------------------------------------------------------------------------------------------------------
 def test_commands_do_the_same(world):
     uid = world.run.uid
-    assert told("benchmark_run", "rename", uid, "--title", "March") == {"run": uid, "changed": True, "title": "March"}
-    assert refused("benchmark_run", "rename", uid) == "Say the new name: --title TEXT."
-    assert told("benchmark_run", "archive", uid) == {"run": uid, "changed": True, "archived": True}
-    assert told("benchmark_run", "restore", uid) == {"run": uid, "changed": True, "archived": False}
+    assert told("runs", "rename", uid, "--title", "March") == {"run": uid, "changed": True, "title": "March"}
+    assert refused("runs", "rename", uid) == "Say the new name: --title TEXT."
+    assert told("runs", "archive", uid) == {"run": uid, "changed": True, "archived": True}
+    assert told("runs", "restore", uid) == {"run": uid, "changed": True, "archived": False}
     items = RunItem.objects.count()
-    assert f"This takes away “March” with {items} items" in refused("benchmark_run", "delete", uid)
+    assert f"This takes away “March” with {items} items" in refused("runs", "delete", uid)
     assert RunItem.objects.count() == items
-    assert told("benchmark_run", "delete", uid, "--yes")["items"] == items
-    assert "There is no run" in refused("benchmark_run", "archive", uid)
+    assert told("runs", "delete", uid, "--yes")["items"] == items
+    assert "There is no run" in refused("runs", "archive", uid)
 
 
 # --- the list of work
@@ -278,4 +278,6 @@ def test_the_job_of_a_run_that_is_put_away_is_not_taken_up_again(world, client, 
 
 def test_the_job_of_a_control_is_put_away_with_its_run(world):
     control = Run(control="renamed", original=Run(archived_at=timezone.now()))
-    assert not_steered(control) == archiving.ARCHIVED and not_steered(Run(control="renamed", original=Run())) == ""
+    assert (
+        refused_action(control) == archiving.ARCHIVED and refused_action(Run(control="renamed", original=Run())) == ""
+    )

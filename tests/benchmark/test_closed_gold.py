@@ -50,7 +50,7 @@ from benchmark.services.items import SORTS
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import Picture
 from benchmark.services.reports import forget_report, report_of
-from benchmark.services.shared_reports import freeze_across, freeze_board, freeze_comparison, freeze_run
+from benchmark.services.shared_reports import freeze_across, freeze_comparison, freeze_leaderboard, freeze_run
 from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
@@ -96,7 +96,7 @@ def _planted(folder) -> ResultsWorld:
     )  # fmt: skip
     forget_report(held.run)
     across = freeze_across(by=held.alice, project=held.project)
-    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _board(held), across]
+    held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _leaderboard(held), across]
     return held
 
 
@@ -118,9 +118,9 @@ def _compared(world: ResultsWorld):
     return freeze_comparison(by=world.alice, project=world.project, runs=runs, keys=keys, comparison=comparison)
 
 
-def _board(world: ResultsWorld):
-    board = leaderboard_of(world.dataset, world.run.form, "")
-    return freeze_board(by=world.alice, dataset=world.dataset, board=board, query={"split": ""})
+def _leaderboard(world: ResultsWorld):
+    leaderboard = leaderboard_of(world.dataset, world.run.form, "")
+    return freeze_leaderboard(by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""})
 
 
 def seat(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:

@@ -146,7 +146,7 @@ def test_reading_again_leaves_what_cannot_be_read_as_it_was(breaking, dataset, c
         read_again(by=None, run=run, now=timezone.now())
     assert at(run, "sum").repaired == {"said": 0} and at(run, "sum", number=1).repaired == {"said": 3}
     with pytest.raises(CommandError, match="0 parses changed, and 4 answers stay"):
-        call_command("benchmark_run", "reread", run.uid, stdout=StringIO())
+        call_command("runs", "reread", run.uid, stdout=StringIO())
 
 
 @pytest.mark.once
@@ -171,8 +171,8 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
         assert told in page and "adder" in page, name
     out = StringIO()
     call_command("leaderboard", project=cast.project.slug, json=True, stdout=out)
-    board = json.loads(out.getvalue())
-    assert [row["model"] for row in board["stages"]["tiny"]] == ["adder"]
+    leaderboard = json.loads(out.getvalue())
+    assert [row["model"] for row in leaderboard["stages"]["tiny"]] == ["adder"]
     assert told in unescape(admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode())
     mended(monkeypatch)
     assert [one["tiny"] is None for one in report_of(run)["entrants"]] == [False, False]
@@ -184,9 +184,9 @@ def test_a_run_of_which_nobody_can_be_scored_has_its_pages(breaking, dataset, ad
     run = launched(cast, dataset)
     for name in ("run_results", "run_report"):
         assert "Tiny sums could not score what adder said (KeyError)" in shown(admin, run, name), name
-    board = admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug]))
-    assert board.status_code == 200 and "could not score what counter said (KeyError)" in unescape(
-        board.content.decode()
+    leaderboard = admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug]))
+    assert leaderboard.status_code == 200 and "could not score what counter said (KeyError)" in unescape(
+        leaderboard.content.decode()
     )
 
 

@@ -17,7 +17,7 @@ from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups, g
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
 from benchmark.services.stored_plans import plan_of
-from benchmark.services.watching import standings
+from benchmark.services.watching import stage_progress
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
@@ -205,7 +205,7 @@ def test_follow_ups_are_counted_and_estimated(cast, gold):
     assert found.total["calls"] == 4 and found.total["input_tokens"] > 0
     assert [line.stage_name for line in found.lines] == ["Follow-up"]
     run = followed_up(run)
-    rows = {row.stage: row for row in standings(run, now=timezone.now())}
+    rows = {row.stage: row for row in stage_progress(run, now=timezone.now())}
     assert (rows["follow"].total, rows["follow"].done, rows["follow"].made) == (4, 4, 4)
     assert run.job.items.count() == launched + 4
     [later] = run.spec["later"]
@@ -236,12 +236,12 @@ def test_the_pages_offer_it_and_show_what_was_asked(cast, gold, client):
 def test_the_command_asks_and_says_before_what_it_costs(cast, gold):
     run = run_of(cast, gold)
     out, said = io.StringIO(), io.StringIO()
-    call_command("benchmark_run", "follow-up", run.uid, "--wait", "--json", stdout=out, stderr=said)
+    call_command("runs", "follow-up", run.uid, "--wait", "--json", stdout=out, stderr=said)
     told = json.loads(out.getvalue())
     assert (told["asked"], told["state"]) == (4, "finished") and "Up to 4 calls" in said.getvalue()
     assert "unjudged" not in told["scores"]["repaired"]["stage1"]["overall"]
     with pytest.raises(CommandError, match="had its follow-up already"):
-        call_command("benchmark_run", "follow-up", run.uid, stdout=out, stderr=said)
+        call_command("runs", "follow-up", run.uid, stdout=out, stderr=said)
 
 
 def test_a_follow_up_is_an_item_of_the_run_s_job(cast, gold):

@@ -14,7 +14,7 @@ from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.documents import tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
-from benchmark.services.shared_reports import freeze_board
+from benchmark.services.shared_reports import freeze_leaderboard
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 from workers.models import Call
@@ -27,12 +27,14 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def board(world, split: str = "") -> dict:
+def leaderboard(world, split: str = "") -> dict:
     return leaderboard_of(world.dataset, world.run.form, split)
 
 
 def frozen(world, split: str = "") -> SharedReport:
-    return freeze_board(by=world.alice, dataset=world.dataset, board=board(world, split), query={"split": split})
+    return freeze_leaderboard(
+        by=world.alice, dataset=world.dataset, leaderboard=leaderboard(world, split), query={"split": split}
+    )
 
 
 def shown(client, world, report: SharedReport, tail: str = "") -> str:
@@ -78,7 +80,7 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
     live = {
         "title": "",
         "kind": "leaderboard",
-        "stages": {stage: rows for stage, (rows, _) in board(world)["stages"].items()},
+        "stages": {stage: rows for stage, (rows, _) in leaderboard(world)["stages"].items()},
     }
     assert {*tables_of(report.metrics)} == {*tables_of(live)} and {*plots_of(report.metrics)} == {*plots_of(live)}
     client.force_login(world.alice)

@@ -183,7 +183,7 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
         with pytest.raises(RunRefused, match="were imported"):
             refused()
     with pytest.raises(CommandError, match="were imported"):
-        call_command("benchmark_run", "retry", run.uid)
+        call_command("runs", "retry", run.uid)
     client.force_login(cast.alice)
     address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
     page = " ".join(client.get(address).content.decode().split())

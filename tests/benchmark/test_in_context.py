@@ -11,9 +11,9 @@ from benchmark.models import Run, RunItem, StoredPromptSet
 from benchmark.services.asking import stage_request
 from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of
-from benchmark.services.evidence import asked_of
 from benchmark.services.extending import extend_run
 from benchmark.services.in_context import examples_told
+from benchmark.services.item_detail import asked_of
 from benchmark.services.leaderboards import settings_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused

@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, RunItem
 from benchmark.services import items as service
-from benchmark.services.evidence import SHOWN_CHARACTERS
+from benchmark.services.item_detail import SHOWN_CHARACTERS
 from benchmark.services.item_rows import rows_of_items
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off, written
 from tests.cast import Cast, new_cast, new_story
@@ -109,14 +109,14 @@ def test_filters_narrow_and_nonsense_is_passed_over(alice, run, query, count):
 def test_a_model_is_chosen_by_its_row(alice, run):
     entrant = run.entrants.get(name="random")
     response = alice.get(at(run, f"?model={entrant.pk}"))
-    assert {row["place"].entrant.name for row in response.context["rows"]} == {"random"}
+    assert {row["item"].entrant.name for row in response.context["rows"]} == {"random"}
 
 
 @pytest.mark.parametrize(("sort", "column"), [("score", "score"), ("repaired", "repaired_score")])
 def test_scores_sort_both_ways_and_places_without_one_come_last(alice, run, sort, column):
     for sign in ("", "-"):
         rows = alice.get(at(run, f"?sort={sign}{sort}")).context["rows"]
-        found = [getattr(row["place"], column) for row in rows]
+        found = [getattr(row["item"], column) for row in rows]
         known = [one for one in found if one is not None]
         assert len(known) == 12 and found[12:] == [None] * 4
         assert known == sorted(known, reverse=bool(sign)) and known[0] != known[-1]

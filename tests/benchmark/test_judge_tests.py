@@ -208,7 +208,7 @@ def test_a_test_that_stopped_on_its_way_goes_on(dataset, omniscient, cast, clien
         assert client.post(address).status_code == 302
         assert ">Resume<" not in client.get(address).content.decode()
     else:
-        call_command("benchmark_run", "test-judge", run.uid, stdout=StringIO(), stderr=StringIO())
+        call_command("runs", "test-judge", run.uid, stdout=StringIO(), stderr=StringIO())
     test.job.refresh_from_db()
     assert (test.job.state, set(items.values_list("state", flat=True))) == ("running", {"waiting"})
     assert test.job.budget == (7 if trouble == "paused" else None)
@@ -283,7 +283,7 @@ def test_commands_test_the_judge_and_say_so(dataset, omniscient):
     )
     found = command(*asked, "--no-self-test")
     assert found["judge_test"]["state"] == "not tested"
-    tested = command("benchmark_run", "test-judge", found["run"], "--wait")
+    tested = command("runs", "test-judge", found["run"], "--wait")
     assert (tested["judge_test"]["state"], tested["calls_of_test"]) == ("tested", 8)
     [row] = command("leaderboard", "--project=om")["stages"]["stage1"]
     assert row["judge_test"]["state"] == "tested" and {one["kind"] for one in row["judge_test"]["kinds"]} == set(Kind)

@@ -471,7 +471,7 @@ def test_answers_are_read_again_from_the_page(alice, extracted, monkeypatch):
     assert Call.objects.count() == calls
     monkeypatch.setattr(reruns, "MOST_READ_AT_ONCE", 5)
     told = written(alice.post(address, follow=True))
-    assert f"manage.py benchmark_run reread {extracted.uid}" in told
+    assert f"manage.py runs reread {extracted.uid}" in told
 
 
 def test_an_extension_and_a_reading_are_stated_with_their_versions(alice, cast, extracted, models, settings):

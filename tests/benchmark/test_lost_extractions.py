@@ -14,7 +14,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.downloads import output_files, zipped
 from benchmark.services.items import STATES, state_of
 from benchmark.services.reports import report_of, scores_of
-from benchmark.services.watching import shortfall_of_run, standings
+from benchmark.services.watching import shortfall_of_run, stage_progress
 from benchmark.suites.omnitom.steps import EXTRACT
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from workers.models import Job
@@ -80,7 +80,7 @@ def test_its_place_says_so_and_is_not_asked_again(source, models):
     assert (place.item, place.unusable, state_of(place)) == (None, "the call failed", "failed")
     assert list(RunItem.objects.filter(STATES["failed"], entrant__run=run)) == [place]
     assert not RunItem.objects.filter(STATES["waiting"], entrant__run=run).exists()
-    extracted = next(row for row in standings(run, now=timezone.now()) if row.stage == EXTRACT)
+    extracted = next(row for row in stage_progress(run, now=timezone.now()) if row.stage == EXTRACT)
     assert (extracted.total, extracted.done, extracted.failed) == (STORIES, STORIES - 1, 1)
     again = judged(run, models, "flaky")  # a second time over
     assert lost(again).get().unusable == "the call failed" and scores_of(again) == scores_of(run)

@@ -197,9 +197,9 @@ def test_its_pages_are_drawn(run, page):
     assert "Gold labelled by eight:1 has no official parse" in report and "Social norm" in report
     assert "Each proposition has 8 labels of schema eight:1." in report
     assert "table 3" not in report and "Extraction and labelling" in report and "under controls" in report.lower()
-    board = page("results/")
-    assert "OmniToM, labelled by eight:1" in board or "Accuracy of labelling" in board
-    assert "social_n" in board and "has no official parse" in board
+    leaderboard = page("results/")
+    assert "OmniToM, labelled by eight:1" in leaderboard or "Accuracy of labelling" in leaderboard
+    assert "social_n" in leaderboard and "has no official parse" in leaderboard
 
 
 def test_items_are_found_by_its_labels(run, page):

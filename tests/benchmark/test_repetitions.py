@@ -105,8 +105,8 @@ def test_pages_tables_and_files_say_it(run, client, cast):
     client.force_login(cast.alice)
     page = client.get(reverse("benchmark:run_report", args=[cast.project.slug, run.uid])).content.decode()
     assert "Single repetitions" in page and "asked 3 times, at temperature 0.7" in page
-    board = client.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode()
-    told = " ".join(re.sub(r"<[^>]+>", "", board).split())
+    leaderboard = client.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode()
+    told = " ".join(re.sub(r"<[^>]+>", "", leaderboard).split())
     assert "repetitions 3" in told  # of baselines too: their figures are means
     table = tables_of(document_of(run))["repetitions-stage2-repaired"]()
     assert {row["model"] for row in table.rows} == {"random", "majority"}

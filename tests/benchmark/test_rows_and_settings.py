@@ -15,7 +15,7 @@ from benchmark.domain.tables import source_of
 from benchmark.models import Form
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.documents import board_document, tables_of
+from benchmark.services.documents import leaderboard_document, tables_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import reports_of
@@ -35,7 +35,7 @@ def world(tmp_path) -> ResultsWorld:
 
 def document(world, *, all_runs: bool = False, **asked: str) -> dict:
     stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked)["stages"]
-    return board_document("Leaderboard", {stage: entries for stage, (entries, _) in stages.items()})
+    return leaderboard_document("Leaderboard", {stage: entries for stage, (entries, _) in stages.items()})
 
 
 LEXICAL, STRICT = "lexical-judge, rules", "strict, rules"
@@ -207,7 +207,7 @@ def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world
     [link] = [one for one in hrefs(page, "/results/differences/") if "stage=stage1" in one]
     pairs = client.get(link)
     keys = compared_in(pairs)
-    found = pairs.context["board"]
+    found = pairs.context["leaderboard"]
     assert {first, second} <= keys and found["rankings"]["stage1"].chosen["judge"].startswith(STRICT)
     assert len(found["chosen"].stories) == (limit or 9)
 

@@ -1,4 +1,4 @@
-"""`benchmark_run` and the other commands that do what pages do."""
+"""`runs` and the other commands that do what pages do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import AuditEvent
-from benchmark.management.commands.benchmark_run import ACTIONS
+from benchmark.management.commands.runs import ACTIONS
 from benchmark.models import ResultsVisibility, Run, RunItem, SharedReport, StoredPromptSet
 from benchmark.services.downloads import WRITERS
 from benchmark.services.reports import scores_of
@@ -64,23 +64,23 @@ def refused(*arguments: str) -> str:
 # ------------------------------------------------------------------------------------------------------------------
 def test_pause_resume_and_cancel(dataset, models):
     run = started(dataset=dataset, endpoints=[models["majority"]], stages=["label"])
-    assert told("benchmark_run", "pause", run.uid)["state"] == "paused"
-    assert refused("benchmark_run", "pause", run.uid) == "The run is paused; expected running to pause it."
-    assert told("benchmark_run", "resume", run.uid, "--budget", "2.5")["state"] == "running"
+    assert told("runs", "pause", run.uid)["state"] == "paused"
+    assert refused("runs", "pause", run.uid) == "The run is paused; expected running to pause it."
+    assert told("runs", "resume", run.uid, "--budget", "2.5")["state"] == "running"
     run.job.refresh_from_db()
     assert str(run.job.budget) == "2.5000"
-    assert told("benchmark_run", "cancel", run.uid)["state"] == "cancelled"
-    assert refused("benchmark_run", "resume", run.uid) == "The run is cancelled; expected paused to resume it."
-    assert "failed items are not asked again" in refused("benchmark_run", "retry", run.uid)
+    assert told("runs", "cancel", run.uid)["state"] == "cancelled"
+    assert refused("runs", "resume", run.uid) == "The run is cancelled; expected paused to resume it."
+    assert "failed items are not asked again" in refused("runs", "retry", run.uid)
 
 
 def test_what_a_running_run_holds_back_is_resumed(dataset, models):
     run = started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"])
-    assert "expected paused to resume it" in refused("benchmark_run", "resume", run.uid)
+    assert "expected paused to resume it" in refused("runs", "resume", run.uid)
     mine = Item.objects.filter(job=run.job, endpoint=models["random"])
     mine.update(state=ItemState.HELD)
-    assert "a budget is for one that is paused" in refused("benchmark_run", "resume", run.uid, "--budget", "5")
-    assert told("benchmark_run", "resume", run.uid)["state"] == "running"
+    assert "a budget is for one that is paused" in refused("runs", "resume", run.uid, "--budget", "5")
+    assert told("runs", "resume", run.uid)["state"] == "running"
     assert set(mine.values_list("state", flat=True)) == {ItemState.WAITING}
 
 
@@ -90,43 +90,39 @@ def test_failed_items_are_asked_again_and_seen_through(dataset):
     assert Item.objects.filter(job=run.job, state=ItemState.FAILED).count() == 1
     model.options = {}  # it has come to its senses
     model.save()
-    done = told("benchmark_run", "retry", run.uid, "--wait")
+    done = told("runs", "retry", run.uid, "--wait")
     assert (done["items"]["failed"], done["state"]) == (0, "finished") and "scores" in done
 
 
 # --- more of a run
 # -------------------------------------------------------------------------------------------------------------
 def test_a_run_is_extended_by_models_and_stories(labelled, models):
-    done = told("benchmark_run", "extend", labelled.uid, "--endpoint", "random", "--limit", "5", "--wait")
+    done = told("runs", "extend", labelled.uid, "--endpoint", "random", "--limit", "5", "--wait")
     # majority labels two more stories, random all five
     assert (done["added"], done["items"]["done"], done["state"]) == (7, 10, "finished")
-    assert (
-        refused("benchmark_run", "extend", labelled.uid) == "Name what is to be added: --endpoint, --stories, or both."
-    )
-    assert refused("benchmark_run", "extend", labelled.uid, "--split", "x").startswith(
+    assert refused("runs", "extend", labelled.uid) == "Name what is to be added: --endpoint, --stories, or both."
+    assert refused("runs", "extend", labelled.uid, "--split", "x").startswith(
         "The choice of split and category leaves no"
     )
-    assert told("benchmark_run", "extend", labelled.uid, "--stories")["added"] == 2 * (STORIES - 5)
+    assert told("runs", "extend", labelled.uid, "--stories")["added"] == 2 * (STORIES - 5)
 
 
 def test_the_same_once_more_makes_no_call(labelled):
-    done = told("benchmark_run", "again", labelled.uid, "--wait")
+    done = told("runs", "again", labelled.uid, "--wait")
     assert (done["of"], done["calls"]) == (labelled.uid, {"made": 0, "reused": 3})
     assert done["run"] != labelled.uid and done["scores"] == json.loads(json.dumps(scores_of(labelled)))
 
 
 def test_another_judge_reads_the_extractions_that_are_there(extracted):
     endpoint("strict", "baseline", model="lexical-judge", options={"threshold": 1.0})
-    done = told("benchmark_run", "judge", extracted.uid, "--judge", "strict", "--title", "Strict", "--wait")
+    done = told("runs", "judge", extracted.uid, "--judge", "strict", "--title", "Strict", "--wait")
     assert done["calls"] == {"made": 3, "reused": 0}
     made = Run.objects.get(uid=done["run"])
     assert (made.source, made.title, made.params["stories"]) == (extracted, "Strict", 3)
-    assert refused("benchmark_run", "judge", extracted.uid) == "Name the judge: --judge NAME."
-    assert "reads the two tables alone" in refused(
-        "benchmark_run", "judge", extracted.uid, "--judge", "strict", "--shots", "1"
-    )
+    assert refused("runs", "judge", extracted.uid) == "Name the judge: --judge NAME."
+    assert "reads the two tables alone" in refused("runs", "judge", extracted.uid, "--judge", "strict", "--shots", "1")
     endpoint("reader")
-    wrong = ("benchmark_run", "judge", extracted.uid, "--judge", "reader", "--shots", "2", "--judge-level", "2")
+    wrong = ("runs", "judge", extracted.uid, "--judge", "reader", "--shots", "2", "--judge-level", "2")
     assert refused(*wrong) == "--shots are shown at level 4, and the judge's level is 2: leave one of them out."
 
 
@@ -135,7 +131,7 @@ def test_another_judge_reads_the_extractions_that_are_there(extracted):
 def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, monkeypatch):
     calls, read = Call.objects.count(), steps.parse_stage2
     monkeypatch.setattr(steps, "parse_stage2", lambda record, answer, **how: read(record, "", **how))
-    assert told("benchmark_run", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
+    assert told("runs", "reread", labelled.uid) == {"run": labelled.uid, "changed": 3}
     assert Call.objects.count() == calls
     assert scores_of(labelled)["repaired"]["stage2"]["overall"]["unusable"] == 3
     # what the run's page counts follows the parses
@@ -145,7 +141,7 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
     assert (noted["did"], noted["changed"]) == ("read again", 3) and noted["code"] and noted["packages"]
     assert AuditEvent.objects.filter(action="run.read_again", target=labelled.uid).count() == 1
     monkeypatch.undo()
-    assert told("benchmark_run", "reread", labelled.uid)["changed"] == 3
+    assert told("runs", "reread", labelled.uid)["changed"] == 3
     assert Item.objects.filter(job=labelled.job, state=ItemState.DONE).count() == 3
 
 
@@ -155,23 +151,23 @@ def test_kept_answers_are_read_by_the_present_parser_without_a_call(labelled, mo
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_option_of_another_action_is_refused(labelled, action):
     option = ("--output", "x.csv") if action != "download" else ("--judge", "x")
-    sentence = refused("benchmark_run", action, labelled.uid, *option)
+    sentence = refused("runs", action, labelled.uid, *option)
     assert sentence.startswith(f"{option[0]} is not for {action}, which takes ")
 
 
 def test_a_run_that_is_not_there(db):
     assert (
-        refused("benchmark_run", "pause", "nothing")
+        refused("runs", "pause", "nothing")
         == "There is no run 'nothing'; its id is the last part of its page's address."
     )
 
 
 def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
     told_first = StringIO()  # baselines compute their answers
-    call_command("benchmark_run", "again", extracted.uid, stdout=StringIO(), stderr=told_first)
+    call_command("runs", "again", extracted.uid, stdout=StringIO(), stderr=told_first)
     assert told_first.getvalue() == ""
     paid = endpoint("paid", options={"default": "x"}, price_input=1, price_output=2)
-    call_command("benchmark_run", "judge", extracted.uid, "--judge", "paid", stdout=StringIO(), stderr=told_first)
+    call_command("runs", "judge", extracted.uid, "--judge", "paid", stdout=StringIO(), stderr=told_first)
     assert re.match(
         r"Up to 11 calls: about [\d,]+ tokens in and [\d,]+ out, about \$0\.\d+, at most \$", told_first.getvalue()
     )
@@ -183,7 +179,7 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
         told_first = StringIO()
         options = ("--endpoint", "paid") if action == "extend" else ()
         uid = extracted.uid if action == "extend" else run.uid
-        call_command("benchmark_run", action, uid, *options, stdout=StringIO(), stderr=told_first)
+        call_command("runs", action, uid, *options, stdout=StringIO(), stderr=told_first)
         assert told_first.getvalue().startswith(f"Up to {calls} calls: ")
 
 
@@ -191,11 +187,11 @@ def test_what_may_cost_something_is_estimated_first(dataset, models, extracted):
 # -----------------------------------------------------------------------------------------------------------------------  # noqa: E501
 def test_scores_and_the_official_folder_are_written(extracted, labelled, tmp_path):
     path = tmp_path / "scores.csv"
-    done = told("benchmark_run", "download", extracted.uid, "--output", str(path))
+    done = told("runs", "download", extracted.uid, "--output", str(path))
     assert done == {"run": extracted.uid, "path": str(path), "bytes": path.stat().st_size}
     assert len(list(csv.DictReader(path.open(newline="")))) == 6  # extraction and judging of three stories
     folder = tmp_path / "official.zip"
-    told("benchmark_run", "download", extracted.uid, "--what", "official", "--output", str(folder))
+    told("runs", "download", extracted.uid, "--what", "official", "--output", str(folder))
     assert "metrics/stage1_overall.csv" in zipfile.ZipFile(folder).namelist()
 
 
@@ -203,7 +199,7 @@ def test_scores_and_the_official_folder_are_written(extracted, labelled, tmp_pat
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suffix):
     path = tmp_path / f"table.{suffix}"
-    told("benchmark_run", "download", labelled.uid, "--what", "table", "--name", "stage2", "--output", str(path))
+    told("runs", "download", labelled.uid, "--what", "table", "--name", "stage2", "--output", str(path))
     assert "majority" in path.read_text()
 
 
@@ -211,7 +207,7 @@ def test_tables_are_written_in_the_format_of_the_ending(labelled, tmp_path, suff
 def test_a_figure_is_written(labelled, tmp_path):
     path = tmp_path / "figure.svg"
     told(
-        "benchmark_run",
+        "runs",
         "download",
         labelled.uid,
         "--what",
@@ -229,14 +225,14 @@ def test_a_figure_is_written(labelled, tmp_path):
 def test_a_figure_is_as_wide_as_the_text_or_a_column_of_a_paper(labelled, tmp_path, options, dots):
     # 6.3 in and 3.0 in, of 200 dots each
     path = tmp_path / "figure.png"
-    ask = ("benchmark_run", "download", labelled.uid, "--what", "figure", "--name", "leaderboard-stage2")
+    ask = ("runs", "download", labelled.uid, "--what", "figure", "--name", "leaderboard-stage2")
     told(*ask, "--output", str(path), *options)
     assert int.from_bytes(path.read_bytes()[16:20], "big") == dots
 
 
 @pytest.mark.once
 def test_a_width_is_of_a_figure(labelled, tmp_path):
-    ask = ("benchmark_run", "download", labelled.uid, "--width", "column")
+    ask = ("runs", "download", labelled.uid, "--width", "column")
     assert refused(*ask, "--output", str(tmp_path / "x.csv")) == "--width is for figure, not for scores."
     table = ("--what", "table", "--name", "stage2", "--output", str(tmp_path / "x.tex"))
     assert refused(*ask, *table) == "--width is for figure, not for table."
@@ -247,7 +243,7 @@ def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
     both = worked_off(
         started(dataset=dataset, endpoints=[models["majority"], models["random"]], stages=["label"], limit=2)
     )
-    ask = ("benchmark_run", "download", labelled.uid)
+    ask = ("runs", "download", labelled.uid)
     path = ("--output", str(tmp_path / "x.csv"))
     assert refused(*ask) == "Say where to write it: --output PATH."
     assert refused(*ask, "--output", "x.json") == "--output is 'x.json'; scores is written as a .csv file."
@@ -256,7 +252,7 @@ def test_what_cannot_be_written(labelled, dataset, models, tmp_path):
         *ask, "--what", "table", "--name", "stage9", *path
     )
     assert refused(*ask, "--what", "figure", *path) == "--output ends in 'csv'; expected one of svg, pdf, png."
-    several = ("benchmark_run", "download", both.uid, "--what", "official", "--output", str(tmp_path / "x.zip"))
+    several = ("runs", "download", both.uid, "--what", "official", "--output", str(tmp_path / "x.zip"))
     assert refused(*several) == "Name the model with --model, one of: majority, random."
     assert not (tmp_path / "x.csv").exists()
 
@@ -390,4 +386,4 @@ def test_who_sees_results(dataset):
 def test_waiting_is_for_what_runs(labelled):
     assert labelled.job.state == JobState.FINISHED
     with pytest.raises(CommandError, match="--wait is not for pause"):
-        call_command("benchmark_run", "pause", labelled.uid, "--wait", stdout=io.StringIO())
+        call_command("runs", "pause", labelled.uid, "--wait", stdout=io.StringIO())

@@ -237,7 +237,7 @@ def test_its_own_filter_finds_items_by_what_their_answers_hold(run, admin, cast)
     page = admin.get(address, {"model": adder, "digits": "2"})
     text = written(page)
     assert page.context["page"].paginator.count == 12 and text.count("1 of 1") == 12 and ">Rows meant</th>" in text
-    assert {len(str(row["place"].repaired["said"])) for row in page.context["rows"]} == {2}
+    assert {len(str(row["item"].repaired["said"])) for row in page.context["rows"]} == {2}
     assert "By rows of the answer" in text and "Digits" in text
     for other in ("MatchCount", "Actor role", "Extraction without a judgement", "Not structured"):
         assert other not in text
@@ -269,8 +269,8 @@ def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
     slug = cast.project.slug
     told = io.StringIO()
     call_command("leaderboard", project=slug, json=True, stdout=told)
-    board = json.loads(told.getvalue())
-    rows = {row["model"]: row for row in board["stages"]["tiny"]}
+    leaderboard = json.loads(told.getvalue())
+    rows = {row["model"]: row for row in leaderboard["stages"]["tiny"]}
     assert rows["adder"]["repaired"]["value"] == 1.0 and rows["counter"]["rank"] == 2
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.values_list("pk", flat=True)]
     compared = admin.get(reverse("benchmark:compare", args=[slug]), {"a": keys[0], "b": keys[1], "stage": "tiny"})
@@ -412,9 +412,7 @@ def test_the_official_folder_is_not_of_this_suite(run, admin, cast, tmp_path):
     address = reverse("benchmark:official_output", args=[cast.project.slug, run.uid, run.entrants.first().pk])
     assert admin.get(address).status_code == 404
     with pytest.raises(CommandError, match=r"^Tiny sums has no official folder\.$"):
-        call_command(
-            "benchmark_run", "download", run.uid, what="official", model="adder", output=str(tmp_path / "a.zip")
-        )
+        call_command("runs", "download", run.uid, what="official", model="adder", output=str(tmp_path / "a.zip"))
 
 
 def test_a_suite_may_make_the_folder_of_its_released_code(run, admin, cast, monkeypatch):

@@ -100,8 +100,8 @@ def test_its_pages_are_read_in_the_browser(cast, copy, client):
     slug, place = cast.project.slug, RunItem.objects.filter(entrant__run=run, repetition=1).first()
     item = client.get(reverse("benchmark:run_item", args=[slug, run.uid, place.pk])).content.decode()
     assert "Repetition 2" in item and "repetition 2 ·" in item and place.sample.content["question"][:20] in item
-    board = client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode()
-    assert "ToMBench (English and Chinese), version 1" in board and "Questions" in board
+    leaderboard = client.get(reverse("benchmark:leaderboard", args=[slug])).content.decode()
+    assert "ToMBench (English and Chinese), version 1" in leaderboard and "Questions" in leaderboard
     report = client.get(reverse("benchmark:run_report", args=[slug, run.uid])).content.decode()
     assert "Accuracy by ability" in report and "Single repetitions" in report and "tombench-1" in report
 

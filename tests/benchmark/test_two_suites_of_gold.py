@@ -77,10 +77,10 @@ def test_the_page_offers_both_and_launches_either(gold, cast, client):
     assert "2 stories" in written(client.get(reverse("benchmark:estimate", args=[cast.project.slug]), sent))
     assert client.post(address, sent).status_code == 302
     assert work_off(Run.objects.get()).suite == "lengths"
-    board = reverse("benchmark:leaderboard", args=[cast.project.slug])
-    assert "Right lengths" in (alone := written(client.get(board))) and 'name="suite"' not in alone
+    leaderboard = reverse("benchmark:leaderboard", args=[cast.project.slug])
+    assert "Right lengths" in (alone := written(client.get(leaderboard))) and 'name="suite"' not in alone
     work_off(started(cast, gold, [Endpoint.objects.get(name="majority")]))
-    newest, other = (written(client.get(board, asked)) for asked in ({}, {"suite": "lengths"}))
+    newest, other = (written(client.get(leaderboard, asked)) for asked in ({}, {"suite": "lengths"}))
     assert "Accuracy of labelling" in newest and "Right lengths" in other and "Accuracy of labelling" not in other
     assert 'name="suite"' in newest
 

@@ -127,5 +127,5 @@ class RunDetailOut(RunOut):
     withheld = serializers.IntegerField(help_text="Stories of the run that you still have work to do on.")
 
 
-class SteeredOut(RunDetailOut):
+class RunActionOut(RunDetailOut):
     controls_taken_along = serializers.IntegerField(help_text="How many of the runs under its controls did the same.")

@@ -38,7 +38,7 @@ TOO_FEW = "{units} {unit} can show no difference in {tests} tests at once, howev
 ALONE = "nobody to be compared with"
 
 
-class Standing(TypedDict):
+class RankedModel(TypedDict):
     """A model in a ranking: see `leaderboard`."""
 
     model: str
@@ -60,7 +60,7 @@ class Standing(TypedDict):
 class Ranking(TypedDict):
     """See `leaderboard`."""
 
-    models: list[Standing]
+    models: list[RankedModel]
     pairs: list[Pair]
     method: str
     seed: int
@@ -134,23 +134,23 @@ def caution_told(fewest: tuple[int, int], unit: str) -> str:
     return caution(overall, unit) or caution(of_category, unit, "in categories with")
 
 
-def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
+def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     places = zip(_ranks(cases.worst), _rank_intervals(cases, seed=seed, resamples=resamples), strict=True)
-    for standing, (rank, ends) in zip(_standings(cases, unit, seed=seed, resamples=resamples), places, strict=True):
-        standing |= {"rank": rank, "ranks": ends, "group": group.get(standing["model"])}
+    for model, (rank, ends) in zip(_models(cases, unit, seed=seed, resamples=resamples), places, strict=True):
+        model |= {"rank": rank, "ranks": ends, "group": group.get(model["model"])}
         if _too_few_to_rank(cases):
-            standing["ranks_reason"] = few(unit)
-        yield standing
+            model["ranks_reason"] = few(unit)
+        yield model
 
 
-def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
-    standings = _standings(cases, unit, seed=seed, resamples=resamples)
-    for standing, points in zip(standings, cases.lost_score, strict=True):
-        standing["reason"] = LOST.format(lost=standing["lost"], n=standing["n"], samples=samples, points=100 * points)
-        yield standing
+def _unranked(cases: Cases, samples: str, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
+    models = _models(cases, unit, seed=seed, resamples=resamples)
+    for model, points in zip(models, cases.lost_score, strict=True):
+        model["reason"] = LOST.format(lost=model["lost"], n=model["n"], samples=samples, points=100 * points)
+        yield model
 
 
-def _standings(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[Standing]:
+def _models(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
     """Yield the score of each model with its interval, without a rank."""
     estimates = mean_estimates(
         cases.worst,
@@ -163,7 +163,7 @@ def _standings(cases: Cases, unit: str, *, seed: int, resamples: int) -> Iterato
     )
     columns = zip(cases.models, estimates, mean_of(cases.best), cases.missing, cases.lost, strict=True)
     for model, estimate, best, missing, lost in columns:
-        row: Standing = {
+        row: RankedModel = {
             "model": model,
             "value": estimate["value"],
             "n": estimate["n"],

@@ -10,7 +10,7 @@ from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
 from benchmark.services.estimates import Asking, estimate_all
 from benchmark.services.judge_test_summaries import summaries_of
-from benchmark.services.judge_tests import SELF_TEST, standing_test
+from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
@@ -64,7 +64,7 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
     try:
         with interruptible(tell) as stop:
             run_to_end(job=run.job, on_progress=bar.refresh, stop=stop)
-            if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := standing_test(run)):
+            if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := current_test(run)):
                 run_to_end(job=test.job, stop=stop)
     finally:
         bar.close()

@@ -12,7 +12,7 @@ from benchmark.management.commands._files import add_width, check_output, conten
 from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
 from benchmark.services.differences import pair_table, pairs_of
-from benchmark.services.documents import board_document, tables_of
+from benchmark.services.documents import leaderboard_document, tables_of
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
     answer_format_to_show,
@@ -23,7 +23,7 @@ from benchmark.services.leaderboard_scope import (
 )
 from benchmark.services.plot_data import plots_of, score_of
 from benchmark.services.selections import selection_named
-from benchmark.services.shared_reports import freeze_board
+from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.registry import group_named, suite_for, suite_named, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
 from benchmark.suites.story_scores import PARSES
@@ -68,11 +68,11 @@ class Command(JsonCommand):
         dataset = _version(project, options["dataset"], chosen)
         suite = chosen or suite_to_show(dataset)
         answer_format = options["form"] or answer_format_to_show(dataset, suite)
-        board = _board(dataset, answer_format, suite, options)
+        leaderboard = _leaderboard(dataset, answer_format, suite, options)
         kind = options["kind"]
         stages = {
             stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
-            for stage, (entrants, _) in board["stages"].items()
+            for stage, (entrants, _) in leaderboard["stages"].items()
         }
         entered = [] if kind else rows_of(project, suite)
         result = {
@@ -81,25 +81,25 @@ class Command(JsonCommand):
             "dataset": dataset.version,
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(answer_format),
-            "stories": board["chosen"].label if board["chosen"] else "",
+            "stories": leaderboard["chosen"].label if leaderboard["chosen"] else "",
             "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
             "rankings": {
                 stage: dict(ranking.chosen) | {"others": list(ranking.others)}
-                for stage, ranking in board["rankings"].items()
+                for stage, ranking in leaderboard["rankings"].items()
             },
             "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
-            "absent": [absence.as_json() for absence in board["absent"]],
+            "absent": [absence.as_json() for absence in leaderboard["absent"]],
             **({"entered": entered} if entered else {}),
         }
-        for absence in board["absent"]:
+        for absence in leaderboard["absent"]:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
         if options["share"]:
-            result |= _shared(dataset, suite, answer_format, board, options)
+            result |= _shared(dataset, suite, answer_format, leaderboard, options)
         if not options["output"]:
             return result
-        document = board_document("Leaderboard", stages, board["absent"], entered)
-        tables = tables_of(document) | _differences(board)
+        document = leaderboard_document("Leaderboard", stages, leaderboard["absent"], entered)
+        tables = tables_of(document) | _differences(leaderboard)
         return result | written(
             options["output"],
             content_of(options["output"], options["name"], tables, plots_of(document), width=options["width"]),
@@ -138,42 +138,46 @@ class Command(JsonCommand):
             self.stdout.write(f"\npath: {result['path']}")
 
 
-def _board(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
     conditions = {field: options[field] or "" for field in FIELDS}
-    board_asked = partial(
+    leaderboard_asked = partial(
         leaderboard_of, dataset, answer_format, options["split"], suite=suite, all_runs=options["all_runs"]
     )
-    board = board_asked(asked=conditions)
-    if (full := {field: _full_name(field, name, board) for field, name in conditions.items()}) != conditions:
-        board = board_asked(asked=full)
+    leaderboard = leaderboard_asked(asked=conditions)
+    if (full := {field: _full_name(field, name, leaderboard) for field, name in conditions.items()}) != conditions:
+        leaderboard = leaderboard_asked(asked=full)
     named = selection_named(dataset, options["split"] or "", suite)
-    if options["split"] and (named is None or board["chosen"] is None or board["chosen"].stories != named.stories):
-        keys = ", ".join(selection.key for selection in board["selections"] if selection.key) or "none"
+    if options["split"] and (
+        named is None or leaderboard["chosen"] is None or leaderboard["chosen"].stories != named.stories
+    ):
+        keys = ", ".join(selection.key for selection in leaderboard["selections"] if selection.key) or "none"
         raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
-    return board
+    return leaderboard
 
 
 def _shared(
-    dataset: Dataset, suite: str, answer_format: str, board: Mapping[str, Any], options: Mapping[str, Any]
+    dataset: Dataset, suite: str, answer_format: str, leaderboard: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, str]:
     """Keep the whole leaderboard as it is now. Returns the id and the address of the frozen one."""
     query = {
         "version": dataset.version,
         **({"suite": suite} if suite != suite_to_show(dataset) else {}),
         "form": str(answer_format),
-        "split": board["chosen"].key if board["chosen"] else "",
+        "split": leaderboard["chosen"].key if leaderboard["chosen"] else "",
         **({"runs": "all"} if options["all_runs"] else {}),
         **{field: options[field] for field in FIELDS if options[field]},
     }
-    report = freeze_board(by=None, dataset=dataset, board=board, query=query, title=options["title"] or "")
+    report = freeze_leaderboard(
+        by=None, dataset=dataset, leaderboard=leaderboard, query=query, title=options["title"] or ""
+    )
     return {"report": report.uid, "address": f"/p/{dataset.project.slug}/results/reports/{report.uid}/"}
 
 
-def _full_name(field: str, name: str, board: Mapping[str, Any]) -> str:
+def _full_name(field: str, name: str, leaderboard: Mapping[str, Any]) -> str:
     """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for
     `lexical-judge, rules 3`."""
-    names = board["conditions"][field]
+    names = leaderboard["conditions"][field]
     alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
     if not name or name in names:
         return name
@@ -233,18 +237,18 @@ def _number(metric: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if metric is None or metric["value"] is None else dict(metric) | {"value": float(metric["value"])}
 
 
-def _differences(board: Mapping[str, Any]) -> dict[str, Any]:
+def _differences(leaderboard: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
     def make(stage: str, parse: str):
-        entrants = board["stages"][stage][0]
-        rows, method = pairs_of(entrants, stage, board["chosen"], parse)
-        absent = [absence.told for absence in board["absent"] if absence.stage == stage]
+        entrants = leaderboard["stages"][stage][0]
+        rows, method = pairs_of(entrants, stage, leaderboard["chosen"], parse)
+        absent = [absence.told for absence in leaderboard["absent"] if absence.stage == stage]
         return replace(pair_table(rows, stage, parse, method, entrants), absent=absent)
 
     return {
         f"differences-{stage}-{parse}": partial(make, stage, parse)
-        for stage, (entrants, _) in board["stages"].items()
+        for stage, (entrants, _) in leaderboard["stages"].items()
         for parse in PARSES
         if any(entrant["readings"][parse] for entrant in entrants)
     }

@@ -19,7 +19,7 @@ from annotation.services import audit
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.asking import prompts_of, sample_of
 from benchmark.services.entering import add_work
-from benchmark.services.made_elsewhere.matching import Index, Known, Matched, Place, match
+from benchmark.services.made_elsewhere.matching import Index, ItemKey, Known, Matched, match
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.services.plan_checks import samples_of_import
@@ -69,7 +69,9 @@ class Preview:
     @property
     def steps(self) -> list[str]:
         """The keys of the steps that are answered, in the order of the suite."""
-        return [step for step in steps_of_import(self.plan) if step in {place[1] for place in self.matched.answers}]
+        return [
+            step for step in steps_of_import(self.plan) if step in {item_key[1] for item_key in self.matched.answers}
+        ]
 
     @property
     def told(self) -> dict[str, Any]:
@@ -114,11 +116,11 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
     turns = MOST_REPETITIONS if counted else plan.repetitions
     matched = match(made.records, index, step=said.step, steps=steps, turns=turns)
     if counted:
-        plan = replace(plan, repetitions=1 + max((place[2] for place in matched.answers), default=0))
-    answered = [place for place, record in matched.answers.items() if record.text is not None]
+        plan = replace(plan, repetitions=1 + max((item_key[2] for item_key in matched.answers), default=0))
+    answered = [item_key for item_key, record in matched.answers.items() if record.text is not None]
     if not answered:
         raise BadFile(_nothing(made, matched, index, plan))
-    lacking = _missing(plan, stories, answered, {place[1] for place in matched.answers})
+    lacking = _missing(plan, stories, answered, {item_key[1] for item_key in matched.answers})
     return Preview(plan, storable(said.model or made.model)[:200], made, stories, matched, lacking)
 
 
@@ -187,7 +189,7 @@ def _parts(story: DatasetSample) -> list[str]:
 
 
 def _missing(
-    plan: Plan, stories: Sequence[DatasetSample], answered: Sequence[Place], steps: set[str]
+    plan: Plan, stories: Sequence[DatasetSample], answered: Sequence[ItemKey], steps: set[str]
 ) -> dict[str, int]:
     wanted = len(steps) * plan.repetitions
     there = Counter(sample for sample, _, _ in answered)
@@ -273,14 +275,18 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
 def _take_in(run: Run, entrant: Entrant, preview: Preview, now: datetime) -> None:
     """Make an item for each question, and give it its answer, or the reason why there is none."""
     given = preview.matched.answers
-    places = [
+    item_keys = [
         (story.pk, step, turn)
         for turn in range(preview.plan.repetitions)
         for step in run.stages
         for story in preview.stories
     ]
-    lacking = {place: _why(given.get(place)) for place in places if place not in given or given[place].text is None}
-    rows = [(entrant.pk, sample, step, lacking.get((sample, step, turn), ""), turn) for sample, step, turn in places]
+    lacking = {
+        item_key: _why(given.get(item_key))
+        for item_key in item_keys
+        if item_key not in given or given[item_key].text is None
+    }
+    rows = [(entrant.pk, sample, step, lacking.get((sample, step, turn), ""), turn) for sample, step, turn in item_keys]
     for at in range(0, len(rows), _AT_ONCE):
         insert_rows(RunItem, ("entrant", "sample", "stage", "unusable", "repetition"), rows[at : at + _AT_ONCE])
     items = {
@@ -288,8 +294,12 @@ def _take_in(run: Run, entrant: Entrant, preview: Preview, now: datetime) -> Non
         for item in entrant.items.select_related("entrant__endpoint")
     }
     add_work(run=run, run_items=list(items.values()), now=now)
-    answers = [_answer(run, str(items[place].pk), place, given[place]) for place in places if place not in lacking]
-    missing = {str(items[place].pk): why for place, why in lacking.items()}
+    answers = [
+        _answer(run, str(items[item_key].pk), item_key, given[item_key])
+        for item_key in item_keys
+        if item_key not in lacking
+    ]
+    missing = {str(items[item_key].pk): why for item_key, why in lacking.items()}
     take_in(job=run.job, endpoint=entrant.endpoint, answers=answers, missing=missing, now=now)
 
 
@@ -298,16 +308,16 @@ def _why(record: Record | None) -> str:
     return (record.problem if record and record.problem else NOT_IN_FILE)[:120]
 
 
-def _key(run: Run, place: Place) -> str:
+def _key(run: Run, item_key: ItemKey) -> str:
     """Return the key of the answer in the ledger: no question that is asked has it."""
-    return hashlib.sha256(json.dumps(["imported", run.uid, *place]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(["imported", run.uid, *item_key]).encode()).hexdigest()
 
 
-def _answer(run: Run, item: str, place: Place, record: Record) -> ImportedAnswer:
+def _answer(run: Run, item: str, item_key: ItemKey, record: Record) -> ImportedAnswer:
     messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
     body = {"messages": messages} if messages else {"imported": record.where}
     return ImportedAnswer(
-        item=item, key=_key(run, place), body=json.dumps(body, ensure_ascii=False), sample=place[2],
+        item=item, key=_key(run, item_key), body=json.dumps(body, ensure_ascii=False), sample=item_key[2],
         answer=storable(record.text or ""),
         answered_by=storable(record.answered_by)[:200], tokens=record.tokens,
     )  # fmt: skip

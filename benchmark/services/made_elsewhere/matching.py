@@ -27,16 +27,16 @@ class Known:
     parts: Sequence[str] = ()
 
 
-Place = tuple[int, str, int]
+ItemKey = tuple[int, str, int]
 """(sample id, step, repetition from 0)."""
 
 
 @dataclass(slots=True)
 class Matched:
-    """`answers` by place; `unmatched` and `double` are (where, why) in the order of the file; `by_id` and `by_text`
+    """`answers` by item key; `unmatched` and `double` are (where, why) in the order of the file; `by_id` and `by_text`
     count the answers whose sample was found so."""
 
-    answers: dict[Place, Record] = field(default_factory=dict)
+    answers: dict[ItemKey, Record] = field(default_factory=dict)
     unmatched: list[tuple[str, str]] = field(default_factory=list)
     double: list[tuple[str, str]] = field(default_factory=list)
     by_id: int = 0
@@ -48,36 +48,36 @@ def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Seq
     none, where it is empty the one that their id is of, else the last of `steps`, those that can be answered; `turns`
     says how often a sample may be answered.
 
-    Of two answers to one place that are the same the first counts, of two that differ none does; both are told.
+    Of two answers to one item that are the same the first counts, of two that differ none does; both are told.
     """
-    matched, apart = Matched(), set[Place]()
+    matched, apart = Matched(), set[ItemKey]()
     for record in records:
         found = index.found(record)
         if isinstance(found, str):
             matched.unmatched.append((record.where, found))
             continue
-        places = [(pk, record.step or step or found.step or steps[-1], found.turn) for pk in found.pks]
-        if why := _misplaced(places[0], steps, turns):
+        item_keys = [(pk, record.step or step or found.step or steps[-1], found.turn) for pk in found.pks]
+        if why := _misplaced(item_keys[0], steps, turns):
             matched.unmatched.append((record.where, why))
             continue
         matched.by_id += found.by_id
         matched.by_text += not found.by_id
-        whys = {why: None for place in places if (why := _taken(matched, apart, index, place, record))}
+        whys = {why: None for item_key in item_keys if (why := _taken(matched, apart, index, item_key, record))}
         matched.double += [(record.where, why) for why in whys]
     return matched
 
 
-def _taken(matched: Matched, apart: set[Place], index: Index, place: Place, record: Record) -> str:
-    """Take an answer for its place; return why it is double, empty where it is not."""
-    if place not in apart and place not in matched.answers:
-        matched.answers[place] = record
+def _taken(matched: Matched, apart: set[ItemKey], index: Index, item_key: ItemKey, record: Record) -> str:
+    """Take an answer for its item; return why it is double, empty where it is not."""
+    if item_key not in apart and item_key not in matched.answers:
+        matched.answers[item_key] = record
         return ""
-    first = matched.answers.get(place)
+    first = matched.answers.get(item_key)
     same = first is not None and first.text == record.text
     if not same:
-        matched.answers.pop(place, None)
-        apart.add(place)
-    return _double(index.keys[place[0]], first, same)
+        matched.answers.pop(item_key, None)
+        apart.add(item_key)
+    return _double(index.keys[item_key[0]], first, same)
 
 
 def _double(key: str, first: Record | None, same: bool) -> str:
@@ -87,10 +87,10 @@ def _double(key: str, first: Record | None, same: bool) -> str:
     return f"answers {key} otherwise{other}; neither counts"
 
 
-def _misplaced(place: Place, steps: Sequence[str], turns: int) -> str:
-    if place[1] not in steps:
-        return f"is an answer at {place[1]!r}; expected {' or '.join(steps)}"
-    return f"is repetition {place[2] + 1}; the run has {turns}" if place[2] >= turns else ""
+def _misplaced(item_key: ItemKey, steps: Sequence[str], turns: int) -> str:
+    if item_key[1] not in steps:
+        return f"is an answer at {item_key[1]!r}; expected {' or '.join(steps)}"
+    return f"is repetition {item_key[2] + 1}; the run has {turns}" if item_key[2] >= turns else ""
 
 
 def plain(text: str) -> str:

@@ -17,8 +17,8 @@ def afterwards() -> dict[str, Any]:
     part, waiting = (next(run for run in runs if run.title == title) for title in (PART, WAITING))
     told = {
         "worked off": printed("work", "--job", waiting.job.uid),
-        "extended": printed("benchmark_run", "extend", part.uid, "--stories", "--endpoint", "random", "--wait"),
-        "read again": {run.title: printed("benchmark_run", "reread", run.uid) for run in runs},
+        "extended": printed("runs", "extend", part.uid, "--stories", "--endpoint", "random", "--wait"),
+        "read again": {run.title: printed("runs", "reread", run.uid) for run in runs},
         "again": {run.title: _of_new("again", run.uid, "--wait") for run in runs},
         "judged anew": _of_new("judge", runs[0].uid, "--judge", "lexical-judge", "--wait"),
     }
@@ -29,6 +29,6 @@ def afterwards() -> dict[str, Any]:
 
 def _of_new(*asked: str) -> dict[str, Any]:
     """Without the id of the new run, which is drawn."""
-    told = printed("benchmark_run", *asked)
+    told = printed("runs", *asked)
     assert told.pop("run")
     return told

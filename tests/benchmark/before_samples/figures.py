@@ -19,7 +19,7 @@ from benchmark.management.commands._runs import run_summary
 from benchmark.models import Dataset, Form, Run, SharedReport
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
-from benchmark.services.watching import Standing, standings
+from benchmark.services.watching import StageProgress, stage_progress
 
 SLUG = "before"
 
@@ -119,7 +119,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     return {
         "told": run_summary(run, scores=True),
         "document": document,
-        "standings": [_standing(one) for one in standings(run, now=run.created_at)],
+        "standings": [_standing(one) for one in stage_progress(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
         "tables": {name: _cells(table_file(table(), "csv")) for name, table in tables_of(document).items()},
@@ -130,7 +130,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     }
 
 
-def _standing(row: Standing) -> dict[str, Any]:
+def _standing(row: StageProgress) -> dict[str, Any]:
     """Without what waits for a person, which installations of before did not count apart."""
     return {name: value for name, value in asdict(row).items() if name != "held"}
 
@@ -195,6 +195,6 @@ def _answers(report: SharedReport, client: Client, address: str) -> list[str]:
 def _items(client: Client, address: str) -> list[list[Any]]:
     """The rows of the page of items."""
     return [
-        [row["place"].pk, row["state"], row["place"].stage, row["place"].score, row["place"].repaired_score]
+        [row["item"].pk, row["state"], row["item"].stage, row["item"].score, row["item"].repaired_score]
         for row in client.get(address).context["rows"]
     ]

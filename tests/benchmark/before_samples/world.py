@@ -21,7 +21,7 @@ from benchmark.models import Audience, Dataset, ResultsVisibility, Run
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.follow_ups import ask_missing
-from benchmark.services.judge_tests import standing_test
+from benchmark.services.judge_tests import current_test
 from benchmark.services.shared_reports import freeze_comparison, freeze_run
 from tests.benchmark.before_samples.figures import SLUG
 from tests.benchmark.evaluation import endpoint, started, worked_off, write_records
@@ -142,7 +142,7 @@ def _runs_of(dataset: Dataset, models: dict) -> dict[str, Run]:
         asked = {"judge": models[judge]} if "judge" in stages else {}
         chosen = [models[name] for name in names]
         made = worked_off(started(dataset=dataset, endpoints=chosen, title=title, stages=stages, **asked, **plan))
-        if test := standing_test(made):
+        if test := current_test(made):
             worked_off(test)
         return made
 

@@ -14,8 +14,8 @@ from django.utils import timezone
 from benchmark.models import Run
 from benchmark.services.archiving import archive_run
 from benchmark.services.plans import RunRefused
+from benchmark.services.run_actions import act_on
 from benchmark.services.runs import start_run
-from benchmark.services.steering import steer
 from tests.benchmark.controls.world import opentom, plan
 from tests.benchmark.settled import written
 from tests.cast import new_cast
@@ -51,18 +51,18 @@ def states() -> list[str]:
 def test_controls_follow_their_run(run):
     for action, state in (("pause", "paused"), ("resume", "running"), ("cancel", "cancelled")):
         run.job.refresh_from_db()
-        assert steer(run, action).controls == 2
+        assert act_on(run, action).controls == 2
         assert states() == [state] * 3
     run.job.refresh_from_db()
     with pytest.raises(JobRefused, match="The run is cancelled; expected running or paused to cancel it"):
-        steer(run, "cancel")
+        act_on(run, "cancel")
 
 
 def test_a_control_is_cancelled_by_itself(run):
     control = run.controls.select_related("job").get(control="renamed")
-    assert steer(control, "cancel").controls == 0
+    assert act_on(control, "cancel").controls == 0
     assert states() == ["running", "cancelled", "running"]
-    assert steer(run, "pause").told == "The run under its control was paused, too."
+    assert act_on(run, "pause").told == "The run under its control was paused, too."
     assert states() == ["paused", "cancelled", "paused"]
 
 
@@ -71,7 +71,7 @@ def test_an_ended_run_still_stops_its_controls(run):
     run.job.refresh_from_db()
     with pytest.raises(RunRefused, match="under a control of the run, is running: let it end or cancel it"):
         archive_run(by=None, run=run, now=timezone.now())
-    assert steer(run, "cancel").controls == 2
+    assert act_on(run, "cancel").controls == 2
     assert states() == ["cancelled", "cancelled", "cancelled"]
 
 
@@ -80,14 +80,14 @@ def test_a_control_without_money_to_go_on_stays_and_is_named(run, monkeypatch):
     Job.objects.update(state=JobState.PAUSED)
     Job.objects.filter(run__control="renamed").update(budget="0")
     run.job.refresh_from_db()
-    along = steer(run, "resume", budget="3")
+    along = act_on(run, "resume", budget="3")
     assert along.controls == 1 and states() == ["running", "paused", "running"]
     assert along.left[0].startswith("“Two readers: other names” stays as it is:")
 
 
 def test_the_command_says_how_many(run):
     out, said = io.StringIO(), io.StringIO()
-    call_command("benchmark_run", "cancel", run.uid, "--json", stdout=out, stderr=said)
+    call_command("runs", "cancel", run.uid, "--json", stdout=out, stderr=said)
     assert json.loads(out.getvalue())["controls_taken_along"] == 2
     assert "2 runs under its controls were cancelled, too." in said.getvalue()
 

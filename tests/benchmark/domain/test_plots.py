@@ -70,7 +70,7 @@ def made(n: int) -> dict:
         }
         for name in DIMENSIONS
     }
-    board = [{"model": model, **spread(("official", "repaired")), "group": "ab"} for model in models]
+    leaderboard = [{"model": model, **spread(("official", "repaired")), "group": "ab"} for model in models]
     apart = [
         [{"value": 0.02 * (b - a), "shown": b - a > 2} if b > a else None for b in range(len(models))]
         for a in range(len(models))
@@ -83,7 +83,7 @@ def made(n: int) -> dict:
         model: {**{str(at): int(rng.integers(0, 9000)) for at in range(4)}, "4+": 3, "total": 1} for model in models
     }
     return {
-        "leaderboard": (plots.leaderboard, ([*board], {"score": "Stage 1 F1"})),
+        "leaderboard": (plots.leaderboard, ([*leaderboard], {"score": "Stage 1 F1"})),
         "pairs": (plots.pair_matrix, (models, {"cells": apart, "score": "Stage 1 F1", "parse": "repaired"})),
         "category": (
             omnitom_plots.f1_by_category,

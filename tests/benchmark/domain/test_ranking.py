@@ -78,21 +78,21 @@ cells = st.one_of(
 
 
 @st.composite
-def boards(draw) -> Scores:
+def leaderboards(draw) -> Scores:
     stories = draw(st.integers(1, 24))
     models = "ABCDE"[: draw(st.integers(2, 5))]
     return {model: {at: draw(cells) for at in range(stories)} for model in models}
 
 
 @settings(max_examples=150, deadline=None)
-@given(boards(), st.data())
-def test_refusing_never_raises_a_rank(board, data):
+@given(leaderboards(), st.data())
+def test_refusing_never_raises_a_rank(leaderboard, data):
     """Whatever scored answer a model turns into a refusal, alone or with others, and whatever was lost elsewhere."""
-    model = data.draw(st.sampled_from(sorted(board)))
-    scored = [story for story, case in board[model].items() if case.answered is not None]
+    model = data.draw(st.sampled_from(sorted(leaderboard)))
+    scored = [story for story, case in leaderboard[model].items() if case.answered is not None]
     refused = data.draw(st.lists(st.sampled_from(scored), unique=True)) if scored else []
-    before = found_of(board, resamples=20)
-    after = found_of(board | {model: board[model] | dict.fromkeys(refused, REFUSED)}, resamples=20)
+    before = found_of(leaderboard, resamples=20)
+    after = found_of(leaderboard | {model: leaderboard[model] | dict.fromkeys(refused, REFUSED)}, resamples=20)
     if rank_of(before, model) is not None and rank_of(after, model) is not None:
         assert rank_of(after, model) >= rank_of(before, model)
         places = [[one["model"] for one in found["models"] if one["rank"]].index(model) for found in (before, after)]
@@ -100,9 +100,9 @@ def test_refusing_never_raises_a_rank(board, data):
 
 
 @settings(max_examples=150, deadline=None)
-@given(boards())
-def test_order_and_letters_never_contradict_a_paired_difference(board):
-    found = found_of(board, resamples=20)
+@given(leaderboards())
+def test_order_and_letters_never_contradict_a_paired_difference(leaderboard):
+    found = found_of(leaderboard, resamples=20)
     ranks = {one["model"]: one["rank"] for one in found["models"]}
     letters = {one["model"]: letters_in(one["group"]) for one in found["models"]}
     order = [one["model"] for one in found["models"]]
@@ -219,8 +219,8 @@ def many(models: int, stories: int, *, step: float = 0.02) -> tuple[Scores, dict
 
 
 def test_letters_of_twenty_models_are_short_and_contiguous():
-    board, _ = many(20, 100)
-    found = found_of(board)
+    leaderboard, _ = many(20, 100)
+    found = found_of(leaderboard)
     groups = [one["group"] for one in found["models"]]
     assert max(map(len, groups)) <= 3 and len(set(groups)) > 5
     held = [letters_in(one) for one in groups]
@@ -231,10 +231,10 @@ def test_letters_of_twenty_models_are_short_and_contiguous():
 
 
 def test_ranks_have_intervals_from_eight_models_on():
-    board, _ = many(RANKS_FROM - 1, 30)
-    assert all(one["ranks"] is None for one in found_of(board)["models"])
-    board, _ = many(RANKS_FROM, 30)
-    found = found_of(board)["models"]
+    leaderboard, _ = many(RANKS_FROM - 1, 30)
+    assert all(one["ranks"] is None for one in found_of(leaderboard)["models"])
+    leaderboard, _ = many(RANKS_FROM, 30)
+    found = found_of(leaderboard)["models"]
     assert all(low <= one["rank"] <= high for one in found for low, high in [one["ranks"]])
     few, _ = many(RANKS_FROM, 4)
     assert all(one["ranks"] is None for one in found_of(few)["models"])  # of four stories there is no interval

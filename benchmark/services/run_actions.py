@@ -1,7 +1,7 @@
 """Pausing, resuming, retrying and cancelling runs, for pages, commands and the API alike.
 
 What pauses, resumes or cancels a run does so to the runs under its controls, which were launched for it alone. A
-control can be steered by itself, and runs by other methods are independent.
+control takes actions by itself, and runs by other methods are independent.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TakenAlong:
         return " ".join([*followed, *self.left])
 
 
-def not_steered(run: Run) -> str:
+def refused_action(run: Run) -> str:
     """Return why nothing of that can be done to a run, whatever its state; empty where it can."""
     if run.deleted_at:
         return DELETED
@@ -61,14 +61,14 @@ def goes_along(run: Run, action: str) -> str:
 
 
 @transaction.atomic
-def steer(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
+def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) -> TakenAlong:
     """Pause, resume, retry or cancel a run, with its controls but for a retry; a `budget` is its own. Of a run that
     ended its controls alone.
 
     Raises JobRefused, also where nothing would change, unless a button was `pressed` for it: that may have come too
     late.
     """
-    if refusal := not_steered(run):
+    if refusal := refused_action(run):
         raise JobRefused(refusal)
     controls = following(run, action)
     if pressed and (refusal := apply_action(run.job, action, budget=budget)):

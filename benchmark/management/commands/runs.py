@@ -39,8 +39,8 @@ from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plot_data import plots_of
+from benchmark.services.run_actions import act_on
 from benchmark.services.runs import again_of, run_again, start_run
-from benchmark.services.steering import steer
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
@@ -186,7 +186,7 @@ def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], 
         tell(before_asking(total))
         return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
     dollars(options["budget"])
-    along = steer(run, action, budget=options["budget"] or "")
+    along = act_on(run, action, budget=options["budget"] or "")
     if along.told:
         tell(along.told)
     return run, {"controls_taken_along": along.controls}

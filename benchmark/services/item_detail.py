@@ -115,7 +115,7 @@ def items_beside(item: RunItem) -> list[RunItem]:
 
 def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
-    parses. `place.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
+    parses. `item.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
     suite = suite_named(item.entrant.run.suite)
     try:

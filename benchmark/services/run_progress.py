@@ -10,7 +10,7 @@ from django.db.models import Count
 
 from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
-from benchmark.services.watching import Standing, standings, to_come_of
+from benchmark.services.watching import StageProgress, stage_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.services.failures import shortfall_json, shortfalls_of
@@ -64,7 +64,7 @@ def _what(run: Run) -> dict[str, Any]:
 
 def progress_rows(run: Run, *, now: datetime) -> list[dict[str, Any]]:
     """Return how each model stands at each step, models in the order of the run."""
-    return [_progress(run, row) for row in standings(run, now=now)]
+    return [_progress(run, row) for row in stage_progress(run, now=now)]
 
 
 def _money(run: Run, money: Money, answers: int) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _money(run: Run, money: Money, answers: int) -> dict[str, Any]:
     return (Money(unpriced=answers) if run.imported else money).as_json
 
 
-def _progress(run: Run, row: Standing) -> dict[str, Any]:
+def _progress(run: Run, row: StageProgress) -> dict[str, Any]:
     counts = ("total", "done", "unusable", "failed", "cancelled", "in_flight", "waiting", "held", "reused")
     return {
         "model": row.name,
