@@ -11,7 +11,7 @@ class AnnotationConfig(AppConfig):
         from core.made_by import register
         from workers.providers.baseline.registered import register_baseline
 
-        register("annotation", libraries=["evalica"])
+        register("annotation")
         for baseline in BASELINES:
             register_baseline(baseline)
         register_handler()

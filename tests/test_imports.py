@@ -44,9 +44,9 @@ APPS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinte
 
 
 PLAIN = {
-    "annotation", "api", "call", "cell", "config", "count", "entry", "event", "in", "item", "label", "log", "making",
-    "process", "report", "row", "sample", "schema", "scores", "set", "split", "stored", "table", "test", "token",
-    "user",
+    "annotation", "api", "call", "cell", "changed", "config", "count", "counts", "entry", "event", "in", "item",
+    "label", "log", "making", "process", "report", "row", "sample", "schema", "scores", "set", "split", "stored",
+    "table", "test", "token", "user",
 }  # fmt: skip
 """Words of models or apps that stand in any program, or in statistics, for something else."""
 
@@ -106,6 +106,7 @@ NAMED = {
     "annotation/models/belief_table.py": "where the paper says how remarks count",
     "annotation/views/grid.py": "the grid has a layout made for seven dimensions of these widths",
     "bench/benchmarking.py": "measures runs of this suite, the largest",
+    "bench/growing.py": "imports and exports a corpus of its format",
     "bench/importing.py": "imports a corpus of its format",
     "bench/judging.py": "measures intervals of its judged steps",
     "bench/make_corpus.py": "makes a corpus of its size and format",

@@ -91,6 +91,7 @@ class Proposition(OpaqueModel):
     class Meta:
         ordering = ["table", "position"]
         constraints = [models.UniqueConstraint(fields=["table", "position"], name="one_proposition_a_position")]
+        indexes = [models.Index(fields=["table", "remark"], condition=Q(reviewed=True), name="proposition_reviewed")]
 
     def __str__(self) -> str:
         return f"{self.actor}: {self.belief}"

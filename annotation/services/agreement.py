@@ -1,7 +1,7 @@
 """Agreement of a project, from the votes in the database to the report; results are kept in the cache.
 
-The key holds the newest vote event, so that a report is computed once for each state of the votes, and what computes
-it.
+The report is a function of what is kept of each story (`services/counts.py`), so that a vote costs the count of one
+story. Who agrees with whom is computed from the votes. Both are kept by the state of the counts and by what computes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -20,12 +19,25 @@ from django.db.models import Count, Max, Q
 
 from annotation.domain.agreement import annotators as by_annotator
 from annotation.domain.agreement.extraction import reconciliation_overlap
-from annotation.domain.agreement.report import measure, over_all
+from annotation.domain.agreement.report import measure
+from annotation.domain.agreement.tallies import Tallies
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Rule
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import Echo, defused
-from annotation.models import GoldEvent, GoldLabel, Method, Project, Proposition, TableKind, User, Vote, VoteEvent
+from annotation.models import (
+    AnnotatorCounts,
+    GoldEvent,
+    GoldLabel,
+    Method,
+    Project,
+    Proposition,
+    StoryCounts,
+    TableKind,
+    User,
+    Vote,
+)
+from annotation.services.counts import refresh
 from annotation.services.decisions import Decisions, decisions_in
 from core.made_by import made_by
 
@@ -86,17 +98,38 @@ def waiting_report(*, project: Project, split: str | None = None, category: str 
 
 
 def _cached(kind: str, project: Project, split: str | None, category: str | None, compute) -> dict:
-    state = VoteEvent.objects.filter(proposition__table__story__project=project).aggregate(Max("id"))["id__max"]
-    gold = GoldLabel.objects.filter(proposition__table__story__project=project).aggregate(Max("decided_at"))
-    described = json.dumps(
-        [made_by(), kind, project.pk, project.overlap, project.unanimity_dimensions, split, category, state, str(gold)]
-    )
+    """Return what was computed of this state of the project, else compute it.
+
+    A story is counted anew after every change of its votes, gold or propositions, and its rows of `AnnotatorCounts`
+    then have new ids: where the highest and the number of rows are as before, nothing changed. The time of the last
+    vote tells apart what a restored database calls by the same ids.
+    """
+    refresh(project)
+    state = AnnotatorCounts.objects.filter(story__project=project).aggregate(Max("id"), Count("id"), Max("last"))
+    placed = [sorted(_scope(project, split, category))] if split or category else []
+    rule = [project.rule_version, project.overlap, project.unanimity_dimensions]
+    described = json.dumps([made_by(), kind, project.pk, *rule, split, category, placed, *map(str, state.values())])
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
     figures = cache.get(key)
     if figures is None:
         figures = compute(project, split, category)
         cache.set(key, figures, CACHE_SECONDS)
     return figures
+
+
+def _scope(project: Project, split: str | None, category: str | None) -> list[int]:
+    """Return the stories that are asked for."""
+    stories = project.stories.in_split(split).in_category(category)
+    return list(stories.order_by("id").values_list("id", flat=True))
+
+
+def _tallies(project: Project, split: str | None, category: str | None) -> Tallies:
+    """Return what is kept of the votes on the stories that are asked for."""
+    counts = StoryCounts.objects.filter(story__project=project).order_by("story")
+    if split or category:
+        counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
+    rows = list(counts.values_list("story_id", "patterns"))
+    return Tallies(project.schema, [story for story, _ in rows], [bytes(packed) for _, packed in rows])
 
 
 def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
@@ -160,17 +193,19 @@ def _load(project: Project, split: str | None, category: str | None) -> dict[str
 
 
 def _compute_report(project: Project, split: str | None, category: str | None) -> dict:
-    loaded = [votes for votes, _ in _load(project, split, category).values()]
-    rows = [measure(votes, overlap=project.overlap, seed=SEED) for votes in loaded]
-    cast = [votes for votes in loaded if len(votes.cell)]
-    people = {votes.annotators[at] for votes in cast for at in np.unique(votes.annotator)}
+    tallies = _tallies(project, split, category).dimensions()
+    rows, overall = measure(tallies, overlap=project.overlap, seed=SEED)
+    voted = [tally.complete(1) for tally in tallies]
+    counts = AnnotatorCounts.objects.filter(story__project=project)
+    if split or category:
+        counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     return {
-        "stories": len({int(story) for votes in loaded for story in np.unique(votes.story)}),
-        "propositions": max((len(votes.story) for votes in loaded), default=0),
-        "annotators": len(people),
-        "incomplete": sum(len(votes.story) for votes in loaded) - sum(row["cells"] for row in rows),
-        "overall": over_all(loaded, rows, overlap=project.overlap, seed=SEED),
-        "dimensions": {votes.dimension: row for votes, row in zip(loaded, rows, strict=True)},
+        "stories": len({story for tally in voted for story in tally.story.tolist()}),
+        "propositions": max((tally.count for tally in voted), default=0),
+        "annotators": counts.aggregate(people=Count("annotator", distinct=True))["people"],
+        "incomplete": sum(tally.count for tally in voted) - sum(row["cells"] for row in rows),
+        "overall": overall,
+        "dimensions": {tally.dimension: row for tally, row in zip(tallies, rows, strict=True)},
     }
 
 
@@ -227,12 +262,5 @@ def _compute_opinions(project: Project, split: str | None, category: str | None)
 
 
 def _count_waiting(project: Project, split: str | None, category: str | None) -> dict:
-    stories = project.stories.in_split(split).in_category(category)
-    live = Proposition.objects.live_gold().filter(table__story__in=stories)
-    votes = Vote.objects.cast().filter(proposition__in=live).order_by()
-    cells = votes.values("proposition_id", "dimension").annotate(count=Count("id"))
-    full = Counter(cells.filter(count__gte=project.overlap).values_list("proposition_id", flat=True))
-    voted = votes.values_list("proposition_id", "proposition__table__story_id").distinct()
-    dimensions = len(project.schema.dimensions)
-    waiting = [(proposition, story) for proposition, story in voted if full[proposition] < dimensions]
-    return {"propositions": len(waiting), "stories": len({story for _, story in waiting})}
+    propositions, stories = _tallies(project, split, category).waiting(project.overlap)
+    return {"propositions": propositions, "stories": stories}

@@ -12,6 +12,8 @@ Floats = NDArray[np.floating]
 Clusters = NDArray[np.int64]
 RESAMPLES = 2000
 DRAWS_AT_ONCE = 4_000_000
+DRAWS_KEPT = 16_000_000
+"""More of them are drawn anew each time; up to so many are kept, beyond `DRAWS_AT_ONCE` in a byte each."""
 
 
 def mean_of(rows: Floats) -> Floats:
@@ -92,10 +94,25 @@ def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArra
     if resamples * n <= DRAWS_AT_ONCE:
         yield _kept_weights(seed, resamples, n)
         return
+    if resamples * n <= DRAWS_KEPT:
+        for block in _kept_bytes(seed, resamples, n):
+            yield block.astype(np.float32)
+        return
+    for drawn in _blocks(seed, resamples, n):
+        yield drawn.astype(np.float32)
+
+
+def _blocks(seed: int, resamples: int, n: int) -> Iterator[Floats]:
     rng = np.random.default_rng(seed)
     step = max(1, DRAWS_AT_ONCE // n)
     for start in range(0, resamples, step):
         yield _weights(rng, min(step, resamples - start), n)
+
+
+@lru_cache(maxsize=2)
+def _kept_bytes(seed: int, resamples: int, n: int) -> list[NDArray[np.uint8]]:
+    """No resample draws one of so many clusters 256 times."""
+    return [drawn.astype(np.uint8) for drawn in _blocks(seed, resamples, n)]
 
 
 @lru_cache(maxsize=12)

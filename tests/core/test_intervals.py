@@ -155,3 +155,13 @@ def test_intervals_of_few_stories_cover_the_truth(stories, alpha_beta):
     # here
     scores = np.random.default_rng(stories).beta(*alpha_beta, (1000, stories))
     assert 0.92 <= covering(scores, alpha_beta[0] / sum(alpha_beta)) <= 0.98
+
+
+def test_resamples_of_many_clusters_are_the_same_kept_or_not(monkeypatch):
+    columns = np.random.default_rng(2).random((40, 3))
+    few_clusters = statistics.replicated_sums(columns, seed=3, resamples=50)
+    monkeypatch.setattr("core.statistics.bootstrap.DRAWS_AT_ONCE", 400)  # ten resamples at once
+    kept_in_bytes = statistics.replicated_sums(columns, seed=3, resamples=50)
+    monkeypatch.setattr("core.statistics.bootstrap.DRAWS_KEPT", 400)
+    assert np.allclose(kept_in_bytes, few_clusters, rtol=1e-14, atol=0)
+    assert np.allclose(statistics.replicated_sums(columns, seed=3, resamples=50), few_clusters, rtol=1e-14, atol=0)

@@ -39,28 +39,42 @@ class Coefficient:
     scale: Scale
 
 
+@dataclass(frozen=True, slots=True)
+class Resampled:
+    """Story sums, shape (stories, m), and their `replicates` (`core.statistics`), shape (stories + resamples, m); empty
+    where the stories are too few for an interval."""
+
+    sums: Floats
+    replicates: Floats
+
+    @classmethod
+    def of(cls, sums: Floats, *, seed: int, resamples: int = RESAMPLES) -> Resampled:
+        if len(sums) < FEWEST:
+            return cls(sums, np.empty((0, sums.shape[1])))
+        return cls(sums, replicated_sums(sums, seed=seed, resamples=resamples))
+
+    def columns(self, start: int, stop: int) -> Resampled:
+        return Resampled(self.sums[:, start:stop], self.replicates[:, start:stop])
+
+    def __add__(self, other: Resampled) -> Resampled:
+        return Resampled(self.sums + other.sums, self.replicates + other.replicates)
+
+
 def story_interval(sums: Floats, coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
     """Return the interval of a coefficient from story sums, shape (stories, m)."""
-    return mean_interval([sums], coefficient, seed=seed, resamples=resamples)
+    return mean_interval([Resampled.of(sums, seed=seed, resamples=resamples)], coefficient)
 
 
-def mean_interval(parts: list[Floats], coefficient: Coefficient, *, seed: int, resamples: int = RESAMPLES) -> Interval:
+def mean_interval(parts: list[Resampled], coefficient: Coefficient) -> Interval:
     """Return the interval of the mean of a coefficient over several tables of story sums, the rows of all being the
     same stories."""
-    stories = len(parts[0])
+    stories = len(parts[0].sums)
     if stories < FEWEST:
         return None, few("stories")
-    edges = np.cumsum([part.shape[1] for part in parts])[:-1]
-
-    def mean(sums: Floats) -> Floats:
-        means: Floats = np.mean([coefficient.of(part) for part in np.split(sums, edges, axis=-1)], axis=0)
-        return means
-
-    columns = np.concatenate(parts, axis=1)
-    value = float(mean(columns.sum(axis=0)))
+    value = float(np.mean([coefficient.of(part.sums.sum(axis=0)) for part in parts]))
     if value > 1 - 1e-12:
-        return [_fewest_agreeing(parts, coefficient), 1.0], ""
-    replicates = mean(replicated_sums(columns, seed=seed, resamples=resamples))
+        return [_fewest_agreeing([part.sums for part in parts], coefficient), 1.0], ""
+    replicates: Floats = np.mean([coefficient.of(part.replicates) for part in parts], axis=0)
     return interval_of(
         value,
         replicates,

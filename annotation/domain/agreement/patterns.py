@@ -11,12 +11,12 @@ from collections import Counter, defaultdict
 
 from annotation.domain.schema import Schema
 
-_BITS = 5
+BITS = 5
 """For the votes of one label of a cell: a story has at most nine annotators at a time."""
-_MOST = 2**_BITS - 1
-_DIMENSION = 56
+MOST = 2**BITS - 1
+DIMENSION = 56
 """Bits below the dimension of a pattern: 11 labels; a dimension has at most 10."""
-_FEWEST = 127
+FEWEST = 127
 """The dimension's place of those patterns that count propositions by their fewest votes on any dimension."""
 
 
@@ -25,7 +25,7 @@ class Patterns:
 
     def __init__(self, schema: Schema) -> None:
         self._places = {
-            (dimension.key, label): (at, shift * _BITS)
+            (dimension.key, label): (at, shift * BITS)
             for at, dimension in enumerate(schema.dimensions)
             for shift, label in enumerate(dimension.values)
         }
@@ -37,12 +37,12 @@ class Patterns:
         """Count so many votes of a label in a cell; a label that the schema lacks does not count."""
         if place := self._places.get((dimension, label)):
             at, shift = place
-            self._cells[proposition, at] += min(votes, _MOST) << shift
+            self._cells[proposition, at] += min(votes, MOST) << shift
             self._votes[proposition][at] += votes
 
     def packed(self) -> bytes:
         """Return pattern and number of cells in turn, in the order of the patterns, as 64-bit integers."""
-        counts = Counter(at << _DIMENSION | pattern for (_, at), pattern in self._cells.items())
-        counts += Counter(_FEWEST << _DIMENSION | min(votes) for votes in self._votes.values())
+        counts = Counter(at << DIMENSION | pattern for (_, at), pattern in self._cells.items())
+        counts += Counter(FEWEST << DIMENSION | min(*votes, MOST) for votes in self._votes.values())
         values = [value for pair in sorted(counts.items()) for value in pair]
         return struct.pack(f"<{len(values)}q", *values)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import pairwise, starmap
+from operator import add
 from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
 from annotation.domain.agreement import coefficients
-from annotation.domain.agreement.intervals import COEFFICIENTS, mean_interval, per_story, story_interval
-from annotation.domain.agreement.votes import Votes
+from annotation.domain.agreement.intervals import COEFFICIENTS, Counts, Resampled, mean_interval
+from annotation.domain.agreement.votes import Tally
 from core.statistics import Clusters, Floats, Interval, method
 
+Sums = Callable[[Counts], Floats]
 Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
 CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
 MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
@@ -45,37 +48,70 @@ class Agreement(Values, Intervals):
     method: str
 
 
-def measure(votes: Votes, *, overlap: int, seed: int) -> Agreement:
-    """Return every coefficient of one dimension over the cells that have all their votes.
+def measure(tallies: Sequence[Tally], *, overlap: int, seed: int) -> tuple[list[Agreement], Agreement]:
+    """Return every coefficient of each dimension, and of all together, over the cells that have all their votes.
 
     `interval` has [low, high] of each, or None, and `reasons` says why: of an undefined coefficient and of an interval
-    that is not given.
+    that is not given. Over all dimensions strict and pairwise pool all cells; chance-corrected coefficients are the
+    mean over dimensions that have one. Labels of different dimensions share no scale, so one pooled kappa would credit
+    annotators for knowing which column they are in.
     """
-    full = votes.complete(overlap)
-    counts = full.counts
-    values = _values(lambda name: COEFFICIENTS_OF_COUNTS[name](counts))
-    why = coefficients.undefined(counts) or ""
+    full = [tally.complete(overlap) for tally in tallies]
+    stories = reduce(np.union1d, (tally.story for tally in full), np.array([], dtype=np.int64))
+    pooled = _resampled_over(stories, full, seed)
+    rows = [_row(tally, parts, stories, seed) for tally, parts in zip(full, pooled, strict=True)]
+    return rows, _over_all(rows, pooled, len(stories), seed)
+
+
+Parts = dict[Sums, Resampled]
+"""The resampled story sums of one dimension, by what a cell adds to them."""
+
+
+def _row(tally: Tally, pooled: Parts, stories: Clusters, seed: int) -> Agreement:
+    """Return the coefficients of one dimension; `pooled` are its sums over the stories of all dimensions."""
+    parts = pooled if len(tally.story) == len(stories) else _resampled_over(tally.story, [tally], seed)[0]
+    why = coefficients.undefined(tally.patterns) or ""
+    values = _values(lambda name: _value(name, parts, why))
     intervals: dict[Measure, Interval] = {
-        name: _interval(full, name, seed) if values[name] is not None else (None, why) for name in MEASURES
+        name: mean_interval([_part(name, parts)], COEFFICIENTS[name]) if values[name] is not None else (None, why)
+        for name in MEASURES
     }
-    stories = len(np.unique(full.story))
     return {
-        "cells": len(counts),
-        "agree": coefficients.agreeing_cells(counts),
-        "stories": stories,
+        "cells": tally.count,
+        "agree": round(_part("strict", parts).sums[:, 0].sum()),
+        "stories": len(tally.story),
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=stories),
+        "method": _method(seed, stories=len(tally.story)),
     }
 
 
-COEFFICIENTS_OF_COUNTS: dict[Measure, Callable[[coefficients.Counts], float | None]] = {
-    "strict": coefficients.strict,
-    "pairwise": coefficients.pairwise,
-    "fleiss_kappa": coefficients.fleiss_kappa,
-    "krippendorff_alpha": coefficients.krippendorff_alpha,
-    "gwet_ac1": coefficients.gwet_ac1,
-}
+def _resampled_over(stories: Clusters, tallies: Sequence[Tally], seed: int) -> list[Parts]:
+    """Return the sums of each tally over `stories`, all of them on the same resamples, drawn once."""
+    families = list(dict.fromkeys(coefficient.sums for coefficient in COEFFICIENTS.values()))
+    columns = [_by_story(tally, stories, family(tally.patterns)) for tally in tallies for family in families]
+    edges = np.cumsum([0, *(block.shape[1] for block in columns)]).tolist()
+    resampled = Resampled.of(np.concatenate([np.empty((len(stories), 0)), *columns], axis=1), seed=seed)
+    blocks = iter(starmap(resampled.columns, pairwise(edges)))
+    return [{family: next(blocks) for family in families} for _ in tallies]
+
+
+def _by_story(tally: Tally, stories: Clusters, values: Floats) -> Floats:
+    """Sum the cells within each of `stories`, shape (stories, m)."""
+    block = np.zeros((len(stories), values.shape[1]))
+    block[np.searchsorted(stories, tally.story)] = tally.sums(values)
+    return block
+
+
+def _part(name: Measure, parts: Parts) -> Resampled:
+    return parts[COEFFICIENTS[name].sums]
+
+
+def _value(name: Measure, parts: Parts, why: str) -> float | None:
+    if why and (name in CHANCE_CORRECTED or why == coefficients.NO_CELLS):
+        return None
+    value = float(COEFFICIENTS[name].of(_part(name, parts).sums.sum(axis=0)))
+    return None if np.isnan(value) else value
 
 
 def _values(of: Callable[[Measure], float | None]) -> Values:
@@ -88,28 +124,23 @@ def _values(of: Callable[[Measure], float | None]) -> Values:
     }
 
 
-def over_all(dimensions: Sequence[Votes], rows: Sequence[Agreement], *, overlap: int, seed: int) -> Agreement:
-    """Return the coefficients over all dimensions: strict and pairwise pool all cells; chance-corrected coefficients
-    are the mean over dimensions that have one.
-
-    Labels of different dimensions share no scale, so one pooled kappa would credit annotators for knowing which column
-    they are in.
-    """
-    full = [votes.complete(overlap) for votes in dimensions]
+def _over_all(rows: Sequence[Agreement], pooled: Sequence[Parts], stories: int, seed: int) -> Agreement:
     cells = sum(row["cells"] for row in rows)
-    stories = np.unique(np.concatenate([votes.story for votes in full])) if full else np.array([], dtype=np.int64)
     values = _values(lambda name: _pooled(name, rows, cells))
     intervals: dict[Measure, Interval] = {}
     for name in MEASURES:
-        defined = [votes for votes, row in zip(full, rows, strict=True) if row[name] is not None]
-        intervals[name] = _over_all(defined, stories, name, seed) if values[name] is not None else (None, _empty(cells))
+        defined = [_part(name, parts) for parts, row in zip(pooled, rows, strict=True) if row[name] is not None]
+        if name not in CHANCE_CORRECTED:  # pooled: labels do not matter, only what agrees and how much there is
+            defined = [reduce(add, (part.columns(0, 2) for part in defined))] if defined else []
+        why = None, coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
+        intervals[name] = mean_interval(defined, COEFFICIENTS[name]) if values[name] is not None else why
     return {
         "cells": cells,
         "agree": sum(row["agree"] for row in rows),
-        "stories": len(stories),
+        "stories": stories,
         **values,
         **_interval_fields(intervals),
-        "method": _method(seed, stories=len(stories)) + "; chance-corrected: mean over dimensions",
+        "method": _method(seed, stories=stories) + "; chance-corrected: mean over dimensions",
     }
 
 
@@ -122,31 +153,6 @@ def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | Non
     if name == "strict":
         return sum(row["agree"] for row in rows) / cells
     return sum(row["pairwise"] * row["cells"] for row in rows if row["pairwise"] is not None) / cells
-
-
-def _empty(cells: int) -> str:
-    return coefficients.ONE_LABEL if cells else coefficients.NO_CELLS
-
-
-def _interval(full: Votes, name: Measure, seed: int) -> Interval:
-    coefficient = COEFFICIENTS[name]
-    return story_interval(per_story(full.story, coefficient.sums(full.counts)), coefficient, seed=seed)
-
-
-def _over_all(dimensions: Sequence[Votes], stories: Clusters, name: Measure, seed: int) -> Interval:
-    """Return the interval over the stories that any dimension has."""
-    coefficient = COEFFICIENTS[name]
-    parts = [_by_story(votes, stories, coefficient.sums(votes.counts)) for votes in dimensions]
-    if name not in CHANCE_CORRECTED:  # pooled: labels do not matter, only what agrees and how much there is
-        parts = [reduce(np.add, (part[:, :2] for part in parts))]
-    return mean_interval(parts, coefficient, seed=seed)
-
-
-def _by_story(votes: Votes, stories: Clusters, values: Floats) -> Floats:
-    """Sum the cells within each of `stories`, shape (stories, m)."""
-    block = np.zeros((len(stories), values.shape[1]))
-    np.add.at(block, np.searchsorted(stories, votes.story), values)
-    return block
 
 
 def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:

@@ -11,6 +11,38 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Tally:
+    """The cells of one dimension by the votes that they have, story by story.
+
+    `patterns` are the votes of each label that cells have, shape (P, K); `cells` counts by story those of each pattern,
+    shape (S, P); `story` are the ids of the stories, ascending, shape (S,).
+    """
+
+    dimension: str
+    labels: tuple[str, ...]
+    patterns: Ints
+    cells: Ints
+    story: Ints
+
+    def complete(self, overlap: int) -> Tally:
+        """Return only the cells that have at least `overlap` votes, and the stories that have any."""
+        keep = self.patterns.sum(axis=1) >= overlap
+        cells = self.cells[:, keep]
+        stories = cells.any(axis=1)
+        return Tally(self.dimension, self.labels, self.patterns[keep], cells[stories], self.story[stories])
+
+    @property
+    def count(self) -> int:
+        """The number of cells."""
+        return int(self.cells.sum())
+
+    def sums(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Sum what each pattern adds, shape (P, m), over the cells of each story: shape (S, m)."""
+        sums: NDArray[np.float64] = self.cells @ values
+        return sums
+
+
+@dataclass(frozen=True)
 class Votes:
     """All votes of one dimension, one row a vote (shape (V,) each), with the stories of its cells (shape (C,)).
 
@@ -50,6 +82,15 @@ class Votes:
         k = len(self.labels)
         flat = np.bincount(self.cell * k + self.code, minlength=len(self.story) * k)
         return flat.reshape(len(self.story), k)
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The same cells by their votes."""
+        patterns, which = np.unique(self.counts, axis=0, return_inverse=True)
+        stories, at = np.unique(self.story, return_inverse=True)
+        shape = len(stories), len(patterns)
+        cells = np.bincount(at.ravel() * shape[1] + which.ravel(), minlength=shape[0] * shape[1])
+        return Tally(self.dimension, self.labels, patterns, cells.reshape(shape), stories)
 
     def complete(self, overlap: int) -> Votes:
         """Return only the cells that have at least `overlap` votes, numbered anew."""

@@ -11,10 +11,11 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_kappa
 from annotation.domain.agreement import annotators, coefficients, intervals
 from annotation.domain.agreement.annotators import Settled, against_others
 from annotation.domain.agreement.extraction import reconciliation_overlap, table_f1
-from annotation.domain.agreement.report import MEASURES, measure, over_all
+from annotation.domain.agreement.report import MEASURES, measure
 from annotation.domain.agreement.votes import Votes
 from annotation.domain.leave_one_out import Cell, Rule, gold_without
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from tests.annotation.domain import cell_coefficients
 
 COUNTS = np.array([[3, 0], [2, 1], [0, 3], [1, 2]])
 
@@ -26,56 +27,56 @@ def _from_sums(name, counts) -> float:
 
 def test_strict_and_pairwise_by_hand():
     # cells 1 and 3 agree wholly: 2 of 4
-    assert coefficients.strict(COUNTS) == 0.5
+    assert cell_coefficients.strict(COUNTS) == 0.5
     # pairs that agree: 3/3, 1/3, 3/3, 1/3 → mean (1 + 1/3 + 1 + 1/3) / 4 = 2/3
-    assert coefficients.pairwise(COUNTS) == pytest.approx(2 / 3)
+    assert cell_coefficients.pairwise(COUNTS) == pytest.approx(2 / 3)
 
 
 def test_fleiss_kappa_by_hand():
     # P̄ = 2/3 (above); label shares 6/12 and 6/12 → Pe = 1/2; κ = (2/3 − 1/2) / (1 − 1/2) = 1/3
-    assert coefficients.fleiss_kappa(COUNTS) == pytest.approx(1 / 3)
+    assert cell_coefficients.fleiss_kappa(COUNTS) == pytest.approx(1 / 3)
 
 
 def test_fleiss_kappa_of_uneven_votes_by_hand_leaves_no_cell_out():
     # a a b | a a b b | b b: pairs that agree 1/3, (1 + 1)/6 = 1/3, 1 → P̄ = 5/9
     # label shares a (2/3 + 1/2 + 0)/3 = 7/18, b 11/18 → Pe = (49 + 121)/324 = 85/162; κ = (90 − 85)/(162 − 85) = 5/77
     uneven = np.array([[2, 1], [2, 2], [0, 2]])
-    assert coefficients.fleiss_kappa(uneven) == pytest.approx(5 / 77)
+    assert cell_coefficients.fleiss_kappa(uneven) == pytest.approx(5 / 77)
     # of the one commonest number of votes there would be nothing but a single cell, on which all agree or none
-    assert coefficients.fleiss_kappa(uneven[:1]) == pytest.approx((1 / 3 - 5 / 9) / (1 - 5 / 9))
+    assert cell_coefficients.fleiss_kappa(uneven[:1]) == pytest.approx((1 / 3 - 5 / 9) / (1 - 5 / 9))
 
 
 def test_fleiss_kappa_of_even_votes_is_that_of_statsmodels():
     counts = np.random.default_rng(4).multinomial(3, [0.5, 0.3, 0.2], 60)
-    assert coefficients.fleiss_kappa(counts) == pytest.approx(statsmodels_kappa(counts, method="fleiss"))
+    assert cell_coefficients.fleiss_kappa(counts) == pytest.approx(statsmodels_kappa(counts, method="fleiss"))
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_a_coefficient_of_story_sums_is_that_of_its_cells(name):
     votes = np.random.default_rng(5).integers(2, 5, 80)
     counts = np.array([np.random.default_rng(n).multinomial(n, [0.6, 0.3, 0.1]) for n in votes])
-    assert _from_sums(name, counts) == pytest.approx(getattr(coefficients, name)(counts))
+    assert _from_sums(name, counts) == pytest.approx(getattr(cell_coefficients, name)(counts))
 
 
 def test_krippendorff_alpha_by_hand():
     # coincidences: diagonal per cell Σ n(n−1)/(m−1) = 3, 1, 3, 1 → 8 of n = 12, so Do = 4/12
     # De = (12² − 6² − 6²) / (12·11) = 72/132; α = 1 − (1/3)/(72/132) = 1 − 11/18 = 7/18
-    assert coefficients.krippendorff_alpha(COUNTS) == pytest.approx(7 / 18)
+    assert cell_coefficients.krippendorff_alpha(COUNTS) == pytest.approx(7 / 18)
     assert _from_sums("krippendorff_alpha", COUNTS) == pytest.approx(7 / 18)
 
 
 def test_gwet_ac1_by_hand():
     # pa = 2/3; π = (1/2, 1/2); pe = (1/(2−1)) Σ π(1−π) = 1/2; AC1 = (2/3 − 1/2) / (1/2) = 1/3
-    assert coefficients.gwet_ac1(COUNTS) == pytest.approx(1 / 3)
+    assert cell_coefficients.gwet_ac1(COUNTS) == pytest.approx(1 / 3)
 
 
 def test_ac1_survives_the_prevalence_that_makes_kappa_collapse():
     # 9 cells all "a", one cell a/a/b. pa = (9 + 1/3) / 10 = 14/15
     counts = np.array([[3, 0]] * 9 + [[2, 1]])
     # shares 29/30, 1/30: Fleiss Pe = (29² + 1)/900 = 842/900 → κ = (840 − 842)/(900 − 842) = −2/58
-    assert coefficients.fleiss_kappa(counts) == pytest.approx(-2 / 58)
+    assert cell_coefficients.fleiss_kappa(counts) == pytest.approx(-2 / 58)
     # pe = 2·(29/30)(1/30) = 58/900 → AC1 = (840 − 58)/(900 − 58) = 782/842
-    assert coefficients.gwet_ac1(counts) == pytest.approx(782 / 842)
+    assert cell_coefficients.gwet_ac1(counts) == pytest.approx(782 / 842)
 
 
 def test_missing_votes_by_hand():
@@ -83,9 +84,9 @@ def test_missing_votes_by_hand():
     counts = np.array([[2, 1], [2, 0], [0, 1], [0, 0]])
     # pairs: 1/3 and 1 → pa = 2/3; shares over cells with a vote: a (2/3 + 1 + 0)/3 = 5/9, b 4/9
     # pe = 2 · 5/9 · 4/9 = 40/81; AC1 = (54/81 − 40/81) / (41/81) = 14/41
-    assert coefficients.gwet_ac1(counts) == pytest.approx(14 / 41)
+    assert cell_coefficients.gwet_ac1(counts) == pytest.approx(14 / 41)
     # alpha: pairable votes a 4, b 1, n = 5; diagonal 2·1/2 + 2·1/1 = 3 → Do = 2/5; De = (25 − 16 − 1)/20 = 2/5; α = 0
-    assert coefficients.krippendorff_alpha(counts) == pytest.approx(0)
+    assert cell_coefficients.krippendorff_alpha(counts) == pytest.approx(0)
 
 
 def test_cohens_kappa_by_hand():
@@ -97,8 +98,8 @@ def test_the_undefined_is_none_with_a_reason():
     assert coefficients.undefined(np.zeros((0, 3), dtype=int)) == coefficients.NO_CELLS
     one_label = np.array([[3, 0], [3, 0]])
     assert coefficients.undefined(one_label) == coefficients.ONE_LABEL
-    assert coefficients.krippendorff_alpha(one_label) is coefficients.fleiss_kappa(one_label) is None
-    assert coefficients.strict(one_label) == 1
+    assert cell_coefficients.krippendorff_alpha(one_label) is cell_coefficients.fleiss_kappa(one_label) is None
+    assert cell_coefficients.strict(one_label) == 1
     assert coefficients.cohens_kappa(np.array([[4, 0], [0, 0]])) is None
 
 
@@ -119,12 +120,12 @@ count_tables = st.lists(st.lists(st.integers(0, 3), min_size=3, max_size=3), min
 def test_alpha_equals_its_definition_and_forgets_names_and_order(counts, relabelled, random):
     if coefficients.undefined(counts):
         return
-    alpha = coefficients.krippendorff_alpha(counts)
+    alpha = cell_coefficients.krippendorff_alpha(counts)
     assert alpha == pytest.approx(_alpha_from_definition(counts))
     assert alpha == pytest.approx(_from_sums("krippendorff_alpha", counts))
     shuffled = counts[random.sample(range(len(counts)), len(counts))][:, relabelled]
-    assert coefficients.krippendorff_alpha(shuffled) == pytest.approx(alpha)
-    assert coefficients.gwet_ac1(shuffled) == pytest.approx(coefficients.gwet_ac1(counts))
+    assert cell_coefficients.krippendorff_alpha(shuffled) == pytest.approx(alpha)
+    assert cell_coefficients.gwet_ac1(shuffled) == pytest.approx(cell_coefficients.gwet_ac1(counts))
 
 
 def _votes_with_agreement(agree: int, cells: int = 390, stories: int = 21) -> Votes:
@@ -140,10 +141,9 @@ def test_the_published_reliability_table():
     agree = [382, 338, 335, 380, 346, 368, 369]
     printed = ["97.95", "86.67", "85.90", "97.44", "88.72", "94.36", "94.62"]
     dimensions = [_votes_with_agreement(number) for number in agree]
-    rows = [measure(votes, overlap=3, seed=1) for votes in dimensions]
+    rows, overall = measure([votes.tally for votes in dimensions], overlap=3, seed=1)
     assert [row["agree"] for row in rows] == agree
     assert [f"{100 * row['strict']:.2f}" for row in rows] == printed
-    overall = over_all(dimensions, rows, overlap=3, seed=1)
     assert (overall["agree"], overall["cells"], f"{100 * overall['strict']:.2f}") == (2518, 2730, "92.23")
     low, high = overall["interval"]["strict"]
     assert low < overall["strict"] < high
@@ -152,7 +152,7 @@ def test_the_published_reliability_table():
 def test_cells_that_wait_for_votes_are_left_out():
     votes = Votes.of("order", ("0", "1"), [(1, 1, "a", "0"), (1, 1, "b", "0"), (1, 2, "a", "1"), (2, 3, "a", "0")])
     assert votes.complete(2).counts.tolist() == [[2, 0]]
-    assert measure(votes, overlap=2, seed=0)["cells"] == 1
+    assert measure([votes.tally], overlap=2, seed=0)[1]["cells"] == 1
 
 
 def test_resampling_stories_is_wider_than_resampling_cells_where_stories_cluster():
@@ -184,7 +184,7 @@ def test_the_story_interval_holds_the_truth_about_as_often_as_it_says():
 
 
 def test_below_five_stories_there_is_no_interval():
-    row = measure(_votes_with_agreement(7, cells=8, stories=4), overlap=3, seed=1)
+    [row], _ = measure([_votes_with_agreement(7, cells=8, stories=4).tally], overlap=3, seed=1)
     assert row["strict"] == 7 / 8
     assert row["interval"] == dict.fromkeys(MEASURES)
     assert row["reasons"] == dict.fromkeys(MEASURES, "an interval needs at least 5 stories")
@@ -197,14 +197,13 @@ def test_perfect_agreement_is_not_certain():
     rows = [
         (s, 2 * s + c, name, label) for s in range(10) for c, label in enumerate(("True", "False")) for name in "abc"
     ]
-    found = measure(Votes.of("truth_status", ("True", "False"), rows), overlap=3, seed=1)
+    [found], overall = measure([Votes.of("truth_status", ("True", "False"), rows).tally], overlap=3, seed=1)
     least = 0.05**0.1
     assert [found[name] for name in MEASURES] == [1.0] * 5
     assert found["interval"]["strict"] == found["interval"]["pairwise"] == pytest.approx([least, 1])
     assert found["interval"]["fleiss_kappa"] == found["interval"]["gwet_ac1"] == pytest.approx([2 * least - 1, 1])
     # alpha's expected disagreement is 60² − 2·30² over 60·59: 1 − Do/De = 1 − (1 − least) · 59/30
     assert found["interval"]["krippendorff_alpha"] == pytest.approx([1 - (1 - least) * 59 / 30, 1])
-    overall = over_all([Votes.of("truth_status", ("True", "False"), rows)], [found], overlap=3, seed=1)
     assert overall["interval"] == found["interval"]
 
 
