@@ -86,11 +86,27 @@ def decided(
     return State(label, Method.ADJUDICATED, share, votes, *versions, by.pk, at, reason, error_tag, guideline_flag)
 
 
+class Settling(NamedTuple):
+    """Changes in one project that somebody, or nobody in particular, brings about at one moment."""
+
+    changes: Sequence[Change]
+    project: Project
+    by: User | None
+    now: datetime
+
+
 def write_gold(changes: Sequence[Change], *, project: Project, by: User | None, now: datetime) -> None:
     """Write labels and events of a few cells, none of them twice. Raises ChangedMeanwhile.
 
     A handful of statements, however many changes there are and whatever they say.
     """
+    write_settlings([Settling(changes, project, by, now)])
+
+
+def write_settlings(settlings: Sequence[Settling]) -> None:
+    """Write the changes of several, as `write_gold` does those of one and in as many statements; no cell occurs twice.
+    Raises ChangedMeanwhile."""
+    changes = [change for settling in settlings for change in settling.changes]
     removed = [change.before for change in changes if change.after is None]
     settled, decided = [], []
     for change in changes:
@@ -104,7 +120,7 @@ def write_gold(changes: Sequence[Change], *, project: Project, by: User | None, 
     )
     if written != len(changes):
         raise ChangedMeanwhile
-    write_few(GoldEvent, _EVENT, [_event(change, project, by, now) for change in changes])
+    write_few(GoldEvent, _EVENT, [_event(change, *about) for changes, *about in settlings for change in changes])
 
 
 def ready_gold(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
+from typing import NamedTuple
 
 from annotation.domain.resolution import Outcome, resolve
 from annotation.models import GoldLabel, Method, Project, User, Vote
-from annotation.services.gold import Change, State, ready_gold, write_gold
+from annotation.services.gold import Change, Settling, State, ready_gold, write_settlings
 from core.bulk import ReadyRows
 from core.reads import Read
 
@@ -18,40 +19,52 @@ Cell = tuple[int, str]
 _COMPARED = ("label", "method", "agreement", "votes")
 
 
-def resolve_cells(
-    *,
-    project: Project,
-    cells: Iterable[Cell],
-    now: datetime,
-    by: User | None = None,
-    votes: Mapping[Cell, list[dict]] | None = None,
-) -> None:
-    """Apply the project's rule to `cells` and no others.
+class Touched(NamedTuple):
+    """Cells of a project whose votes somebody changed; `votes` are the standing ones of each, by annotator id."""
 
-    The caller holds a transaction and the locks on the propositions; `votes` are the standing ones, by annotator id,
-    where the caller has read them under those locks. An adjudicated label stands: it is marked `disturbed` where the
-    votes under it changed. The number of statements does not depend on whether the votes agree, so that the time of a
-    save tells an annotator nothing about the others.
-    """
+    project: Project
+    cells: Set[Cell]
+    now: datetime
+    by: User | None
+    votes: Mapping[Cell, list[dict]]
+
+
+def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by: User | None = None) -> None:
+    """Apply the project's rule to `cells` and no others. The caller holds a transaction and the locks on the
+    propositions."""
     touched = set(cells)
-    if not touched:
+    if touched:
+        resolve_touched([Touched(project, touched, now, by, _votes_of(touched))])
+
+
+def resolve_touched(touched: Sequence[Touched]) -> None:
+    """Apply the projects' rules to cells whose votes the caller has read under the locks that `resolve_cells` asks for;
+    no cell occurs twice.
+
+    An adjudicated label stands: it is marked `disturbed` where the votes under it changed. The number of statements
+    does not depend on whether the votes agree, so that the time of a save tells an annotator nothing about the others.
+    """
+    cells = {cell for one in touched for cell in one.cells}
+    if not cells:
         return
-    votes = _votes_of(touched) if votes is None else votes
-    labels = _gold_of(touched)
-    changes: list[Change] = []
+    labels = _gold_of(cells)
+    settlings: list[Settling] = []
     disturbed: dict[bool, list[GoldLabel]] = {True: [], False: []}
-    for cell in sorted(touched):
-        gold, standing = labels.get(cell), votes[cell]
-        if gold is not None and gold.method == Method.ADJUDICATED:
-            if gold.disturbed != differ(gold.votes, standing):
-                disturbed[not gold.disturbed].append(gold)
-            continue
-        after = settled(project, cell[1], standing, now)
-        if _changes(gold, after):
-            changes.append(Change(*cell, gold, after, standing))
+    for one in touched:
+        changes: list[Change] = []
+        settlings.append(Settling(changes, one.project, one.by, one.now))
+        for cell in sorted(one.cells):
+            gold, standing = labels.get(cell), one.votes[cell]
+            if gold is not None and gold.method == Method.ADJUDICATED:
+                if gold.disturbed != differ(gold.votes, standing):
+                    disturbed[not gold.disturbed].append(gold)
+                continue
+            after = settled(one.project, cell[1], standing, one.now)
+            if _changes(gold, after):
+                changes.append(Change(*cell, gold, after, standing))
     for value, decisions in disturbed.items():
         GoldLabel.objects.disturb(decisions, value)
-    write_gold(changes, project=project, by=by, now=now)
+    write_settlings(settlings)
 
 
 def gold_of_new_cells(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
+from typing import NamedTuple
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from annotation.domain.anchoring.arms import Arm
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
 from annotation.services.arms import Suggested, suggestions_on
-from annotation.services.resolution import Cell, resolve_cells
+from annotation.services.resolution import Cell, Touched, resolve_touched
 from core.bulk import write_few
 from core.reads import Read
+from core.together import Together
 
 MAX_CHANGES = 200
 MAX_CLOCK_LEAD = timedelta(hours=24)
@@ -93,13 +94,13 @@ _EVENT = (
 )  # fmt: skip
 
 # The row locks serialise annotators of one cell on PostgreSQL: else two last votes would not see each other.
-_LOCKED = Read[tuple[str, int, str]](
+_LOCKED = Read[tuple[int, str, int, str]](
     lambda given: (
         Proposition.objects.live_gold()
-        .filter(table__story_id=given.story, uid__in=given.uids)
+        .filter(table__story_id__in=given.stories, uid__in=given.uids)
         .order_by("id")
         .select_for_update(of=("self",))
-        .values_list("uid", "id", "actor")
+        .values_list("table__story_id", "uid", "id", "actor")
     )
 )
 _VOTES_ON = Read[tuple](
@@ -107,14 +108,48 @@ _VOTES_ON = Read[tuple](
         Vote.objects.filter(proposition_id__in=given.propositions).order_by("annotator_id").values_list(*_VOTE)
     )
 )
-_KNOWN = Read[tuple[str, bool, int, str]](
-    lambda given: VoteEvent.objects.filter(annotator_id=given.annotator, client_key__in=given.keys).values_list(
-        "client_key", "applied", "proposition_id", "dimension"
+_KNOWN = Read[tuple[int, str, bool, int, str]](
+    lambda given: VoteEvent.objects.filter(annotator_id__in=given.annotators, client_key__in=given.keys).values_list(
+        "annotator_id", "client_key", "applied", "proposition_id", "dimension"
     )
 )
 
 
-@transaction.atomic
+@dataclass(frozen=True, slots=True)
+class _Save:
+    """What one annotator saves with one request."""
+
+    by: User
+    assignment: Assignment
+    changes: Sequence[Change]
+    now: datetime
+    origin: str
+
+    @property
+    def propositions(self) -> frozenset[str]:
+        return frozenset(change.proposition for change in self.changes)
+
+
+class _Held(NamedTuple):
+    """What the database holds of everything that a few saves touch, read under the locks on their propositions."""
+
+    propositions: Mapping[tuple[int, str], tuple[int, str]]
+    """Id and actor by story and uid."""
+    votes: Mapping[int, Sequence[tuple]]
+    """The values of _VOTE, by proposition."""
+    arrived: Mapping[tuple[int, str], tuple[bool, int, str]]
+    """Whether it applied, proposition and dimension, by annotator and key."""
+
+
+class _Replayed(NamedTuple):
+    """A save as it is to be written, and answered."""
+
+    votes: Sequence[tuple]
+    events: Sequence[tuple]
+    touched: Touched
+    saved: list[Saved]
+
+
 def save_votes(
     *, by: User, assignment: Assignment, changes: Sequence[Change], now: datetime, origin: str = "grid"
 ) -> list[Saved]:
@@ -126,43 +161,84 @@ def save_votes(
     EARLIEST.
     """
     _check(assignment, changes, now)
-    locked = _LOCKED(story=assignment.story_id, uids=sorted({change.proposition for change in changes}))
-    ids = {uid: pk for uid, pk, _ in locked}
-    missing = next((change.proposition for change in changes if change.proposition not in ids), None)
-    if missing:
-        raise Refused(f"There is no proposition {missing} in this story; reload the page.")
-    arrived = _known(by, changes, ids)
-    current, others = _votes_on(by, ids.values())
-    suggested = suggestions_on(assignment=assignment, ids=ids)
-    events, touched, applied = _replay(changes, ids, arrived, current, suggested)
-    now_standing = [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(touched)]
-    write_few(Vote, _VOTE, now_standing, unique=_VOTE[:3], update=_VOTE[3:])
-    write_few(VoteEvent, _EVENT, [(*event, by.pk, now, origin) for event in events])
-    resolve_cells(
-        project=assignment.story.project,
-        cells=touched,
-        now=now,
-        by=by,
-        votes=_standing_votes(by, touched, current, others),
+    return _together(_Save(by, assignment, changes, now, origin))
+
+
+def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
+    """Write several saves that touch different propositions: the only place where votes of annotators are written. The
+    outcome of a save that is refused is why; of it nothing is written."""
+    held = _held(saves)
+    outcomes: list[list[Saved] | Exception] = []
+    replayed: list[_Replayed] = []
+    for save in saves:
+        try:
+            replayed.append(_replayed(save, held))
+            outcomes.append(replayed[-1].saved)
+        except Refused as refusal:
+            outcomes.append(refusal)
+    write_few(Vote, _VOTE, [vote for one in replayed for vote in one.votes], unique=_VOTE[:3], update=_VOTE[3:])
+    write_few(VoteEvent, _EVENT, [event for one in replayed for event in one.events])
+    resolve_touched([one.touched for one in replayed])
+    return outcomes
+
+
+_together = Together(_save_all, touches=lambda save: save.propositions)
+
+
+def _held(saves: Sequence[_Save]) -> _Held:
+    uids = {uid for save in saves for uid in save.propositions}
+    locked = _LOCKED(stories=sorted({save.assignment.story_id for save in saves}), uids=sorted(uids))
+    annotators = sorted({save.by.pk for save in saves})
+    known = _KNOWN(annotators=annotators, keys=[change.client_key for save in saves for change in save.changes])
+    votes: dict[int, list[tuple]] = defaultdict(list)
+    for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
+        votes[vote[0]].append(vote)
+    return _Held(
+        {(story, uid): (pk, actor) for story, uid, pk, actor in locked},
+        votes,
+        {(annotator, key): about for annotator, key, *about in known},
     )
-    return _saved(changes, locked, current, applied, suggested)
 
 
-def _votes_on(by: User, propositions) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
+def _replayed(save: _Save, held: _Held) -> _Replayed:
+    by, assignment, changes = save.by, save.assignment, save.changes
+    places = {}
+    for uid in dict.fromkeys(change.proposition for change in changes):
+        place = held.propositions.get((assignment.story_id, uid))
+        if place is None:
+            raise Refused(f"There is no proposition {uid} in this story; reload the page.")
+        places[uid] = place
+    ids = {uid: pk for uid, (pk, _) in places.items()}
+    arrived = _arrived(by, changes, ids, held)
+    current, others = _votes_on(by, ids.values(), held)
+    suggested = suggestions_on(assignment=assignment, ids=ids)
+    events, cells, applied = _replay(changes, ids, arrived, current, suggested)
+    return _Replayed(
+        [(*cell, by.pk, *_changed(current[cell])) for cell in sorted(cells)],
+        [(*event, by.pk, save.now, save.origin) for event in events],
+        Touched(assignment.story.project, cells, save.now, by, _standing_votes(by, cells, current, others)),
+        _saved(changes, places, current, applied, suggested),
+    )
+
+
+def _votes_on(
+    by: User, propositions: Iterable[int], held: _Held
+) -> tuple[dict[Cell, Standing], dict[Cell, list[dict]]]:
     """Return the annotator's own votes, withdrawn ones too, and the standing votes of others, by annotator id."""
     own_votes: dict[Cell, Standing] = {}
     others: dict[Cell, list[dict]] = defaultdict(list)
-    for proposition, dimension, annotator, *vote in _VOTES_ON(propositions=list(propositions)):
-        standing = Standing(*vote)
-        if annotator == by.pk:
-            own_votes[proposition, dimension] = standing
-        elif standing.label:
-            others[proposition, dimension].append(_basis(annotator, standing))
+    for proposition in propositions:
+        for _, dimension, annotator, *vote in held.votes.get(proposition, ()):
+            standing = Standing(*vote)
+            if annotator == by.pk:
+                own_votes[proposition, dimension] = standing
+            elif standing.label:
+                others[proposition, dimension].append(_basis(annotator, standing))
     return own_votes, others
 
 
 def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[dict]]:
-    """Return by cell the votes that its gold label rests on, as `resolve_cells` takes them."""
+    """Return by cell the votes that its gold label rests on, as `resolve_touched` takes them."""
     votes = {}
     for cell in touched:
         own_vote = [_basis(by.pk, current[cell])] if current[cell].label else []
@@ -174,11 +250,10 @@ def _basis(annotator: int, vote: Standing) -> dict:
     return {"annotator": annotator, "label": vote.label, "key": vote.client_key}
 
 
-def _saved(changes, locked, current, applied, suggested) -> list[Saved]:
+def _saved(changes, places, current, applied, suggested) -> list[Saved]:
     labels: dict[int, dict[str, str]] = defaultdict(dict)
     for (proposition, dimension), vote in current.items():
         labels[proposition][dimension] = vote.label
-    places = {uid: (pk, actor) for uid, pk, actor in locked}
     saved = []
     for change in changes:
         pk, actor = places[change.proposition]
@@ -191,21 +266,20 @@ def _saved(changes, locked, current, applied, suggested) -> list[Saved]:
     return saved
 
 
-def _known(by, changes, ids) -> dict[str, bool]:
+def _arrived(by, changes, ids, held: _Held) -> dict[str, bool]:
     """Return idempotency key → applied of the changes that arrived before. Raises Refused for a key that names two
     cells."""
-    cells = {}
+    applied_by_key: dict[str, bool] = {}
     for change in changes:
-        if cells.setdefault(change.client_key, (change.proposition, change.dimension)) != (
-            change.proposition,
-            change.dimension,
-        ):
-            raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
-    applied_by_key = {}
-    for idempotency_key, applied, proposition, dimension in _KNOWN(annotator=by.pk, keys=list(cells)):
-        if (proposition, dimension) != (ids[cells[idempotency_key][0]], cells[idempotency_key][1]):
-            raise Refused(f"The key {idempotency_key} was used for another cell; every change needs a key of its own.")
-        applied_by_key[idempotency_key] = applied
+        before = held.arrived.get((by.pk, change.client_key))
+        if before is None:
+            continue
+        applied, *cell = before
+        if cell != [ids[change.proposition], change.dimension]:
+            raise Refused(
+                f"The key {change.client_key} was used for another cell; every change needs a key of its own."
+            )
+        applied_by_key[change.client_key] = applied
     return applied_by_key
 
 
@@ -253,6 +327,7 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
     schema = assignment.story.project.schema
     if not 0 < len(changes) <= MAX_CHANGES:
         raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
+    cells: dict[str, tuple[str, str]] = {}
     for change in changes:
         if change.dimension not in schema:
             raise Refused(f"{change.dimension!r} is not a dimension; expected one of {', '.join(schema.keys)}.")
@@ -263,6 +338,9 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
             raise Refused(f"changed_at lies before {EARLIEST}; set this computer's clock.")
         if change.changed_at > now + MAX_CLOCK_LEAD:
             raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
+        cell = change.proposition, change.dimension
+        if cells.setdefault(change.client_key, cell) != cell:
+            raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
 
 
 def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,32 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import GoldEvent, GoldLabel, Proposition, Vote, VoteEvent
+from annotation.services import votes
 from annotation.services.votes import Change, Refused, save_votes
+
+STATEMENTS = [
+    "SAVEPOINT",
+    "SELECT annotation_proposition",
+    "SELECT annotation_voteevent",
+    "SELECT annotation_vote",
+    "INSERT annotation_vote",
+    "INSERT annotation_voteevent",
+    "SELECT annotation_goldlabel",
+    "INSERT annotation_goldlabel",
+    "INSERT annotation_goldevent",
+    "RELEASE SAVEPOINT",
+]
+"""What a save asks of the database, with a savepoint for a transaction, as all of a test is in one."""
+
+
+def told(captured: CaptureQueriesContext) -> list[str]:
+    """Return the kind of each statement, and the table that it is about."""
+    kinds = []
+    for query in captured:
+        kind = re.match(r"SAVEPOINT|RELEASE SAVEPOINT|\w+", query["sql"])[0]
+        table = "" if "SAVEPOINT" in kind else re.search(r'(?:FROM|INTO) "(annotation_\w+)', query["sql"])[1]
+        kinds.append(f"{kind} {table}".strip())
+    return kinds
 
 
 @pytest.fixture
@@ -118,5 +144,56 @@ def test_saving_takes_as_many_statements_whether_the_votes_agree_or_not(table, c
         with CaptureQueriesContext(connection) as captured:
             cast_vote(seats[2], proposition, "truth_status", label)
         counts.append(len(captured))
-    assert counts[0] == counts[1] <= 12
+    assert counts[0] == counts[1] == len(STATEMENTS)
     assert set(GoldLabel.objects.values_list("method", flat=True)) == {"unanimous", "open"}
+
+
+def test_a_save_of_many_cells_takes_as_many_statements_as_one(table, cast_vote):
+    seats, (world, ines) = table
+    for seat in seats[:2]:
+        for row in (world, ines):
+            cast_vote(seat, row, "truth_status", "True")
+            cast_vote(seat, row, "context", "Neutral")
+    now = timezone.now()
+    cells = [(row, *cell) for row in (world, ines) for cell in (("truth_status", "True"), ("context", "Neutral"))]
+    changes = [Change(row.uid, key, label, now, f"key-{row.pk}-{key}") for row, key, label in cells]
+    with CaptureQueriesContext(connection) as captured:
+        save_votes(by=seats[2].annotator, assignment=seats[2], changes=changes, now=now)
+    assert told(captured) == STATEMENTS
+    assert GoldLabel.objects.count() == GoldEvent.objects.count() == 4
+
+
+def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, cast_vote):
+    """Two annotators of one story, one of another, and one who is refused."""
+    seats = [seat(make_story(number=number)) for number in (1, 2)]
+    (world, ines), (other, _) = (list(Proposition.objects.gold_of(one[0].story)) for one in seats)
+    for one, row in ((seats[0], world), (seats[0], ines), (seats[1], other)):
+        cast_vote(one[0], row, "truth_status", "True")
+    cast_vote(seats[0][1], world, "truth_status", "True")
+    cast_vote(seats[0][2], ines, "truth_status", "False")
+    now = timezone.now()
+
+    def save(place, row, label, key):
+        changes = [Change(row.uid, "truth_status", label, now, key)]
+        return votes._Save(place.annotator, place, changes, now, "grid")
+
+    saves = [
+        save(seats[0][2], world, "True", "a"),
+        save(seats[0][1], ines, "True", "b"),
+        save(seats[1][1], other, "Unknown", "a"),
+        save(seats[1][2], world, "True", "c"),
+    ]
+    with CaptureQueriesContext(connection) as captured:
+        *saved, refused = votes._save_all(saves)
+    assert told(captured) == STATEMENTS[1:-1]
+    assert [[vote.label for vote in one] for one in saved] == [["True"], ["True"], ["Unknown"]]
+    assert isinstance(refused, Refused) and "in this story" in str(refused)
+    gold = GoldLabel.objects.order_by("proposition_id")
+    assert list(gold.values_list("proposition_id", "label", "method")) == [
+        (world.pk, "True", "unanimous"), (ines.pk, "True", "majority"),
+    ]  # fmt: skip
+    by = GoldEvent.objects.order_by("proposition_id").values_list("by__username", flat=True)
+    assert list(by) == [seats[0][2].annotator.username, seats[0][1].annotator.username]
+    assert [vote["label"] for vote in gold[1].votes] == ["True", "True", "False"]
+    keys = VoteEvent.objects.filter(client_key__in="abc").order_by("id").values_list("annotator__username", "label")
+    assert list(keys) == [(one.by.username, one.changes[0].label) for one in saves[:3]]
