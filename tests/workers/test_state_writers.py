@@ -21,7 +21,7 @@ BULK = {name for name, value in vars(bulk).items() if getattr(value, "__module__
 
 def columns_of(model: type[models.Model]) -> set[str]:
     """The columns that the queryset of a model changes by its methods, read from its source: keywords of `update`, and
-    names in what is given to `update_rows`, lists of the module included."""
+    names in what is given to `update_rows`, lists and rows of the module included."""
     queryset = type(model._default_manager.all())
     if queryset is models.QuerySet:
         return set()
@@ -32,10 +32,20 @@ def columns_of(model: type[models.Model]) -> set[str]:
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
-    }
+    } | {node.name: _fields(node) for node in module.body if isinstance(node, ast.ClassDef) and _is_row(node)}
     [body] = [node for node in module.body if isinstance(node, ast.ClassDef) and node.name == queryset.__name__]
     columns = {field.name for field in model._meta.concrete_fields}
     return columns & {name for method in body.body for name in _changed(method, lists)}
+
+
+def _is_row(node: ast.ClassDef) -> bool:
+    return any(isinstance(base, ast.Name) and base.id == "NamedTuple" for base in node.bases)
+
+
+def _fields(node: ast.ClassDef) -> ast.expr:
+    """The names of a row's fields, as the list that they would be."""
+    names = [line.target.id for line in node.body if isinstance(line, ast.AnnAssign)]
+    return ast.parse(repr(names), mode="eval").body
 
 
 def _changed(method: ast.AST, lists: dict[str, ast.expr]) -> Iterator[str]:
@@ -163,6 +173,7 @@ def test_the_columns_are_those_that_transitions_write():
     assert {"Call", "Attempt", "Item", "Job", "Worker", "Batch"} == MACHINES.keys()
     assert {"state", "outcome", "note", "budget", "finished_at"} == COLUMNS["Job"]
     assert {"state", "worker", "polled_at", "done", "provider_id", "problem"} == COLUMNS["Batch"]
+    assert {"outcome", "finished_at", "status", "headers", "problem", "body", "waits"} == COLUMNS["Attempt"]
     assert {"outcome", "worker", "state"} <= WRITTEN and {"state", "outcome"} == STATES
 
 

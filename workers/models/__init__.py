@@ -1,7 +1,7 @@
 from workers.models.batch import Batch, BatchEntry, BatchState
-from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState
+from workers.models.call import COMPLETED, IN_FLIGHT, Attempt, Call, CallState, Closed, Unanswered
 from workers.models.endpoint import Endpoint, EndpointRateLimit
-from workers.models.item import OPEN, Item, ItemState
+from workers.models.item import OPEN, Delivered, Failed, Item, ItemState, ToWait
 from workers.models.job import Job, JobOutcome, JobState
 from workers.models.making import Making
 from workers.models.worker import Process, Worker, WorkerState
@@ -16,8 +16,11 @@ __all__ = [
     "BatchState",
     "Call",
     "CallState",
+    "Closed",
+    "Delivered",
     "Endpoint",
     "EndpointRateLimit",
+    "Failed",
     "Item",
     "ItemState",
     "Job",
@@ -25,6 +28,8 @@ __all__ = [
     "JobState",
     "Making",
     "Process",
+    "ToWait",
+    "Unanswered",
     "Worker",
     "WorkerState",
 ]

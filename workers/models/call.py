@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import models
 from django.db.models import F, Q
@@ -41,6 +41,16 @@ _ANSWER = (
     "state", "finished_at", "answer", "reasoning", "stop", "answered_by", "request_id", "input_tokens", "cached_tokens",
     "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost", "usage_told", "problem", "tries", "unknowns",
 )  # fmt: skip
+
+
+class Unanswered(NamedTuple):
+    """A call that brought no answer: the state that it goes to, why, and how often it was tried."""
+
+    state: CallState
+    problem: str
+    tries: int
+    unknowns: int
+    call: int
 
 
 class CallQuerySet(models.QuerySet):
@@ -88,9 +98,8 @@ class CallQuerySet(models.QuerySet):
         rows = [(*(getattr(call, name) for name in _ANSWER), call.pk) for call in calls]
         update_rows(self.model, _ANSWER, rows, only=("state", (*_IDLE, *IN_FLIGHT)))
 
-    def record_failures(self, rows: Iterable[tuple[CallState, str, int, int, int]]) -> None:
-        """in flight → planned, failed, unknown, by (state, problem, tries, unknowns, id) of calls that brought no
-        answer."""
+    def record_failures(self, rows: Iterable[Unanswered]) -> None:
+        """in flight → planned, failed, unknown: calls that brought no answer."""
         fields = ("state", "problem", "tries", "unknowns", "worker")
         update_rows(self.model, fields, [(*row[:-1], None, row[-1]) for row in rows], only=("state", IN_FLIGHT))
 
@@ -180,8 +189,21 @@ class Call(OpaqueModel):
 
 
 _BEGUN = ("call", "number", "worker", "sent_at", "finished_at", "outcome", "headers", "problem", "body", "waits")
-_CLOSED = ("outcome", "finished_at", "status", "headers", "problem", "body", "waits")
 _AWAITED = ""
+
+
+class Closed(NamedTuple):
+    """What came of an attempt: a state of the call or the kind of an error, with the answer's status and headers, and
+    the seconds until it may be sent again."""
+
+    outcome: str
+    finished_at: datetime
+    status: int | None
+    headers: dict[str, str]
+    problem: str
+    body: str
+    waits: float
+    attempt: int
 
 
 class AttemptQuerySet(models.QuerySet):
@@ -206,9 +228,9 @@ class AttemptQuerySet(models.QuerySet):
         rows = [(call, number, None, now, now, CallState.UNKNOWN, {}, problem, "", 0.0) for call, number in sendings]
         insert_rows(self.model, _BEGUN, rows)
 
-    def close(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """awaited → what came, by (outcome, finished_at, status, headers, problem, body, waits, id)."""
-        update_rows(self.model, _CLOSED, rows, only=("outcome", [_AWAITED]))
+    def close(self, rows: Iterable[Closed]) -> None:
+        """awaited → what came."""
+        update_rows(self.model, Closed._fields[:-1], rows, only=("outcome", [_AWAITED]))
 
     def lose(self, *, problem: str, now: datetime) -> int:
         """awaited → unknown: no process waits for the answer any more."""

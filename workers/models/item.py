@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from django.db import models
 from django.db.models import Count, F, Q, Sum
@@ -34,6 +35,38 @@ class ItemState(models.TextChoices):
 
 OPEN = (ItemState.WAITING, ItemState.HELD, ItemState.CLAIMED, ItemState.BATCHED)
 _IN_HAND = (ItemState.CLAIMED, ItemState.BATCHED)
+
+
+class ToWait(NamedTuple):
+    """An item whose call is to be sent again, with what is booked for it."""
+
+    not_before: datetime
+    problem: str
+    cost: Decimal
+    unpriced: int
+    made: bool
+    item: int
+
+
+class Failed(NamedTuple):
+    """An item whose call failed for good, with what is booked for it."""
+
+    problem: str
+    cost: Decimal
+    unpriced: int
+    made: bool
+    item: int
+
+
+class Delivered(NamedTuple):
+    """An item whose answer the job handler took, and what became of it there: done, unusable or failed."""
+
+    state: ItemState
+    problem: str
+    made: bool
+    cost: Decimal
+    unpriced: int
+    item: int
 
 
 class ItemQuerySet(models.QuerySet):
@@ -87,17 +120,16 @@ class ItemQuerySet(models.QuerySet):
         self.model.objects.filter(job__in=cancelled).cancel(now=now)
         return freed
 
-    def wait_again(self, rows: Iterable[tuple]) -> None:
-        """in hand → waiting, by (not_before, problem, cost, unpriced, made, id) of items whose calls are to be sent
-        again."""
-        fields = ("state", "worker", "finished_at", "not_before", "problem", "cost", "unpriced", "made")
+    def wait_again(self, rows: Iterable[ToWait]) -> None:
+        """in hand → waiting: their calls are to be sent again."""
+        fields = ("state", "worker", "finished_at", *ToWait._fields[:-1])
         update_rows(
             self.model, fields, [(ItemState.WAITING, None, None, *row) for row in rows], only=("state", _IN_HAND)
         )
 
-    def fail_asked(self, rows: Iterable[tuple], *, now: datetime) -> None:
-        """in hand → failed, by (problem, cost, unpriced, made, id) of items whose calls failed for good."""
-        fields = ("state", "worker", "finished_at", "problem", "cost", "unpriced", "made")
+    def fail_asked(self, rows: Iterable[Failed], *, now: datetime) -> None:
+        """in hand → failed: their calls failed for good."""
+        fields = ("state", "worker", "finished_at", *Failed._fields[:-1])
         update_rows(self.model, fields, [(ItemState.FAILED, None, now, *row) for row in rows], only=("state", _IN_HAND))
 
     def fail_unasked(self, problems: Mapping[int, str], *, now: datetime) -> None:
@@ -105,13 +137,12 @@ class ItemQuerySet(models.QuerySet):
         rows = [(ItemState.FAILED, problem, now, item) for item, problem in problems.items()]
         update_rows(self.model, ("state", "problem", "finished_at"), rows, only=("state", [ItemState.WAITING]))
 
-    def deliver(self, rows: Iterable[tuple], *, now: datetime) -> None:
-        """open, cancelled → done, unusable, failed, by (state, problem, made, cost, unpriced, id) of items whose
-        answers were delivered.
+    def deliver(self, rows: Iterable[Delivered], *, now: datetime) -> None:
+        """open, cancelled → done, unusable, failed: their answers were delivered.
 
         A job may be cancelled while an answer is delivered; the job handler has it then, so the item counts.
         """
-        fields = ("worker", "finished_at", "state", "problem", "made", "cost", "unpriced")
+        fields = ("worker", "finished_at", *Delivered._fields[:-1])
         sources = (*OPEN, ItemState.CANCELLED)
         update_rows(self.model, fields, [(None, now, *row) for row in rows], only=("state", sources))
 

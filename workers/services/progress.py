@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import Count, F, Max, Q, Sum
 from django.utils import timezone
@@ -86,24 +86,32 @@ def progress_of_all(jobs: Sequence[Job], *, now: datetime | None = None) -> dict
         unknown=Count("pk", filter=Q(call__state=CallState.UNKNOWN)),
         recent=Count("pk", filter=Q(finished_at__gte=now - RECENT)),
     )
-    sums_by_job = {row["job"]: row for row in sums}
-    return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, _NO_SUMS), now) for job in jobs}
+    sums_by_job = {row.pop("job"): _Sums(**row) for row in sums}
+    return {job.pk: _progress(job, counts[job.pk], sums_by_job.get(job.pk, _Sums()), now) for job in jobs}
 
 
-_NO_SUMS = {
-    "total_cost": None, "total_unpriced": None, "estimated": 0, "own_cost": None, "retry_at": None, "calls": 0,
-    "input": None, "output": None, "unknown": 0,
-    "recent": 0,
-}  # fmt: skip
+class _Sums(NamedTuple):
+    """What the items of a job add up to; these are the sums of none."""
+
+    total_cost: Decimal | None = None
+    own_cost: Decimal | None = None
+    retry_at: datetime | None = None
+    total_unpriced: int | None = None
+    estimated: int = 0
+    calls: int = 0
+    input: int | None = None
+    output: int | None = None
+    unknown: int = 0
+    recent: int = 0
 
 
-def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now: datetime) -> Progress:
+def _progress(job: Job, counts: Mapping[str, int], sums: _Sums, now: datetime) -> Progress:
     done, unusable = counts[ItemState.DONE], counts[ItemState.UNUSABLE]
     unfinished = counts[ItemState.WAITING] + counts[ItemState.CLAIMED] + counts[ItemState.BATCHED]
     span = min(RECENT.total_seconds(), max(1.0, (now - job.created_at).total_seconds()))
-    rate = sums["recent"] / span
+    rate = sums.recent / span
     running = job.state == JobState.RUNNING
-    cost = sums["total_cost"] or Decimal(0)
+    cost = sums.total_cost or Decimal(0)
     return Progress(
         total=sum(counts.values()),
         done=done,
@@ -113,16 +121,16 @@ def _progress(job: Job, counts: Mapping[str, int], sums: Mapping[str, Any], now:
         in_flight=counts[ItemState.CLAIMED] + counts[ItemState.BATCHED],
         waiting=counts[ItemState.WAITING] + counts[ItemState.HELD],
         held=counts[ItemState.HELD],
-        made=sums["calls"],
-        reused=max(0, done + unusable - sums["calls"]),
+        made=sums.calls,
+        reused=max(0, done + unusable - sums.calls),
         cost=cost,
-        input_tokens=sums["input"] or 0,
-        output_tokens=sums["output"] or 0,
-        unknown=sums["unknown"],
+        input_tokens=sums.input or 0,
+        output_tokens=sums.output or 0,
+        unknown=sums.unknown,
         rate=rate * 60,
         seconds_left=unfinished / rate if running and unfinished and rate else None,
-        lost=max(Decimal(0), round(cost - (sums["own_cost"] or 0), 8)),
-        retry_at=sums["retry_at"],
-        unpriced=sums["total_unpriced"] or 0,
-        estimated=sums["estimated"],
+        lost=max(Decimal(0), round(cost - (sums.own_cost or 0), 8)),
+        retry_at=sums.retry_at,
+        unpriced=sums.total_unpriced or 0,
+        estimated=sums.estimated,
     )

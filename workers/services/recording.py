@@ -18,11 +18,15 @@ from workers.models import (
     Attempt,
     Call,
     CallState,
+    Closed,
     Endpoint,
     EndpointRateLimit,
+    Failed,
     Item,
     ItemState,
     Job,
+    ToWait,
+    Unanswered,
     Worker,
 )
 from workers.providers.contract import Completion, Stop, Usage
@@ -104,11 +108,11 @@ class _Recording:
         self.worker, self.endpoint, self.now, self.batch = worker, endpoint, now, batch
         self.prices, self.policy, self.about = endpoint.prices, endpoint.policy, endpoint.about
         self.answers: list[Call] = []
-        self.problems: list[tuple] = []
-        self.attempts: list[tuple] = []
+        self.problems: list[Unanswered] = []
+        self.attempts: list[Closed] = []
         self.answered: list[tuple[Item, Call]] = []
-        self.waiting: list[tuple] = []
-        self.failed: list[tuple] = []
+        self.waiting: list[ToWait] = []
+        self.failed: list[Failed] = []
         self.ended: set[int] = set()
         self.hopeless: dict[int, BackendError] = {}
 
@@ -132,8 +136,8 @@ class _Recording:
         if attempt:
             problem = storable(completion.problem or STOP_SENTENCES[completion.stop])
             headers = self.about.kept_headers(completion.headers)
-            response = (completion.status, headers, problem, storable(completion.body))
-            self.attempts.append((state, at, *response, 0.0, attempt))
+            body = storable(completion.body)
+            self.attempts.append(Closed(state, at, completion.status, headers, problem, body, 0.0, attempt))
         if call.state not in COMPLETED:  # an answer that came late, after another one, is an attempt and no more
             call.take_answer(
                 state, finished_at=at, answer=storable(completion.text), reasoning=storable(completion.reasoning),
@@ -159,12 +163,12 @@ class _Recording:
         if attempt:
             kind = CallState.UNKNOWN if unknown else error.kind
             headers = self.about.kept_headers(error.headers)
-            response = (error.status, headers, storable(str(error)), storable(error.body))
-            self.attempts.append((kind, at, *response, decision.pause, attempt))
+            problem, body = storable(str(error)), storable(error.body)
+            self.attempts.append(Closed(kind, at, error.status, headers, problem, body, decision.pause, attempt))
         if (call.state == CallState.SENT and call.worker_id == self.worker.pk) or (
             self.batch and call.state not in COMPLETED
         ):
-            self.problems.append((state, storable(decision.reason), claimed.tries, unknowns, call.pk))
+            self.problems.append(Unanswered(state, storable(decision.reason), claimed.tries, unknowns, call.pk))
         if item:
             if unknown and claimed.reserved_cost != 0:  # None, too: it may have been paid
                 item.book(claimed.reserved_cost)
@@ -176,9 +180,9 @@ class _Recording:
         booked = (item.cost, item.unpriced, item.made)
         problem = storable(decision.reason)
         if decision.again:
-            self.waiting.append((self.now + timedelta(seconds=decision.pause), problem, *booked, item.pk))
+            self.waiting.append(ToWait(self.now + timedelta(seconds=decision.pause), problem, *booked, item.pk))
         else:
-            self.failed.append((problem, *booked, item.pk))
+            self.failed.append(Failed(problem, *booked, item.pk))
             self.ended.add(item.job_id)
 
     def write(self) -> None:
