@@ -54,7 +54,7 @@ def accuracy_group(
 
 
 def said_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
-    """Whether a reading itself says that the answer is right, as `Verdict` has it; one without a parse is wrong."""
+    """Whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is wrong."""
     return bool((outcome.read(parse) or {}).get("right"))
 
 

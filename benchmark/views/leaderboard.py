@@ -194,6 +194,7 @@ def leaderboard_chart(
         rows,
         unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}",
         heads=("Repaired", "Official"),
+        noun="parse",
         aside="Group",
         lead=unlike_missing({stage: entrants}, titled=False),
     )

@@ -164,7 +164,7 @@ def dot_chart(
     zero: bool = False,
     notation: Notation = POINTS,
     heads: Sequence[str] = ("Value",),
-    noun: str = "reading",
+    noun: str = "",
     aside: str = "",
     lead: Sequence[str] = (),
 ) -> DotChart:
