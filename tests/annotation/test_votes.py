@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import GoldEvent, GoldLabel, Proposition, Vote, VoteEvent
@@ -27,14 +28,19 @@ STATEMENTS = [
 """What a save asks of the database, with a savepoint for a transaction, as all of a test is in one."""
 
 
-def told(captured: CaptureQueriesContext) -> list[str]:
-    """Return the kind of each statement, and the table that it is about."""
-    kinds = []
-    for query in captured:
-        kind = re.match(r"SAVEPOINT|RELEASE SAVEPOINT|\w+", query["sql"])[0]
-        table = "" if "SAVEPOINT" in kind else re.search(r'(?:FROM|INTO) "(annotation_\w+)', query["sql"])[1]
-        kinds.append(f"{kind} {table}".strip())
-    return kinds
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Note the kind of each statement, and the table that it is about."""
+    noted: list[str] = []
+
+    def note(execute, sql, *rest):
+        kind = re.match(r"SAVEPOINT|RELEASE SAVEPOINT|\w+", sql)[0]
+        table = "" if "SAVEPOINT" in kind else re.search(r'(?:FROM|INTO) "(annotation_\w+)', sql)[1]
+        noted.append(f"{kind} {table}".strip())
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        yield noted
 
 
 @pytest.fixture
@@ -141,9 +147,9 @@ def test_saving_takes_as_many_statements_whether_the_votes_agree_or_not(table, c
     cast_vote(seats[1], ines, "truth_status", "False")
     counts = []
     for proposition, label in ((world, "True"), (ines, "Unknown")):
-        with CaptureQueriesContext(connection) as captured:
+        with statements() as noted:
             cast_vote(seats[2], proposition, "truth_status", label)
-        counts.append(len(captured))
+        counts.append(len(noted))
     assert counts[0] == counts[1] == len(STATEMENTS)
     assert set(GoldLabel.objects.values_list("method", flat=True)) == {"unanimous", "open"}
 
@@ -157,9 +163,9 @@ def test_a_save_of_many_cells_takes_as_many_statements_as_one(table, cast_vote):
     now = timezone.now()
     cells = [(row, *cell) for row in (world, ines) for cell in (("truth_status", "True"), ("context", "Neutral"))]
     changes = [Change(row.uid, key, label, now, f"key-{row.pk}-{key}") for row, key, label in cells]
-    with CaptureQueriesContext(connection) as captured:
+    with statements() as noted:
         save_votes(by=seats[2].annotator, assignment=seats[2], changes=changes, now=now)
-    assert told(captured) == STATEMENTS
+    assert noted == STATEMENTS
     assert GoldLabel.objects.count() == GoldEvent.objects.count() == 4
 
 
@@ -183,9 +189,9 @@ def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, c
         save(seats[1][1], other, "Unknown", "a"),
         save(seats[1][2], world, "True", "c"),
     ]
-    with CaptureQueriesContext(connection) as captured:
+    with statements() as noted:
         *saved, refused = votes._save_all(saves)
-    assert told(captured) == STATEMENTS[1:-1]
+    assert noted == STATEMENTS[1:-1]
     assert [[vote.label for vote in one] for one in saved] == [["True"], ["True"], ["Unknown"]]
     assert isinstance(refused, Refused) and "in this story" in str(refused)
     gold = GoldLabel.objects.order_by("proposition_id")
