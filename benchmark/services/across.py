@@ -45,7 +45,7 @@ class AcrossModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A model in a ranking: its `figure` {value, interval[, reason]}, `bounds` with missing answers at their worst and
+    """A model in a ranking: its `metric` {value, interval[, reason]}, `bounds` with missing answers at their worst and
     best where any are, its rank with the interval from best to worst, and the run that it is of."""
 
     metric: Mapping[str, Any] | None

@@ -49,7 +49,23 @@ def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[dict[str, Any]]:
     endpoint."""
     names = {model.key: {"name": model.name, "spec": {}} for model in models_across(rankings)}
     named = [replace(ranking, models={key: names[key] for key in ranking.models}) for ranking in rankings]
-    return [asdict(ranking) | {"numbers": sorted(ranking.numbers)} for ranking in named]
+    return [
+        asdict(ranking)
+        | {
+            "numbers": sorted(ranking.numbers),
+            "places": {key: _place_as_data(place) for key, place in ranking.places.items()},
+        }
+        for ranking in named
+    ]
+
+
+def _place_as_data(place: Place) -> dict[str, Any]:
+    data = asdict(place)
+    return {"figure": data.pop("metric")} | data
+
+
+def _place_from(data: Mapping[str, Any]) -> Place:
+    return Place(metric=data["figure"], **{name: value for name, value in data.items() if name != "figure"})
 
 
 def rankings_from(document: Mapping[str, Any]) -> list[SuiteRanking]:
@@ -59,7 +75,7 @@ def rankings_from(document: Mapping[str, Any]) -> list[SuiteRanking]:
             **row
             | {
                 "numbers": frozenset(row["numbers"]),
-                "places": {key: Place(**place) for key, place in row["places"].items()},
+                "places": {key: _place_from(place) for key, place in row["places"].items()},
             }
         )
         for row in document["rankings"]

@@ -304,6 +304,11 @@ def test_a_document_gives_its_rankings_back(world):
     assert table_of_pairs(found) == table_of_pairs(rankings)
 
 
+def test_documents_keep_the_keys_that_earlier_ones_have(world):
+    [place, *_] = rankings_as_data(world.rankings)[0]["places"].values()
+    assert list(place) == ["figure", "bounds", "rank", "ranks", "why", "run", "run_title", "entrant", "settings"]
+
+
 def test_who_may_freeze_it(world, client):
     ResultsVisibility.objects.create(project=world.cast.project, audience=Audience.EVERYONE, once_frozen=False)
     for person, status in ((world.cast.charlie, 404), (world.cast.bob, 403), (world.cast.esi, 302)):
