@@ -4,7 +4,7 @@ may see."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.core.exceptions import PermissionDenied
 from django.shortcuts import get_object_or_404
@@ -29,7 +29,7 @@ from benchmark.services.across_reports import ACROSS, rankings_from
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_of
-from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.suites.registry import group_suite, suite_named
 from workers.providers.registry import without_prompts
@@ -207,21 +207,20 @@ def leaderboard_for(
     suite: str,
     all_runs: bool,
     asked: Mapping[str, str],
-) -> dict:
-    """Return the leaderboard as this person may see it, with `withheld`, how many of its stories are withheld. Raises
-    PermissionDenied."""
+) -> Leaderboard:
+    """Return the leaderboard as this person may see it. Raises PermissionDenied."""
     leaderboard = leaderboard_of(dataset, answer_format, key, suite=suite, all_runs=all_runs, asked=asked)
-    stories = leaderboard["chosen"].stories if leaderboard["chosen"] else frozenset()
+    stories = leaderboard.chosen.stories if leaderboard.chosen else frozenset()
     closed = closed_to(access, dataset.suite, dataset) & stories
     _check_enough(stories, closed, dataset.suite)
     if closed:
-        stages = {stage: entrants for stage, (entrants, _) in leaderboard["stages"].items()}
-        visible = withheld.whole_stages(stages)
-        leaderboard["stages"] = {
-            stage: (visible[stage], settings) for stage, (_, settings) in leaderboard["stages"].items()
-        }
-        leaderboard["absent"] = leaderboard["absent"] + withheld.rows_of(stages, len(closed))
-    return leaderboard | {"withheld": len(closed)}
+        leaderboard = replace(
+            leaderboard,
+            entrants=withheld.whole_stages(leaderboard.entrants),
+            absent=[*leaderboard.absent, *withheld.rows_of(leaderboard.entrants, len(closed))],
+            withheld=len(closed),
+        )
+    return leaderboard
 
 
 def waiting_for(access: ProjectAccess, stories: withheld.Numbers) -> str:

@@ -20,7 +20,13 @@ from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.entered_rows import Plain, rows_of
-from benchmark.services.leaderboard_scope import answer_format_to_show, suite_to_show, suites_with_runs, version_to_show
+from benchmark.services.leaderboard_scope import (
+    Leaderboard,
+    answer_format_to_show,
+    suite_to_show,
+    suites_with_runs,
+    version_to_show,
+)
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults
@@ -46,8 +52,8 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> dict
     leaderboard = leaderboard_for(
         access, dataset, answer_format, params.get("split"), suite=suite, all_runs=every, asked=conditions
     )
-    conditions = {field: name for field, name in conditions.items() if name in leaderboard["conditions"][field]}
-    split = leaderboard["chosen"].key if leaderboard["chosen"] else ""
+    conditions = {field: name for field, name in conditions.items() if name in leaderboard.conditions[field]}
+    split = leaderboard.chosen.key if leaderboard.chosen else ""
     query = (
         {"version": dataset.version, "form": str(answer_format), "split": split}
         | ({"suite": suite} if suite != suite_to_show(dataset) else {})
@@ -80,12 +86,12 @@ def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
 
 
-def _conditions(leaderboard: dict[str, Any], chosen: dict[str, str]) -> list[dict[str, Any]]:
+def _conditions(leaderboard: Leaderboard, chosen: dict[str, str]) -> list[dict[str, Any]]:
     """List the filters by what a ranking is within, where there is a choice."""
     return [
-        {"field": field, "label": label, "names": leaderboard["conditions"][field], "chosen": chosen.get(field, "")}
+        {"field": field, "label": label, "names": leaderboard.conditions[field], "chosen": chosen.get(field, "")}
         for field, label in CONDITIONS.items()
-        if len(leaderboard["conditions"][field]) > 1
+        if len(leaderboard.conditions[field]) > 1
     ]
 
 
@@ -137,9 +143,9 @@ def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Docu
 def leaderboard_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> Document:
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
     leaderboard, filters = chosen["leaderboard"], filters_of(params)
-    stages = {stage: kept(entrants, filters) for stage, (entrants, _) in leaderboard["stages"].items()}
-    document = leaderboard_document("Leaderboard", stages, leaderboard["absent"], entered_of(chosen, filters))
-    return document | {"withheld": leaderboard["withheld"]}
+    stages = {stage: kept(entrants, filters) for stage, entrants in leaderboard.entrants.items()}
+    document = leaderboard_document("Leaderboard", stages, leaderboard.absent, entered_of(chosen, filters))
+    return document | {"withheld": leaderboard.withheld}
 
 
 def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:

@@ -99,10 +99,10 @@ class Leaderboard(GenericAPIView):
             "version": chosen["dataset"].version,
             "suite": chosen["suite"],
             "answer_format": chosen["form"],
-            "selection": _selection(leaderboard["chosen"]) if leaderboard["chosen"] else None,
-            "selections": [_selection(selection) for selection in leaderboard["selections"]],
-            "conditions": leaderboard["conditions"],
-            **_metrics(document, leaderboard["withheld"]),
+            "selection": _selection(leaderboard.chosen) if leaderboard.chosen else None,
+            "selections": [_selection(selection) for selection in leaderboard.selections],
+            "conditions": leaderboard.conditions,
+            **_metrics(document, leaderboard.withheld),
         }
         return Response(LeaderboardOut(body).data)
 
@@ -117,7 +117,7 @@ class LeaderboardTable(TableView):
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
         chosen, document, parse = _leaderboard_asked_for(request, slug)
-        named = table_named(tables_of(document), table, chosen["leaderboard"]["withheld"])
+        named = table_named(tables_of(document), table, chosen["leaderboard"].withheld)
         return self.file(request, of_parse(named, parse), f"{slug}-leaderboard-{table}")
 
 
@@ -139,8 +139,8 @@ def _leaderboard(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]
     there = {
         "suite": [suite.name for suite in chosen["suites"]],
         "version": [str(dataset.version) for dataset in chosen["datasets"]],
-        "split": [selection.key for selection in leaderboard["selections"]],
-        **{field: leaderboard["conditions"][field] for field in FIELDS},
+        "split": [selection.key for selection in leaderboard.selections],
+        **{field: leaderboard.conditions[field] for field in FIELDS},
     }
     for name, names in there.items():
         if name in params and params[name] not in names:

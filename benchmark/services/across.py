@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from annotation.models import Project
 from benchmark.domain.tables import Absent
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.leaderboard_scope import finished_runs_of, leaderboard_of_runs
+from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection, selections_of
@@ -116,9 +116,9 @@ def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRank
     key = _fullest(selections, [reports[run.pk] for run in runs], keys)
     leaderboard = leaderboard_of_runs(dataset, suite.name, runs, reports, key, groups=keys, selections=selections)
     for group in groups:
-        absent = {absence.model: absence.told for absence in leaderboard["absent"] if absence.stage == group.key}
-        if leaderboard["stages"][group.key][0] or absent:
-            chance = _by_chance(group.key, leaderboard["chosen"], [reports[run.pk] for run in runs])
+        absent = {absence.model: absence.told for absence in leaderboard.absent if absence.stage == group.key}
+        if leaderboard.entrants[group.key] or absent:
+            chance = _by_chance(group.key, leaderboard.chosen, [reports[run.pk] for run in runs])
             yield _ranking(group, dataset, form, leaderboard, list(absent.values()), chance)
 
 
@@ -162,11 +162,11 @@ def _ranking(
     group: MetricGroup,
     dataset: Dataset,
     form: str,
-    leaderboard: Mapping[str, Any],
+    leaderboard: Leaderboard,
     absent: Sequence[Absent],
     exact: Mapping[str, Any] | None,
 ) -> SuiteRanking:
-    entrants = leaderboard["stages"][group.key][0]
+    entrants = leaderboard.entrants[group.key]
     rows = dict(zip((entrant["key"] for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
     newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant["at"]), reverse=True)
     models: dict[str, EntrantResults] = {}
@@ -175,7 +175,7 @@ def _ranking(
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
     chance = exact or (rows[guessing["key"]]["repaired"] if guessing else None)
-    chosen, conditions = leaderboard["chosen"], leaderboard["rankings"][group.key].chosen
+    chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     return SuiteRanking(
         stage=group.key,
         title="",

@@ -8,6 +8,7 @@ from typing import Any
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.documents import Document, leaderboard_document, plain
 from benchmark.services.entered_rows import rows_of
+from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, group_suite
@@ -15,15 +16,15 @@ from benchmark.suites.shown import EntrantResults
 
 
 def leaderboard_report(
-    dataset: Dataset, leaderboard: Mapping[str, Any], runs: Sequence[Run], query: Mapping[str, str]
+    dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]
 ) -> Document:
     """Return the leaderboard (`leaderboard_of`) as a document to be frozen. `runs` are those with a row; `query` is the
     address of the leaderboard."""
     reports = reports_of(runs)
-    rows = {stage: entrants for stage, (entrants, _) in leaderboard["stages"].items()}
+    rows = leaderboard.entrants
     entered = rows_of(dataset.project, group_suite(next(iter(rows))))
     document = leaderboard_document(
-        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, leaderboard["absent"], entered
+        "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, leaderboard.absent, entered
     )
     return document | {
         "facts": [
@@ -31,26 +32,26 @@ def leaderboard_report(
             *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
         ],
         "methods": _methods(runs, reports, rows),
-        "numbers": sorted(leaderboard["chosen"].stories),
+        "numbers": sorted(leaderboard.chosen.stories),
         "query": dict(query),
     }
 
 
-def _facts(dataset: Dataset, leaderboard: Mapping[str, Any], runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
+def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
     """Return what is ranked: version, stories, form, runs, and within each ranking what all of its rows share."""
     rankings = [
         [f"Ranking of {group_named(stage).title}", ", ".join(f"{name} {value}" for name, value in shared.items())]
-        for stage, (entrants, common) in leaderboard["stages"].items()
+        for stage, entrants in leaderboard.entrants.items()
         if entrants
         and (
-            shared := dict(common)
-            | {name: value for name, value in leaderboard["rankings"][stage].chosen.items() if value}
+            shared := dict(leaderboard.common[stage])
+            | {name: value for name, value in leaderboard.rankings[stage].chosen.items() if value}
         )
     ]
     chosen = "all runs" if query.get("runs") == "all" else "the newest run of each model and its settings"
     return [
         ["Dataset", f"version {dataset.version}, SHA-256 {dataset.digest}"],
-        ["Ranked over", leaderboard["chosen"].label],
+        ["Ranked over", leaderboard.chosen.label],
         ["Form", Form(runs[0].form).label],
         ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
         *rankings,

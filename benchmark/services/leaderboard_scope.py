@@ -4,6 +4,7 @@ open."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -11,8 +12,8 @@ from django.db.models import QuerySet
 
 from annotation.models import Project
 from benchmark.models import Dataset, Form, Run
-from benchmark.services.absences import absences, apart, is_absent, uncovered, unscored
-from benchmark.services.conditions import FIELDS, named, ranked_together
+from benchmark.services.absences import Absence, absences, apart, is_absent, uncovered, unscored
+from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
@@ -20,6 +21,30 @@ from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_name
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """The rankings of one suite on a dataset version in one answer format, over the stories of a selection.
+
+    `chosen` is one of the `selections`, None without a run. By metric group, `entrants` are the rows of its ranking,
+    `common` the settings that all of them share and `rankings` which conditions it is of; `conditions` has all that
+    there are, by field. Of the `runs`, `fitting` ones have figures of its stories and `failed` ones would have;
+    `absent` are models that the rankings do not have, with the reason: no answer, other conditions, or a run of other
+    stories. `withheld` counts its stories that wait for the work of who reads it.
+    """
+
+    selections: Sequence[Selection]
+    chosen: Selection | None
+    entrants: Mapping[str, Sequence[EntrantResults]]
+    common: Mapping[str, Mapping[str, str]]
+    rankings: Mapping[str, Ranking]
+    conditions: Mapping[str, Sequence[str]]
+    runs: Sequence[Run]
+    fitting: Sequence[Run]
+    failed: Sequence[Run]
+    absent: Sequence[Absence]
+    withheld: int = 0
 
 
 def finished_runs(dataset: Dataset, answer_format: str, suite: str = "") -> list[Run]:
@@ -47,15 +72,9 @@ def leaderboard_of(
     suite: str = "",
     all_runs: bool = False,
     asked: Mapping[str, str] | None = None,
-) -> dict[str, Any]:
-    """Return {selections, chosen, stages: {stage: (entrants, shared settings)}, rankings: {stage: Ranking}, conditions,
-    runs, fitting, failed, absent}.
-
-    Of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest. `asked` names conditions
-    of the rankings, `conditions` has all that there are, by field. `fitting` runs have figures of its stories, `failed`
-    ones would have; `absent` are models that the rankings do not have, with the reason: no answer, other conditions, or
-    a run of other stories.
-    """
+) -> Leaderboard:
+    """Return the leaderboard of one suite, as `finished_runs`. `key` names a selection; an unknown one is the largest.
+    `asked` names conditions of the rankings."""
     suite = suite or suite_to_show(dataset)
     runs = finished_runs(dataset, answer_format, suite)
     return leaderboard_of_runs(dataset, suite, runs, reports_of(runs), key, all_runs=all_runs, asked=asked)
@@ -72,7 +91,7 @@ def leaderboard_of_runs(
     asked: Mapping[str, str] | None = None,
     groups: Sequence[str] = (),
     selections: Sequence[Selection] | None = None,
-) -> dict[str, Any]:
+) -> Leaderboard:
     """Return `leaderboard_of` of these finished runs of one suite and form, newest first, with their `reports_of`; of
     some metric `groups` alone where they are named, with their `selections_of` where these are known."""
     reports = {run.pk: reports[run.pk] for run in runs}
@@ -83,26 +102,27 @@ def leaderboard_of_runs(
     absent = [absence for stage, entrants in without.items() for absence in absences(stage, entrants)]
     absent += unscored(suite, fitting, reports)
     all_conditions = {field: _names(everybody.values(), field) for field in FIELDS}
-    stages, rankings = {}, {}
+    ranked, common, rankings = {}, {}, {}
     for stage, entrants in everybody.items():
         together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions)
-        common = label(together)
-        stages[stage] = (ranked_entrants(together, stage, chosen), common)
+        common[stage] = label(together)
+        ranked[stage] = ranked_entrants(together, stage, chosen)
         absent += apart(stage, rankings[stage])
         present = {entrant["name"] for entrant in (*entrants, *without[stage])}
         others = entrants_of([run for run in runs if run not in fitting], reports, stage)
         absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
-    return {
-        "selections": selections,
-        "chosen": chosen,
-        "stages": stages,
-        "rankings": rankings,
-        "conditions": all_conditions,
-        "runs": runs,
-        "fitting": [run for run in fitting if not run.job.has_failed],
-        "failed": [run for run in fitting if run.job.has_failed],
-        "absent": absent,
-    }
+    return Leaderboard(
+        selections=selections,
+        chosen=chosen,
+        entrants=ranked,
+        common=common,
+        rankings=rankings,
+        conditions=all_conditions,
+        runs=runs,
+        fitting=[run for run in fitting if not run.job.has_failed],
+        failed=[run for run in fitting if run.job.has_failed],
+        absent=absent,
+    )
 
 
 def ranking_with(

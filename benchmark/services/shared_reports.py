@@ -21,6 +21,7 @@ from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document, document_of
 from benchmark.services.items import state_of
 from benchmark.services.leaderboard_reports import leaderboard_report
+from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import facts_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
@@ -61,25 +62,23 @@ def freeze_comparison(
 
 @transaction.atomic
 def freeze_leaderboard(
-    *, by: User | None, dataset: Dataset, leaderboard: Mapping[str, Any], query: Mapping[str, str], title: str = ""
+    *, by: User | None, dataset: Dataset, leaderboard: Leaderboard, query: Mapping[str, str], title: str = ""
 ) -> SharedReport:
     """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises
     RunRefused where a run was deleted, and for a leaderboard without a row."""
-    keys = {entrant["run"] for entrants, _ in leaderboard["stages"].values() for entrant in entrants}
-    runs = [locked_run(run) for run in sorted(leaderboard["runs"], key=lambda run: run.pk) if run.uid in keys]
+    keys = {entrant["run"] for entrants in leaderboard.entrants.values() for entrant in entrants}
+    runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused("The leaderboard has no row to keep.")
     report = _keep(
         by,
         dataset.project,
         None,
-        title or f"Leaderboard: {leaderboard['chosen'].label}",
+        title or f"Leaderboard: {leaderboard.chosen.label}",
         leaderboard_report(dataset, leaderboard, runs, query),
     )
-    entrants = [
-        entrant["entrant"] for rows, _ in leaderboard["stages"].values() for entrant in rows if entrant["entrant"]
-    ]
-    items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard["chosen"].stories
+    entrants = [entrant["entrant"] for rows in leaderboard.entrants.values() for entrant in rows if entrant["entrant"]]
+    items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard.chosen.stories
     if len(numbers) < dataset.stories_count:
         items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
     _keep_items(report, items)

@@ -18,6 +18,6 @@ def warm(run: Run) -> None:
     runs = finished_runs(run.dataset, run.form, run.suite)
     reports = reports_of(runs)  # read once: they are megabytes where there are many runs
     leaderboard = leaderboard_of_runs(run.dataset, run.suite, runs, reports)
-    for selection in leaderboard["selections"][:MOST_SELECTIONS]:
-        if selection != leaderboard["chosen"]:
+    for selection in leaderboard.selections[:MOST_SELECTIONS]:
+        if selection != leaderboard.chosen:
             leaderboard_of_runs(run.dataset, run.suite, runs, reports, selection.key)

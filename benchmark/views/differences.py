@@ -35,14 +35,14 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: entrants[0] for stage, entrants in chosen["leaderboard"]["stages"].items() if entrants[0]}
+    stages = {stage: entrants for stage, entrants in chosen["leaderboard"].entrants.items() if entrants}
     parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen["form"] != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
         **chosen,
         "stages": [(stage, group_named(stage).title) for stage in stages],
-        "withheld": chosen["leaderboard"]["withheld"],
+        "withheld": chosen["leaderboard"].withheld,
         "parses": parses,
         "stage": stage,
         "parse": parse,
@@ -56,7 +56,7 @@ def _pairs(
     request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, parse: str
 ) -> dict[str, Any]:
     """Return the filters, one page of the table and the files of all of it."""
-    entrants = chosen["leaderboard"]["stages"][stage][0]
+    entrants = chosen["leaderboard"].entrants[stage]
     rows, method = _open_pairs(chosen, stage, parse)
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
@@ -90,17 +90,16 @@ def _pairs(
 def _open_pairs(chosen: Mapping[str, Any], stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
     leaderboard = chosen["leaderboard"]
-    rows, method = pairs_of(leaderboard["stages"][stage][0], stage, leaderboard["chosen"], parse)
-    return ([row for row in rows if not row["category"]] if leaderboard["withheld"] else rows), method
+    rows, method = pairs_of(leaderboard.entrants[stage], stage, leaderboard.chosen, parse)
+    return ([row for row in rows if not row["category"]] if leaderboard.withheld else rows), method
 
 
 def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: Sequence[str]) -> dict[str, Any] | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
     name, leaderboard = f"pairs-{stage}-{parse}", chosen["leaderboard"]
-    stages = {stage: entrants[0] for stage, entrants in leaderboard["stages"].items()}
-    document = leaderboard_document("Leaderboard", stages, leaderboard["absent"]) | {
-        "withheld": leaderboard["withheld"]
+    document = leaderboard_document("Leaderboard", leaderboard.entrants, leaderboard.absent) | {
+        "withheld": leaderboard.withheld
     }
     picture = plots_of(document).get(name)
     if picture is None:
@@ -115,9 +114,7 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: 
 
 def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:
     """Return the table with the models that the ranking does not have."""
-    return replace(
-        table, absent=[absence.told for absence in chosen["leaderboard"]["absent"] if absence.stage == stage]
-    )
+    return replace(table, absent=[absence.told for absence in chosen["leaderboard"].absent if absence.stage == stage])
 
 
 def _fits(row: Mapping[str, Any], text: str) -> bool:
@@ -128,7 +125,7 @@ def _compare(access: ProjectAccess, stage: str, parse: str, chosen: Mapping[str,
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
-    split, ranking = chosen["leaderboard"]["chosen"].key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
+    split, ranking = chosen["leaderboard"].chosen.key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
@@ -148,11 +145,11 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     category."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
-    stages = chosen["leaderboard"]["stages"] if chosen else {}
+    stages = chosen["leaderboard"].entrants if chosen else {}
     if table not in stages or data not in TABLE_TYPES:
         raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
-    entrants = chosen["leaderboard"]["stages"][table][0]
+    entrants = chosen["leaderboard"].entrants[table]
     rows, method = _open_pairs(chosen, table, parse)
     full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
     content = table_file(full_table, data, f"differences-{table}-{parse}")

@@ -20,6 +20,7 @@ from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
 from benchmark.services.entered_rows import with_entered
+from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.result_tables import stage_table
 from benchmark.services.selections import OF_RUN
@@ -42,11 +43,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
     leaderboard, filters = chosen["leaderboard"], filters_of(request.GET)
     stages = [
-        _stage(request, access, stage, kept(leaderboard["stages"][stage][0], filters), chosen)
-        for stage in leaderboard["stages"]
-        if leaderboard["stages"][stage][0]
-        or leaderboard["rankings"][stage].others
-        or _uncovered(request, stage, leaderboard)
+        _stage(request, access, stage, kept(leaderboard.entrants[stage], filters), chosen)
+        for stage in leaderboard.entrants
+        if leaderboard.entrants[stage] or leaderboard.rankings[stage].others or _uncovered(request, stage, leaderboard)
     ]
     files_query = "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})]))
     for stage in stages:
@@ -57,9 +56,9 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "kinds": KINDS,
         "suite": suite_named(chosen["suite"]),
         "stages": stages,
-        "absent": named_together(absence for absence in leaderboard["absent"] if absence.failed),
-        "unscored": list({absence.why: absence.told for absence in leaderboard["absent"] if absence.unscored}.values()),
-        "withheld": leaderboard["withheld"],
+        "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
+        "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
+        "withheld": leaderboard.withheld,
         "entrants": _comparable(leaderboard),
         "files_query": files_query,
         "running": Run.objects.listed()
@@ -105,7 +104,7 @@ def _stage(
     chosen: Mapping[str, Any],
 ) -> dict[str, Any]:
     sort, slug, leaderboard = request.GET.get("sort", ""), access.project.slug, chosen["leaderboard"]
-    split, filters = leaderboard["chosen"].key, filters_of(request.GET)
+    split, filters = leaderboard.chosen.key, filters_of(request.GET)
     parse, entered = filters["reading"], entered_of(chosen, filters)
     make = partial(stage_table, entrants, stage)
     table = of_parse(with_entered(make, stage, entered, suite_named(chosen["suite"])), parse)
@@ -124,9 +123,9 @@ def _stage(
             sortable=True,
         ),
         "chart": leaderboard_chart(slug, entrants, stage, split),
-        "common": leaderboard["stages"][stage][1],
-        "all": len(leaderboard["stages"][stage][0]),
-        "others": [_other(request, other) for other in leaderboard["rankings"][stage].others],
+        "common": leaderboard.common[stage],
+        "all": len(leaderboard.entrants[stage]),
+        "others": [_other(request, other) for other in leaderboard.rankings[stage].others],
         "uncovered": _uncovered(request, stage, leaderboard),
     }
 
@@ -143,12 +142,12 @@ def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     return href
 
 
-def _uncovered(request: HttpRequest, stage: str, leaderboard: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _uncovered(request: HttpRequest, stage: str, leaderboard: Leaderboard) -> list[dict[str, Any]]:
     """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
     params = {name: value for name, value in request.GET.items() if name != "sort"}
     return [
         {"one": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
-        for absence in leaderboard["absent"]
+        for absence in leaderboard.absent
         if absence.stage == stage and absence.covered is not None
     ]
 
@@ -204,12 +203,12 @@ def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     return {"model": entrant["entrant"], "stage": group_named(stage).scored}
 
 
-def _comparable(leaderboard: dict[str, Any]) -> list[dict[str, str]]:
+def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
     labels: dict[str, str] = {}
     for stage in sorted(
-        leaderboard["stages"], key=lambda stage: -len(leaderboard["stages"][stage][0])
+        leaderboard.entrants, key=lambda stage: -len(leaderboard.entrants[stage])
     ):  # the first two have a stage in common
-        for entrant in leaderboard["stages"][stage][0]:
+        for entrant in leaderboard.entrants[stage]:
             labels.setdefault(entrant["key"], f"{entrant['model']} · {entrant['run_title']}")
     return [{"key": key, "label": label} for key, label in labels.items()]
 

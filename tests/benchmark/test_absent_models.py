@@ -72,8 +72,7 @@ def test_files_and_pictures_of_a_leaderboard_name_who_is_ranked_apart(world, cli
 
 def test_every_table_and_picture_of_models_names_them(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
-    document = leaderboard_document("Leaderboard", stages, found["absent"])
+    document = leaderboard_document("Leaderboard", found.entrants, found.absent)
     for name, make in tables_of(document).items():
         if name not in ("stage2", "categories-stage2", "judge-tests") and not name.startswith("dimensions"):
             table = make()
@@ -106,7 +105,7 @@ COVERED = "its run has 3 of these 9 stories"
 
 def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    [absent] = [one for one in found["absent"] if one.stage == "stage2"]
+    [absent] = [one for one in found.absent if one.stage == "stage2"]
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
@@ -116,9 +115,9 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
         page.content.decode().split()
     )
     there = client.get(f"{world.base}/results/?{named['query']}").context
-    assert there["leaderboard"]["chosen"].stories == {1, 2, 3}
-    assert {"small", "majority"} <= {one["name"] for one in there["leaderboard"]["stages"]["stage2"][0]}
-    assert not [one for one in there["leaderboard"]["absent"] if one.stage == "stage2"]
+    assert there["leaderboard"].chosen.stories == {1, 2, 3}
+    assert {"small", "majority"} <= {one["name"] for one in there["leaderboard"].entrants["stage2"]}
+    assert not [one for one in there["leaderboard"].absent if one.stage == "stage2"]
     assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
     assert [one["Model"] for one in lines if one["Absent because"] == COVERED] == ["small"]
@@ -203,8 +202,7 @@ def test_rows_of_people_that_wait_are_named():
 
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    stages = {stage: entries for stage, (entries, _) in found["stages"].items()}
-    lines = lines_of(to_csv(tables_of(leaderboard_document("Leaderboard", stages))["stage2"]()))
+    lines = lines_of(to_csv(tables_of(leaderboard_document("Leaderboard", found.entrants))["stage2"]()))
     assert len(lines) == 3 and {one["Ranked by"].split(";")[0] for one in lines} == {
         "worst case (missing answers at their worst)"
     }

@@ -203,7 +203,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
     newest, oldest = world.rankings
     assert (newest.title, oldest.title) == ("Tiny sums, version 2", "Tiny sums, version 1")
     for found, dataset in ((newest, world.datasets[1]), (oldest, world.datasets[0])):
-        entrants, _ = leaderboard_of(dataset, "text", "")["stages"]["tiny"]
+        entrants = leaderboard_of(dataset, "text", "").entrants["tiny"]
         names = {model["name"]: key for key, model in found.models.items()}
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
@@ -335,8 +335,8 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
 def test_a_command_says_writes_and_freezes_it(world, tmp_path):
     ask = ("across", "--project", world.cast.project.slug)
     found = told(*ask)
-    assert [row["title"] for row in found["rankings"]] == ["Tiny sums, version 2", "Tiny sums, version 1"]
-    first = found["rankings"][0]["models"]
+    assert [row["title"] for row in found.rankings] == ["Tiny sums, version 2", "Tiny sums, version 1"]
+    first = found.rankings[0]["models"]
     assert {*first} == {*SKILLS} and first["ada"]["rank"] == 1 and found["correlations"][0]["models"] == len(SKILLS)
     path = tmp_path / "across.csv"
     assert told(*ask, "--name", "across", "--output", str(path))["path"] and "ada" in path.read_text()
@@ -354,7 +354,7 @@ def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
     world = results_world(tmp_path)
     stage1, stage2 = rankings_across(world.dataset.project)
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
-    entrants, _ = leaderboard_of(world.dataset, world.run.form, "")["stages"]["stage2"]
+    entrants = leaderboard_of(world.dataset, world.run.form, "").entrants["stage2"]
     [random] = [entrant for entrant in entrants if entrant["name"] == across.CHANCE]
     assert stage2.chance == score_of(random, "repaired", "stage2") and stage2.chance["value"] > 0
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE

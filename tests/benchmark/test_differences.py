@@ -24,7 +24,7 @@ def world(tmp_path) -> ResultsWorld:
 
 def pairs(world, parse="repaired", stage="stage2"):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    return pairs_of(found["stages"][stage][0], stage, found["chosen"], parse)
+    return pairs_of(found.entrants[stage], stage, found.chosen, parse)
 
 
 def test_every_pair_is_tested_over_all_stories_and_in_each_category(world):

@@ -42,9 +42,7 @@ def run_of(dataset, *names: str) -> Run:
 
 
 def shown(dataset) -> list[str]:
-    return [
-        one["model"] for one in leaderboard_of(dataset, "text", None)["stages"]["stage2"][0] if one["kind"] != "person"
-    ]
+    return [one["model"] for one in leaderboard_of(dataset, "text", None).entrants["stage2"] if one["kind"] != "person"]
 
 
 def test_a_run_whose_every_call_failed_has_failed(dataset):
@@ -57,10 +55,10 @@ def test_a_model_without_an_answer_is_named_and_has_no_row(dataset):
     failed = run_of(dataset, "dead")
     found = leaderboard_of(dataset, "text", None)
     assert shown(dataset) == []
-    assert [(one.model, one.run, one.failed, one.problem) for one in found["absent"]] == [
+    assert [(one.model, one.run, one.failed, one.problem) for one in found.absent] == [
         ("dead", failed.uid, STORIES, REASON)
     ]
-    assert (found["fitting"], found["failed"]) == ([], [failed])
+    assert (found.fitting, found.failed) == ([], [failed])
 
 
 def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dataset):
@@ -68,8 +66,8 @@ def test_of_a_run_with_failures_only_the_model_without_an_answer_is_left_out(dat
     run = run_of(dataset, "odd", "dead")
     run.job.refresh_from_db()
     found = leaderboard_of(dataset, "text", None)
-    assert run.job.outcome == JobOutcome.USELESS and found["fitting"] == [run]
-    assert shown(dataset) == ["odd"] and [one.model for one in found["absent"]] == ["dead"]
+    assert run.job.outcome == JobOutcome.USELESS and found.fitting == [run]
+    assert shown(dataset) == ["odd"] and [one.model for one in found.absent] == ["dead"]
 
 
 UNREAD = "no table at all"
@@ -114,9 +112,9 @@ def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):
     Item.objects.filter(job=bad.job).update(state="failed", problem=REASON)
     Job.objects.filter(pk=bad.job_id).update(outcome=JobOutcome.FAILED)
     found = leaderboard_of(dataset, "text", None)
-    rows = [(one["name"], one["run"]) for one in found["stages"]["stage2"][0] if one["kind"] != "person"]
+    rows = [(one["name"], one["run"]) for one in found.entrants["stage2"] if one["kind"] != "person"]
     assert rows == [("tiny", good.uid)]
-    assert [one.run for one in found["absent"]] == [bad.uid] and found["failed"] == [bad]
+    assert [one.run for one in found.absent] == [bad.uid] and found.failed == [bad]
 
 
 def test_pages_say_what_failed_and_why(dataset, admin):

@@ -12,7 +12,7 @@ from annotation.models import AuditEvent
 from benchmark.models import Audience, RunItem, SharedReport
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.documents import tables_of
-from benchmark.services.leaderboard_scope import leaderboard_of
+from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.shared_reports import freeze_leaderboard
 from tests.benchmark.results_world import ResultsWorld, results_world
@@ -27,7 +27,7 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def leaderboard(world, split: str = "") -> dict:
+def leaderboard(world, split: str = "") -> Leaderboard:
     return leaderboard_of(world.dataset, world.run.form, split)
 
 
@@ -80,7 +80,7 @@ def test_it_has_the_files_of_the_leaderboard(world, client):
     live = {
         "title": "",
         "kind": "leaderboard",
-        "stages": {stage: rows for stage, (rows, _) in leaderboard(world)["stages"].items()},
+        "stages": leaderboard(world).entrants,
     }
     assert {*tables_of(report.metrics)} == {*tables_of(live)} and {*plots_of(report.metrics)} == {*plots_of(live)}
     client.force_login(world.alice)

@@ -33,9 +33,9 @@ def by_model(entries) -> dict:
 def test_the_figures_are_those_of_score_outputs(world):
     """To the last digit, in both parses, as `run_benchmark --wait` prints them."""
     expected = scores_of(world.run)
-    found = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]
+    found = leaderboard_of(world.dataset, Form.TEXT, None).entrants
     for stage, names in (("stage1", {"omniscient", HOSTILE}), ("stage2", {"majority", "random", HOSTILE})):
-        shown = by_model(found[stage][0])
+        shown = by_model(found[stage])
         assert set(shown) == names
         for name in names:
             for parse in ("official", "repaired"):
@@ -50,7 +50,7 @@ def test_the_figures_are_those_of_score_outputs(world):
 
 @pytest.mark.once
 def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
-    shown = by_model(leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0])[HOSTILE]
+    shown = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])[HOSTILE]
     row = next(row for row in stage_table([shown], "stage2").rows)
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
@@ -63,8 +63,8 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     small = world.another("majority", limit=5)
     expected = scores_of(small)
     found = leaderboard_of(world.dataset, Form.TEXT, f"run:{small.uid}", all_runs=True)
-    shown = [one for one in found["stages"]["stage2"][0] if one["name"] == "majority"]
-    assert found["chosen"].stories == frozenset({1, 2, 3, 4, 5})
+    shown = [one for one in found.entrants["stage2"] if one["name"] == "majority"]
+    assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
     assert {one["run"] for one in shown} == {world.run.uid, small.uid}
     for one in shown:
         assert one["readings"]["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
@@ -80,9 +80,7 @@ def test_a_run_appears_only_where_it_covers_the_stories(world):
     runs = finished_runs(world.dataset, Form.TEXT)
     keys = [one.key for one in selections_of(world.dataset, reports_of(runs), runs)]
     assert keys == ["", f"run:{small.uid}"]
-    assert {one["run"] for one in leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]} == {
-        world.run.uid
-    }
+    assert {one["run"] for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]} == {world.run.uid}
 
 
 def test_of_equal_settings_only_the_newest_is_shown(world):
@@ -90,12 +88,12 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
     world.another("m", stages=("label",))
     again = world.another("m", "majority", stages=("label",))
     other = world.another("m", stages=("label",), max_tokens=50)
-    found = {one["model"]: one for one in leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]}
+    found = {one["model"]: one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]}
     shown = [one for one in found.values() if one["name"] == "m"]
     assert sorted((one["run"], one["others"]) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
     assert {one["model"] for one in shown} == {"m (longest answer 6,000 tokens)", "m (longest answer 50 tokens)"}
     assert (found["majority"]["run"], found["majority"]["others"]) == (again.uid, 1)  # it reads no prompt
-    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True)["stages"]["stage2"][0]
+    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
     assert len({one["model"] for one in every}) == len(every) == 7
 
 
@@ -191,7 +189,7 @@ def test_questions_to_the_database_do_not_grow_with_models_and_runs(world, clien
 def test_the_comparison_is_made_once(world, monkeypatch):
     leaderboard_of(world.dataset, Form.TEXT, None)
     monkeypatch.setattr("benchmark.services.leaderboards._compare", lambda *found: pytest.fail("compared again"))
-    assert leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    assert leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     cache.clear()
     with pytest.raises(pytest.fail.Exception):
         leaderboard_of(world.dataset, Form.TEXT, None)
@@ -199,11 +197,11 @@ def test_the_comparison_is_made_once(world, monkeypatch):
 
 def test_figures_follow_the_items(world):
     """A report whose items changed is computed again, and its scores by story with it."""
-    before = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    before = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     held = set(StoryScores.objects.values_list("pk", flat=True))
     place = RunItem.objects.filter(entrant__run=world.run, entrant__name="majority", stage="label").first()
     RunItem.objects.filter(pk=place.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
-    after = by_model(leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0])["majority"]
+    after = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.values_list("pk", flat=True))
     assert after["readings"]["official"] is None  # official scoring has no figure where an answer lacks
     assert after["readings"]["repaired"]["overall"]["stories"] == STORIES - 1

@@ -50,7 +50,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def entries(world) -> list[dict]:
-    return leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    return leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
 
 
 def test_the_refuser_stands_below_whom_it_refused_against(world):
@@ -85,7 +85,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     [pair] = [
         one
-        for one in pairs_of(found["stages"]["stage2"][0], "stage2", found["chosen"], "repaired")[0]
+        for one in pairs_of(found.entrants["stage2"], "stage2", found.chosen, "repaired")[0]
         if (one["first"], one["second"], one["category"]) == ("majority", "random", "")
     ]
     assert pair["value"] > 0 and pair["answered"]["value"] > 0 and pair["answered"]["n"] == KEPT
@@ -188,6 +188,6 @@ def test_what_judges_lost_of_several_models_is_one_sentence(world):
 
 
 def test_a_number_of_rows_stands_under_no_per_cent(world):
-    found = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage1"][0]
+    found = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage1"]
     groups = {column.key: column.group for column in stage_table(found, "stage1").columns}
     assert groups["unusable"] == "Missing answers (%)" and groups["unjudged"] == ""

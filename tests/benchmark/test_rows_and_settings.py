@@ -34,8 +34,8 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def document(world, *, all_runs: bool = False, **asked: str) -> dict:
-    stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked)["stages"]
-    return leaderboard_document("Leaderboard", {stage: entries for stage, (entries, _) in stages.items()})
+    stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked).entrants
+    return leaderboard_document("Leaderboard", stages)
 
 
 LEXICAL, STRICT = "lexical-judge, rules", "strict, rules"
@@ -61,16 +61,16 @@ def _judged_twice(folder) -> ResultsWorld:
 def test_a_ranking_is_within_one_judge(judged_twice):
     world = judged_twice
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    names = [one["name"] for one in found["stages"]["stage1"][0]]
+    names = [one["name"] for one in found.entrants["stage1"]]
     assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
-    assert {one["within"]["judge"].startswith(LEXICAL) for one in found["stages"]["stage1"][0]} == {True}
-    [apart] = found["rankings"]["stage1"].others
+    assert {one["within"]["judge"].startswith(LEXICAL) for one in found.entrants["stage1"]} == {True}
+    [apart] = found.rankings["stage1"].others
     assert apart["judge"].startswith(STRICT) and apart["rows"] == 1
     # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
-    strict = next(name for name in found["conditions"]["judge"] if name.startswith(STRICT))
+    strict = next(name for name in found.conditions["judge"] if name.startswith(STRICT))
     other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": strict})
-    assert [(one["name"], one["run"]) for one in other["stages"]["stage1"][0]] == [("both", world.strict.uid)]
-    assert [one["key"] for one in other["stages"]["stage2"][0]] == [one["key"] for one in found["stages"]["stage2"][0]]
+    assert [(one["name"], one["run"]) for one in other.entrants["stage1"]] == [("both", world.strict.uid)]
+    assert [one["key"] for one in other.entrants["stage2"]] == [one["key"] for one in found.entrants["stage2"]]
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
     comparison = compare(pair_of(world.dataset.project, *keys)[1]["stage1"], "stage1", "repaired")
     assert "judge strict" in comparison["differ"] and "judge lexical-judge" in comparison["differ"]
@@ -91,12 +91,10 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
         world.another(name, **settings | {"judge_level": 3, "shots": shots}) for name, shots in (("o", 0), ("m", 2))
     ]
     assert version_of(first) == version_of(again) != version_of(below[0]) == version_of(below[1])
-    stage1 = [
-        one for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["judge"] if "rules" not in one
-    ]
+    stage1 = [one for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["judge"] if "rules" not in one]
     assert len(stage1) == 2
     [at_4] = [one for one in stage1 if "level 4" in one]
-    together = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": at_4})["stages"]["stage1"][0]
+    together = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": at_4}).entrants["stage1"]
     assert {one["name"] for one in together} == {"m", "n"}
 
 
@@ -108,10 +106,10 @@ def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repe
     judge.save()
     world.another("omniscient", **settings)
     held = leaderboard_of(world.dataset, Form.TEXT, None)
-    names = [one for one in held["conditions"]["judge"] if one.startswith(STRICT)]
+    names = [one for one in held.conditions["judge"] if one.startswith(STRICT)]
     assert len(names) == 2 and all(", version " in one for one in names)
     for name in names:
-        [row] = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": name})["stages"]["stage1"][0]
+        [row] = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": name}).entrants["stage1"]
         assert row["others"] == 0
 
 
@@ -119,7 +117,7 @@ def test_page_command_and_files_have_the_same_ranking(judged_twice, client, caps
     world = judged_twice
     client.force_login(world.alice)
     strict = next(
-        one for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["judge"] if one.startswith(STRICT)
+        one for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["judge"] if one.startswith(STRICT)
     )
     page = client.get(f"{world.base}/results/")
     text = page.content.decode()
@@ -208,8 +206,8 @@ def test_from_a_run_to_two_of_its_models_and_to_all_pairs_of_their_ranking(world
     pairs = client.get(link)
     keys = compared_in(pairs)
     found = pairs.context["leaderboard"]
-    assert {first, second} <= keys and found["rankings"]["stage1"].chosen["judge"].startswith(STRICT)
-    assert len(found["chosen"].stories) == (limit or 9)
+    assert {first, second} <= keys and found.rankings["stage1"].chosen["judge"].startswith(STRICT)
+    assert len(found.chosen.stories) == (limit or 9)
 
 
 def _results_of(client, world, run):
@@ -232,10 +230,10 @@ def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
     world.another("m", "n", stages=("label",))
     world.another("m", stages=("label",), level=1)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    assert [one["name"] for one in found["stages"]["stage2"][0]][:2] == ["majority", "random"]
-    assert {one["within"]["prompts"] for one in found["stages"]["stage2"][0]} == {None, "omnitom-1, level 3"}
+    assert [one["name"] for one in found.entrants["stage2"]][:2] == ["majority", "random"]
+    assert {one["within"]["prompts"] for one in found.entrants["stage2"]} == {None, "omnitom-1, level 3"}
     other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
-    assert [(one["name"], one["model"]) for one in other["stages"]["stage2"][0]] == [
+    assert [(one["name"], one["model"]) for one in other.entrants["stage2"]] == [
         ("majority", "majority"),
         ("random", "random"),
         ("m", "m"),
@@ -247,11 +245,9 @@ def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",), seed=7)
     names = [
-        one["model"]
-        for one in leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
-        if one["name"] == "m"
+        one["model"] for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"] if one["name"] == "m"
     ]
-    assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None)["rankings"]["stage2"].others
+    assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None).rankings["stage2"].others
 
 
 def test_every_table_says_what_its_ranking_is_within(world):
@@ -269,7 +265,7 @@ def test_two_stages_that_were_asked_differently_are_no_row(world):
     for level, run, missing in ((1, labelled, "f1"), (4, extracted, "overall_accuracy")):
         names = [
             one
-            for one in leaderboard_of(world.dataset, Form.TEXT, None)["conditions"]["prompts"]
+            for one in leaderboard_of(world.dataset, Form.TEXT, None).conditions["prompts"]
             if f"level {level}" in one
         ]
         held = document(world, prompts=names[0])
@@ -291,7 +287,7 @@ def test_the_longest_answer_is_a_setting(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",))
-    entries = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     names = {one["model"] for one in entries if one["name"] == "m"}
     assert names == {"m (longest answer 50 tokens)", "m (longest answer 6,000 tokens)"}
 
@@ -302,18 +298,18 @@ def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.models["m"].model = "m-2"
     world.models["m"].save()
     world.another("m", stages=("label",))
-    entries = leaderboard_of(world.dataset, Form.TEXT, None)["stages"]["stage2"][0]
+    entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
     assert {one["model"] for one in entries if one["name"] == "m"} == {"m (model m)", "m (model m-2)"}
 
 
 def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(world, client):
     world.another("random", stages=("label",), judge=None, repetitions=2)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    [row] = [one for one in found["stages"]["stage2"][0] if one["name"] == "random"]
+    [row] = [one for one in found.entrants["stage2"] if one["name"] == "random"]
     assert (row["model"], row["own"], row["others"]) == ("random", "repetitions 2", 1)
     # the run of the other rows asked once, so that no sentence on all of them can name repetitions
-    assert "repetitions" not in found["stages"]["stage2"][1]
-    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True)["stages"]["stage2"][0]
+    assert "repetitions" not in found.common["stage2"]
+    every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
     assert {"random (repetitions 2)", "random"} == {one["model"] for one in every if one["name"] == "random"}
 
 

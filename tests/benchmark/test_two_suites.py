@@ -43,7 +43,7 @@ def test_an_address_of_one_suite_is_not_answered_by_the_others_runs(world, clien
     assert f"/runs/{world.run.uid}/" in page and f"/runs/{world.other.uid}/" not in page
     assert "not finished" not in page
     leaderboard = leaderboard_of(world.dataset, Form.TEXT, f"run:{world.other.uid}", suite="omnitom")
-    assert leaderboard["chosen"].key == "" and leaderboard["runs"] == [world.run]
+    assert leaderboard.chosen.key == "" and leaderboard.runs == [world.run]
 
 
 def test_the_answer_format_is_chosen_by_the_suites_own_runs(world):

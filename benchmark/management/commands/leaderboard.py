@@ -15,6 +15,7 @@ from benchmark.services.differences import pair_table, pairs_of
 from benchmark.services.documents import leaderboard_document, tables_of
 from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import (
+    Leaderboard,
     answer_format_to_show,
     datasets_of,
     leaderboard_of,
@@ -72,7 +73,7 @@ class Command(JsonCommand):
         kind = options["kind"]
         stages = {
             stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
-            for stage, (entrants, _) in leaderboard["stages"].items()
+            for stage, entrants in leaderboard.entrants.items()
         }
         entered = [] if kind else rows_of(project, suite)
         result = {
@@ -81,24 +82,24 @@ class Command(JsonCommand):
             "dataset": dataset.version,
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(answer_format),
-            "stories": leaderboard["chosen"].label if leaderboard["chosen"] else "",
+            "stories": leaderboard.chosen.label if leaderboard.chosen else "",
             "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
             "rankings": {
                 stage: dict(ranking.chosen) | {"others": list(ranking.others)}
-                for stage, ranking in leaderboard["rankings"].items()
+                for stage, ranking in leaderboard.rankings.items()
             },
             "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
-            "absent": [absence.as_json() for absence in leaderboard["absent"]],
+            "absent": [absence.as_json() for absence in leaderboard.absent],
             **({"entered": entered} if entered else {}),
         }
-        for absence in leaderboard["absent"]:
+        for absence in leaderboard.absent:
             if absence.failed:  # the others are told with the ranking
                 self.note(str(absence))
         if options["share"]:
             result |= _shared(dataset, suite, answer_format, leaderboard, options)
         if not options["output"]:
             return result
-        document = leaderboard_document("Leaderboard", stages, leaderboard["absent"], entered)
+        document = leaderboard_document("Leaderboard", stages, leaderboard.absent, entered)
         tables = tables_of(document) | _differences(leaderboard)
         return result | written(
             options["output"],
@@ -138,7 +139,7 @@ class Command(JsonCommand):
             self.stdout.write(f"\npath: {result['path']}")
 
 
-def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Mapping[str, Any]:
+def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapping[str, Any]) -> Leaderboard:
     """Return the leaderboard that the options ask for. Raises ValueError for a split that no run covers."""
     conditions = {field: options[field] or "" for field in FIELDS}
     leaderboard_asked = partial(
@@ -149,22 +150,22 @@ def _leaderboard(dataset: Dataset, answer_format: str, suite: str, options: Mapp
         leaderboard = leaderboard_asked(asked=full)
     named = selection_named(dataset, options["split"] or "", suite)
     if options["split"] and (
-        named is None or leaderboard["chosen"] is None or leaderboard["chosen"].stories != named.stories
+        named is None or leaderboard.chosen is None or leaderboard.chosen.stories != named.stories
     ):
-        keys = ", ".join(selection.key for selection in leaderboard["selections"] if selection.key) or "none"
+        keys = ", ".join(selection.key for selection in leaderboard.selections if selection.key) or "none"
         raise ValueError(f"No run covers the split {options['split']!r}; there are: {keys}.")
     return leaderboard
 
 
 def _shared(
-    dataset: Dataset, suite: str, answer_format: str, leaderboard: Mapping[str, Any], options: Mapping[str, Any]
+    dataset: Dataset, suite: str, answer_format: str, leaderboard: Leaderboard, options: Mapping[str, Any]
 ) -> dict[str, str]:
     """Keep the whole leaderboard as it is now. Returns the id and the address of the frozen one."""
     query = {
         "version": dataset.version,
         **({"suite": suite} if suite != suite_to_show(dataset) else {}),
         "form": str(answer_format),
-        "split": leaderboard["chosen"].key if leaderboard["chosen"] else "",
+        "split": leaderboard.chosen.key if leaderboard.chosen else "",
         **({"runs": "all"} if options["all_runs"] else {}),
         **{field: options[field] for field in FIELDS if options[field]},
     }
@@ -174,10 +175,10 @@ def _shared(
     return {"report": report.uid, "address": f"/p/{dataset.project.slug}/results/reports/{report.uid}/"}
 
 
-def _full_name(field: str, name: str, leaderboard: Mapping[str, Any]) -> str:
+def _full_name(field: str, name: str, leaderboard: Leaderboard) -> str:
     """Return the name of the rankings' `field` that is `name`, or alone begins with it: `lexical-judge` for
     `lexical-judge, rules 3`."""
-    names = leaderboard["conditions"][field]
+    names = leaderboard.conditions[field]
     alike = [candidate for candidate in names if candidate.startswith(f"{name}, ")]
     if not name or name in names:
         return name
@@ -237,18 +238,18 @@ def _number(metric: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return None if metric is None or metric["value"] is None else dict(metric) | {"value": float(metric["value"])}
 
 
-def _differences(leaderboard: Mapping[str, Any]) -> dict[str, Any]:
+def _differences(leaderboard: Leaderboard) -> dict[str, Any]:
     """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
     def make(stage: str, parse: str):
-        entrants = leaderboard["stages"][stage][0]
-        rows, method = pairs_of(entrants, stage, leaderboard["chosen"], parse)
-        absent = [absence.told for absence in leaderboard["absent"] if absence.stage == stage]
+        entrants = leaderboard.entrants[stage]
+        rows, method = pairs_of(entrants, stage, leaderboard.chosen, parse)
+        absent = [absence.told for absence in leaderboard.absent if absence.stage == stage]
         return replace(pair_table(rows, stage, parse, method, entrants), absent=absent)
 
     return {
         f"differences-{stage}-{parse}": partial(make, stage, parse)
-        for stage, (entrants, _) in leaderboard["stages"].items()
+        for stage, entrants in leaderboard.entrants.items()
         for parse in PARSES
         if any(entrant["readings"][parse] for entrant in entrants)
     }
