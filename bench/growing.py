@@ -11,10 +11,11 @@ that it held. `--imports` also imports the votes of each size into an installati
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import json
 import os
-import resource
+import re
 import shutil
 import subprocess
 import sys
@@ -182,21 +183,33 @@ def _manage(var: Path, *arguments) -> None:
 
 
 def _timed(var: Path, *arguments) -> str:
-    """Return seconds and the most memory of a command."""
+    """Return seconds and the most memory, in MB, of a command."""
     command = [sys.executable, str(ROOT / "manage.py"), *map(str, arguments)]
     began = time.perf_counter()
     process = subprocess.Popen(command, env=_environment(var), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    most = 0
+    while process.poll() is None:
+        most = max(most, _own_memory(process.pid))
+        time.sleep(0.02)
+    took = time.perf_counter() - began
     with process.stderr as errors:
         said = errors.read().decode()
-    _, status, used = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{arguments[0]} failed: {said[-500:]}")
-    return f"{time.perf_counter() - began:.1f} ({used.ru_maxrss / 1024:.0f})"
+    return f"{took:.1f} ({most / 1024:.0f})"
+
+
+def _own_memory(process: int) -> int:
+    """Return the kilobytes that a process holds, without the pages of files: SQLite maps the database's, which the
+    system takes back when it needs them."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+        return int(found[1]) if found else 0
+    return 0
 
 
 def _pages() -> Iterator[tuple[str, dict]]:
-    """Yield the name of each page with its seconds and how many statements it took, then the memory of it all."""
+    """Yield the name of each page with its seconds and how many statements it took."""
     sys.path.insert(0, str(ROOT))
     import django
 
@@ -221,8 +234,6 @@ def _pages() -> Iterator[tuple[str, dict]]:
         _vote(assignment)
         after, statements = _look(client, address)
         yield name, {"seconds": [seconds[0], seconds[2], after], "statements": statements}
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"all pages: {peak:.0f} MB", file=sys.stderr)
 
 
 def _look(client, address: str) -> tuple[float, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import mlcroissant as mlc
 from annotation.domain.schema import Schema
 from annotation.models import Project
 from annotation.services.dataset_card import Facts, card_of, facts_of
-from annotation.services.gold_export import VOTE_COLUMNS, gold_lines, gold_records, vote_lines
+from annotation.services.gold_export import VOTE_COLUMNS, gold_records, line_of, vote_lines
 
 FILES = ("gold.jsonl", "propositions.jsonl", "votes.csv", "croissant.json", "README.md")
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -31,9 +31,9 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     """
     folder.mkdir(parents=True, exist_ok=True)
     gold, propositions, votes, description, readme = (folder / name for name in FILES)
-    stories = _write(gold, gold_lines(project))
-    rows = _write(propositions, _proposition_lines(project))
-    _write(votes, vote_lines(project, pseudonyms=True))
+    stories, rows = _write_gold(project, gold, propositions)
+    with votes.open("w", encoding="utf-8", newline="") as handle:
+        handle.writelines(vote_lines(project, pseudonyms=True))
     facts = facts_of(project, stories=stories, propositions=rows)
     keys = project.schema.keys
     tables = [
@@ -48,26 +48,26 @@ def write_croissant(project: Project, folder: Path, *, site_url: str, now: datet
     return {"stories": stories, "propositions": rows}
 
 
-def _write(path: Path, lines: Iterable[str]) -> int:
-    count = 0
-    with path.open("w", encoding="utf-8", newline="") as handle:
-        for line in lines:
-            handle.write(line)
-            count += 1
-    return count
+def _write_gold(project: Project, gold: Path, propositions: Path) -> tuple[int, int]:
+    """Write records and, one a line, their propositions; return how many of each."""
+    keys, counting = project.schema.keys, _counting(project.schema)
+    stories = rows = 0
+    with gold.open("w", encoding="utf-8", newline="") as records, propositions.open("w", encoding="utf-8") as lines:
+        for record in gold_records(project):
+            stories += 1
+            records.write(line_of(record))
+            lines.writelines(map(line_of, _proposition_rows(record, keys, counting)))
+            rows += len(record["beliefs"])
+    return stories, rows
 
 
-def _proposition_lines(project: Project) -> Iterator[str]:
-    keys = project.schema.keys
-    counting = _counting(project.schema)
-    for record in gold_records(project):
-        for position, belief in enumerate(record["beliefs"], 1):
-            labels = belief.get("labels", {})
-            row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}
-            row |= {"belief": belief["belief"]} | {key: labels.get(key) or None for key in keys}
-            # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
-            row |= {key: int(row[key]) if (row[key] or "").isdecimal() else None for key in counting}
-            yield json.dumps(row, ensure_ascii=False) + "\n"
+def _proposition_rows(record: dict, keys: Sequence[str], counting: Sequence[str]) -> Iterator[dict]:
+    for position, belief in enumerate(record["beliefs"], 1):
+        labels = belief.get("labels", {})
+        row = {"story_id": record["story_id"], "position": position, "actor": belief["actor"]}
+        row |= {"belief": belief["belief"]} | {key: labels.get(key) or None for key in keys}
+        # Readers of JSON lines guess types: a number that is sometimes missing must not come out as the text "0.0".
+        yield row | {key: int(row[key]) if (row[key] or "").isdecimal() else None for key in counting}
 
 
 def _counting(schema: Schema) -> list[str]:
@@ -105,7 +105,8 @@ def _metadata(facts: Facts, tables: Sequence[tuple], *, site_url: str, now: date
 
 
 def _file(path: Path, encoding: str) -> mlc.FileObject:
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    with path.open("rb") as handle:
+        digest = hashlib.file_digest(handle, "sha256").hexdigest()
     size = f"{path.stat().st_size} B"
     return mlc.FileObject(
         id=path.name,

@@ -5,15 +5,28 @@ from __future__ import annotations
 import csv
 import json
 from collections import defaultdict
-from collections.abc import Iterator
-from datetime import datetime
-
-from django.db.models import OuterRef, Subquery
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
 
 from annotation.domain.formats import VOTES, ExportFormat
 from annotation.domain.records import RECORD_FIELDS, belief_of, record_of
 from annotation.domain.spreadsheet import Echo, defused
-from annotation.models import GoldLabel, Project, Proposition, Story, TableKind, User, Vote, VoteEvent
+from annotation.models import (
+    AnnotatorCounts,
+    GoldLabel,
+    Project,
+    Proposition,
+    Story,
+    TableKind,
+    User,
+    Vote,
+    VoteEvent,
+)
+from annotation.models.gold import GoldQuerySet
+from annotation.models.story import StoryQuerySet
+from annotation.services.counts import refresh
+from core.iso_times import IsoTime
 
 VOTE_COLUMNS = (
     "story_id", "category", "split", "actor", "belief", "occurrence", "dimension", "annotator", "label", "created_at",
@@ -21,52 +34,71 @@ VOTE_COLUMNS = (
     "reason", "error_tag", "rule_version",
     "schema_version",
 )  # fmt: skip
-_NO_LINEAGE = [""] * 9
-_BATCH = 200
+_NO_LINEAGE = "," * 8
+_BATCH = 25
+"""Stories at once: some thousands of votes."""
 
 
-def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict]:
+def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[dict[str, Any]]:
     """Yield one record a story with a table, in the order of import: its fields in the format's order, then what else
     it came with.
 
     A label is the settled gold, else that of the imported record, else empty. `complete_only` leaves out stories with
     an empty one.
     """
-    stories = (
-        Story.objects.filter(project=project, tables__kind=TableKind.GOLD).select_related("category").order_by("id")
-    )
     keys = project.schema.keys
-    for batch in _batches(stories):
-        rows, gold = _tables(batch)
-        for story in batch:
-            beliefs = [_belief(row, gold.get(row.pk, {}), keys) for row in rows[story.pk]]
+    columns = ("id", "number", "category__name", "text", "extra")
+    for batch in _batches(Story.objects.filter(project=project).order_by("id")):
+        rows = _propositions(batch, "id", "actor", "belief", "imported_labels", "extra")
+        gold = _labels(batch)
+        for pk, number, category, text, extra in (
+            Story.objects.filter(pk__in=batch).order_by("id").values_list(*columns)
+        ):
+            beliefs = [_belief(*row, gold.get(row[0], {}), keys) for row in rows[pk]]
             if complete_only and not all(all(belief.get("labels", {}).get(key) for key in keys) for belief in beliefs):
                 continue
-            values = (story.number, story.category.name, story.text, beliefs)
-            yield record_of(story.extra.get("layout", ""), dict(zip(RECORD_FIELDS, values, strict=True)))
+            values = (number, category, text, beliefs)
+            yield record_of(extra.get("layout", ""), dict(zip(RECORD_FIELDS, values, strict=True)))
 
 
-def _batches(stories) -> Iterator[list[Story]]:
-    every = list(stories)
+def _batches(stories: StoryQuerySet) -> Iterator[list[int]]:
+    """Yield the ids of the stories with a gold table, in order, some at a time."""
+    every = list(stories.filter(tables__kind=TableKind.GOLD).values_list("id", flat=True))
     return (every[at : at + _BATCH] for at in range(0, len(every), _BATCH))
 
 
-def _tables(stories: list[Story]) -> tuple[dict, dict]:
-    rows: dict[int, list[Proposition]] = defaultdict(list)
-    live = Proposition.objects.live_gold().filter(table__story__in=stories).select_related("table").order_by("position")
-    for row in live:
-        rows[row.table.story_id].append(row)
-    gold: dict[int, dict[str, GoldLabel]] = defaultdict(dict)
-    labels = GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
-    for label in labels.defer("votes"):
-        gold[label.proposition_id][label.dimension] = label
-    return rows, gold
+def _propositions(stories: Sequence[int], *columns: str) -> dict[int, list[tuple]]:
+    """Return story id → its live propositions, by position."""
+    rows: dict[int, list[tuple]] = defaultdict(list)
+    live = Proposition.objects.live_gold().filter(table__story__in=stories).order_by("position")
+    for story, *row in live.values_list("table__story_id", *columns):
+        rows[story].append(tuple(row))
+    return rows
 
 
-def _belief(row: Proposition, gold: dict[str, GoldLabel], keys: tuple[str, ...]) -> dict:
-    labels = (row.imported_labels or {}) | {key: label.label for key, label in gold.items()}
-    layout = row.extra.get("layout", "")
-    return belief_of(layout, actor=row.actor, belief=row.belief, labels=labels, keys=keys)
+def _labels(stories: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Return proposition id → dimension → gold label."""
+    gold: dict[int, dict[str, str]] = defaultdict(dict)
+    for proposition, dimension, label in _gold(stories).values_list("proposition_id", "dimension", "label"):
+        gold[proposition][dimension] = label
+    return gold
+
+
+def _gold(stories: Sequence[int]) -> GoldQuerySet:
+    return GoldLabel.objects.filter(proposition__table__story__in=stories, proposition__removed_at__isnull=True)
+
+
+def _belief(
+    pk: int,
+    actor: str,
+    belief: str,
+    imported: Mapping[str, str] | None,
+    extra: Mapping[str, str],
+    gold: Mapping[str, str],
+    keys: tuple[str, ...],
+) -> dict[str, Any]:
+    labels = {**(imported or {}), **gold}
+    return belief_of(extra.get("layout", ""), actor=actor, belief=belief, labels=labels, keys=keys)
 
 
 def gold_lines(project: Project, *, complete_only: bool = False) -> Iterator[str]:
@@ -95,70 +127,68 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
 
     `created_at` is the annotator's own time of the vote. With `pseudonyms` people are named A1, A2 … by user name.
     """
-    writer = csv.writer(Echo(), lineterminator="\n")
-    yield writer.writerow(VOTE_COLUMNS)
+    yield _cells(*VOTE_COLUMNS) + "\n"
     names = _names(project, pseudonyms)
-    stories = project.stories.filter(tables__kind=TableKind.GOLD).select_related("category", "split").order_by("number")
-    for batch in _batches(stories):
-        rows, gold = _tables(batch)
-        votes = _votes(batch)
-        for story in batch:
-            head = [str(story.number), story.category.name, story.split.name if story.split_id else ""]
+    columns = ("id", "number", "category__name", "split__name")
+    for batch in _batches(project.stories.order_by("number")):
+        rows, votes, lineage = _propositions(batch, "id", "actor", "belief"), _votes(batch), _lineages(batch, names)
+        for story in Story.objects.filter(pk__in=batch).order_by("number").values_list(*columns):
+            head = [defused(str(story[1])), defused(story[2]), defused(story[3] or "")]
             seen: dict[tuple[str, str], int] = defaultdict(int)
-            for row in rows[story.pk]:
-                seen[row.actor, row.belief] += 1
-                place = [*map(defused, (*head, row.actor, row.belief)), str(seen[row.actor, row.belief])]
-                lineage = {key: _lineage(label, names) for key, label in gold[row.pk].items()}
-                for dimension, annotator, *vote in votes[row.pk]:
-                    cells = [dimension, defused(names[annotator]), *_vote_cells(*vote)]
-                    yield writer.writerow([*place, *cells, *lineage.get(dimension, _NO_LINEAGE)])
+            for pk, actor, belief in rows[story[0]]:
+                seen[actor, belief] += 1
+                place = _cells(*head, defused(actor), defused(belief), str(seen[actor, belief]))
+                for dimension, annotator, vote in votes[pk]:
+                    settled = lineage.get((pk, dimension), _NO_LINEAGE)
+                    yield f"{place},{dimension},{_cell(names[annotator])},{vote},{settled}\n"
 
 
-def _votes(stories: list[Story]) -> dict[int, list[tuple]]:
-    """Return proposition id → (dimension, annotator id, label, changed at, received at, milliseconds, arm, suggestion
-    seen) of its votes."""
-    event = VoteEvent.objects.filter(annotator=OuterRef("annotator"), client_key=OuterRef("client_key"))
-    cast = Vote.objects.cast().filter(proposition__table__story__in=stories).order_by("dimension", "annotator_id")
-    columns = (
-        "dimension",
-        "annotator_id",
-        "label",
-        "changed_at",
-        Subquery(event.values("received_at")),
-        "duration_ms",
-        "arm",
-        "suggested",
-    )
-    votes_by_proposition: dict[int, list[tuple]] = defaultdict(list)
-    for proposition, *vote in cast.values_list("proposition_id", *columns):
-        votes_by_proposition[proposition].append(tuple(vote))
-    return votes_by_proposition
+def _cells(*values: str) -> str:
+    """Return the values as a part of a line of CSV. Quoting is a matter of each cell, so that parts can be joined."""
+    return csv.writer(Echo(), lineterminator="").writerow(values)
 
 
-def _vote_cells(
-    label: str, changed: datetime, received: datetime | None, milliseconds: int | None, arm: str, suggested: str
-) -> list[str]:
-    arrived = received.isoformat() if received else ""
-    return [label, changed.isoformat(), arrived, "" if milliseconds is None else str(milliseconds), arm, suggested]
+@lru_cache(4096)
+def _cell(text: str) -> str:
+    """Return one cell, defused."""
+    return _cells(defused(text)) if text else ""
 
 
-def _lineage(gold: GoldLabel, names: dict[int, str]) -> list[str]:
-    cells = [
-        gold.label,
-        gold.method,
-        "" if gold.agreement is None else str(round(gold.agreement, 4)),
-        names.get(gold.decided_by_id, ""),
-        gold.decided_at.isoformat(),
-        gold.reason,
-        gold.error_tag,
-        gold.rule_version,
-        gold.schema_version,
-    ]
-    return [defused(cell) for cell in cells]
+def _votes(stories: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
+    """Return proposition id → (dimension, annotator id, the vote's own cells) of its votes, in that order."""
+    here = {"proposition__table__story__in": stories}
+    events = VoteEvent.objects.filter(**here, applied=True).order_by()
+    arrived = {
+        (annotator, key): at
+        for annotator, key, at in events.values_list("annotator_id", "client_key", IsoTime("received_at"))
+    }
+    votes: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
+    rows = Vote.objects.cast().filter(**here).order_by("dimension", "annotator_id")
+    columns = ("annotator_id", "client_key", "label", IsoTime("changed_at"), "duration_ms", "arm", "suggested")
+    for pk, dimension, who, key, label, at, took, arm, seen in rows.values_list(
+        "proposition_id", "dimension", *columns
+    ):
+        took = "" if took is None else took
+        vote = f"{_cell(label)},{at},{arrived.get((who, key), '')},{took},{arm},{_cell(seen)}"
+        votes[pk].append((dimension, who, vote))
+    return votes
+
+
+def _lineages(stories: Sequence[int], names: Mapping[int, str]) -> dict[tuple[int, str], str]:
+    """Return (proposition id, dimension) → the cells that tell of its gold."""
+    columns = ("proposition_id", "dimension", "label", "method", "agreement", "decided_by_id", IsoTime("decided_at"))
+    remarks = ("reason", "error_tag", "rule_version", "schema_version")
+    lineages = {}
+    for pk, dimension, label, method, agreement, decider, at, *rest in _gold(stories).values_list(*columns, *remarks):
+        share = "" if agreement is None else round(agreement, 4)
+        decided = f"{_cell(names.get(decider, ''))},{at}"
+        lineages[pk, dimension] = f"{_cell(label)},{method},{share},{decided},{','.join(map(_cell, rest))}"
+    return lineages
 
 
 def _names(project: Project, pseudonyms: bool) -> dict[int, str]:
-    voted = Vote.objects.filter(proposition__table__story__project=project)
+    refresh(project)
+    voted = AnnotatorCounts.objects.filter(story__project=project)
     decided = GoldLabel.objects.filter(proposition__table__story__project=project, decided_by__isnull=False)
     met = set(voted.order_by().values_list("annotator_id", flat=True).distinct())
     met |= set(decided.order_by().values_list("decided_by_id", flat=True).distinct())
