@@ -23,6 +23,7 @@ from annotation.models import (
     BeliefTable,
     GoldEvent,
     GoldLabel,
+    LaneRow,
     Membership,
     Project,
     Proposition,
@@ -36,6 +37,7 @@ from annotation.models import (
 from annotation.services.archive_export import export_archive
 from annotation.services.drafts import hand_in, write_draft
 from annotation.services.people import invite
+from annotation.services.reconciliation import open_lanes
 from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.steps import FOLLOW_UP
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
@@ -64,6 +66,8 @@ BY_NATURE = {
     "annotation:proposition_edit": "a row that was reworded or taken out is no longer there",
     "annotation:tables": "a slot of a story is one expert's; the form that gives them has a key",
     "annotation:release_table": "frees one slot, which then is free",
+    "annotation:save_lanes": "each decision has a key of the page's and counts once",
+    "annotation:link_lanes": "two rows that were linked are one, and one that was separated is none",
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
     "benchmark:import_copy": "the same samples are the same version",
@@ -302,7 +306,9 @@ def test_the_gold_table_of_two_drafts(cast, make_story):
         rows = [TableRow("world", belief)]
         write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
         hand_in(by=expert, story=story, now=timezone.now())
-    press_six(cast.esi, f"/p/minds/stories/{story.uid}/reconcile/", {"choice-0": "a", "choice-1": "none"})
+    open_lanes(story=story, by=cast.esi, now=timezone.now())
+    LaneRow.objects.update(status="kept")
+    press_six(cast.esi, f"/p/minds/stories/{story.uid}/reconcile/", {"finish": "1"})
     assert BeliefTable.objects.filter(story=story, kind="gold").count() == 1
     assert cast.project.audit_events.filter(action="table.reconciled").count() == 1
 

@@ -36,6 +36,8 @@ SECTIONS = (
     "propositions",
     "draft_rows",
     "draft_events",
+    "lane_rows",
+    "lane_events",
     "seats",
     "suggestions",
     "votes",
@@ -47,7 +49,7 @@ SECTIONS = (
     "audit",
 )
 """In the order in which they are read: each names only rows of those before it."""
-ADDED = ("draft_rows", "draft_events")
+ADDED = ("draft_rows", "draft_events", "lane_rows", "lane_events")
 """Sections that archives of earlier installations lack; there was nothing of the kind."""
 
 

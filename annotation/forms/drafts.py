@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from django.http import HttpRequest
 from pydantic import ConfigDict, Field
@@ -66,13 +66,16 @@ class RowChangesIn(Shape):
     changes: Changes
 
 
-def posted_rows(request: HttpRequest) -> RowChangesIn:
-    """Return what the editor posted. Raises Refused with the first thing that is wrong with it."""
+Posted = TypeVar("Posted", bound=Shape)
+
+
+def posted(request: HttpRequest, shape: type[Posted]) -> Posted:
+    """Return what a page of belief tables posted. Raises Refused with the first thing that is wrong with it."""
     length = request.META.get("CONTENT_LENGTH") or "0"
     if not length.isdecimal() or int(length) > MAX_BYTES:
         raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
     try:
-        return RowChangesIn.of(json_of(request.body))
+        return shape.of(json_of(request.body))
     except NotJson as error:
         raise Refused(error.told("The request")) from error
     except Misfit as error:

@@ -17,6 +17,7 @@ from annotation.models.counts import AnnotatorCounts, ChangedProposition, Change
 from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
+from annotation.models.lane import LaneEvent, LaneRow
 from annotation.models.log_in_count import LogInCount
 from annotation.models.prefill import Prefill, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
@@ -44,6 +45,8 @@ __all__ = [
     "Guideline",
     "Invitation",
     "LabelSchema",
+    "LaneEvent",
+    "LaneRow",
     "LogInCount",
     "Membership",
     "Method",

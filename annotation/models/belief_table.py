@@ -24,7 +24,7 @@ class BeliefTable(OpaqueModel):
 
     An expert who drafts a story holds one of its slots, from 1 to the project's number of experts; the database lets no
     two hold the same. A draft whose expert was released keeps its rows and holds none. `opened_at`: somebody else has
-    seen the draft, which from then on stays as it was handed in.
+    seen the draft, which from then on stays as it was handed in. `agreed_at`: its expert agreed to what came of both.
     """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="tables")
@@ -34,6 +34,7 @@ class BeliefTable(OpaqueModel):
     given_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     submitted_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField(null=True, blank=True)
+    agreed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BeliefTableQuerySet.as_manager()

@@ -107,7 +107,7 @@ class _Terms:
                 return lambda value, row, fields: self._user(value)
             case "row":
                 numbers = self.numbers[field.related_model]
-                return lambda value, row, fields: numbers[value]
+                return lambda value, row, fields: None if value is None else numbers[value]
             case "name":
                 names = self.names[field.related_model]
                 return lambda value, row, fields: names.get(value)

@@ -23,6 +23,8 @@ from annotation.models import (
     GoldEvent,
     GoldLabel,
     Guideline,
+    LaneEvent,
+    LaneRow,
     Membership,
     Project,
     Proposition,
@@ -74,6 +76,8 @@ TABLES = (
     Section("propositions", Proposition, "table__story__project"),
     Section("draft_rows", DraftRow, "table__story__project"),
     Section("draft_events", DraftEvent, "table__story__project"),
+    Section("lane_rows", LaneRow, "story__project"),
+    Section("lane_events", LaneEvent, "row__story__project"),
     Section("seats", Assignment, "story__project"),
     Section("suggestions", Suggestion, _OF_PROPOSITION),
     Section("votes", Vote, _OF_PROPOSITION),
@@ -84,7 +88,13 @@ TABLES = (
     Section("flags", PropositionFlag, _OF_PROPOSITION),
     Section("audit", AuditEvent, "project"),
 )
-NUMBERED = {Story: "stories", BeliefTable: "tables", Proposition: "propositions", DraftRow: "draft_rows"}
+NUMBERED = {
+    Story: "stories",
+    BeliefTable: "tables",
+    Proposition: "propositions",
+    DraftRow: "draft_rows",
+    LaneRow: "lane_rows",
+}
 NAMED = {Category: "categories", Split: "splits"}
 
 

@@ -1,29 +1,25 @@
-"""Stage 1: two experts draft a story's table apart, then settle it together."""
+"""Two experts' drafts of a story's table beside each other, settled row by row into one table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import QuerySet
 
-from annotation.domain.reconciliation import DraftRow, Pair, lanes
-from annotation.models import BeliefTable, Proposition, Remark, Story, TableKind, User
+from annotation.domain.drafts import LONGEST, TEXTS, Action, last_steps
+from annotation.domain.reconciliation import DraftRow as Words
+from annotation.domain.reconciliation import Lane, LaneState, Status, change_of, lane_of, pairs, proposed
+from annotation.models import BeliefTable, LaneEvent, LaneRow, Proposition, Remark, Story, User
 from annotation.services import audit
-from annotation.services.drafts import Refused, live_rows, words_of
+from annotation.services.drafts import Refused, live_rows
+from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 
-
-@dataclass(frozen=True, slots=True)
-class Consensus:
-    """A row of the gold table as the experts settled it, or one that they took out (`remark` REMOVED)."""
-
-    actor: str
-    belief: str
-    order: str
-    remark: Remark
-    remark_text: str = ""
+NOT_OPEN = "The lanes open when both experts have handed in their tables."
+SETTLED = "This story has its gold table already; open the lanes again, or change the table."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +40,10 @@ class State:
     def handed_in(self) -> bool:
         return self.own_draft is not None and self.own_draft.submitted_at is not None
 
+    @property
+    def opened(self) -> bool:
+        return self.ready and all(draft.opened_at is not None for draft in self.submitted)
+
 
 def state_of(*, story: Story, expert: User) -> State:
     drafts = list(story.tables.drafts().select_related("author").order_by("slot"))
@@ -57,58 +57,268 @@ def state_of(*, story: Story, expert: User) -> State:
     )
 
 
-def rows_of(table: BeliefTable | None) -> list[DraftRow]:
-    return words_of(row for row in live_rows(table) if row.belief.strip())
+def lanes_of(story: Story) -> QuerySet[LaneRow]:
+    return LaneRow.objects.filter(story=story).standing().select_related("a", "b", "decided_by")
 
 
-def lanes_of(state: State) -> list[Pair]:
-    """Return the lanes of the two drafts. Raises Refused before both are handed in: neither expert sees the other's."""
-    if not state.ready:
-        raise Refused("The lanes open when two experts have handed in their tables.")
-    first, second = state.submitted
-    return lanes(rows_of(first), rows_of(second))
+def words_of(row: Any) -> Words | None:
+    """Return what a row of a draft says, None for none."""
+    return Words(row.actor, row.belief, row.order_text) if row is not None else None
 
 
-def open_lanes(*, state: State, now: datetime) -> None:
-    """Note that the drafts were seen beside each other: from now on none of them can be taken back."""
-    drafts = [draft.pk for draft in state.submitted if draft.opened_at is None]
-    if drafts:
-        BeliefTable.objects.filter(pk__in=drafts, opened_at=None).update(opened_at=now)
+def state_of_row(row: LaneRow) -> LaneState:
+    return LaneState(row.status, row.actor, row.belief, row.order_text, row.remark, row.place)
+
+
+def lane_of_row(row: LaneRow) -> Lane:
+    return lane_of(words_of(row.a), words_of(row.b))
 
 
 @transaction.atomic
-def build_gold(*, by: User, story: Story, rows: Sequence[Consensus], now: datetime) -> BeliefTable:
-    """Make the gold table from the settled rows, in their order; removed ones are kept out of sight, for the figures.
-
-    Raises Refused where there is a gold table with rows, the drafts are not both in, or nothing would be left.
-    """
-    Story.objects.select_for_update().get(pk=story.pk)
+def open_lanes(*, story: Story, by: User, now: datetime) -> None:
+    """Lay the drafts beside each other, once: from now on none of them can be taken back. Raises Refused before both
+    are handed in: neither expert sees the other's."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     state = state_of(story=story, expert=by)
-    if state.has_gold:
-        raise Refused("This story has a gold table already; edit that one.")
     if not state.ready:
-        raise Refused("The lanes open when two experts have handed in their tables.")
-    if all(row.remark == Remark.REMOVED for row in rows):
-        raise Refused("Keep at least one row.")
-    table, _ = BeliefTable.objects.get_or_create(story=story, kind=TableKind.GOLD)
-    last = table.propositions.aggregate(Max("position"))["position__max"] or 0
-    Proposition.objects.bulk_create(
-        Proposition(
-            table=table,
-            position=last + at,
-            actor=row.actor,
-            belief=row.belief,
-            order_text=row.order,
-            remark=row.remark,
-            remark_text=row.remark_text,
-            reviewed=True,
-            removed_at=now if row.remark == Remark.REMOVED else None,
-        )
-        for at, row in enumerate(rows, 1)
+        raise Refused(NOT_OPEN)
+    BeliefTable.objects.filter(pk__in=[draft.pk for draft in state.submitted], opened_at=None).update(opened_at=now)
+    if LaneRow.objects.filter(story=story).exists() or state.has_gold:
+        return
+    first, second = ([row for row in live_rows(table) if row.belief.strip()] for table in _two(state.submitted))
+    LaneRow.objects.bulk_create(
+        _proposed(story, None if i is None else first[i], None if j is None else second[j], float(place))
+        for place, (i, j) in enumerate(pairs([words_of(row) for row in first], [words_of(row) for row in second]), 1)
     )
-    counts = {remark.label.lower(): sum(row.remark == remark for row in rows) for remark in Remark}
+    audit.record(by=by, project=story.project, action="lanes.opened", target=_name(story))
+
+
+def _two(submitted: Sequence[BeliefTable]) -> tuple[BeliefTable | None, BeliefTable | None]:
+    """A single draft, of a project that wanted two at first, has an empty one beside it."""
+    first, *rest = submitted
+    return first, rest[0] if rest else None
+
+
+def _proposed(story: Story, a, b, place: float) -> LaneRow:
+    state = proposed(words_of(a), words_of(b), place)
+    return LaneRow(
+        story=story, a=a, b=b, place=place, status=state.status, actor=state.actor, belief=state.belief,
+        order_text=state.order,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A row as an expert wants it to be; `base` is what they saw before, None for a new row."""
+
+    row: str
+    base: LaneState | None
+    state: LaneState
+    client_key: str
+    action: str
+    changed_at: datetime
+    undoes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of a decision: the row as it stands, and who was quicker where it was not taken."""
+
+    client_key: str
+    row: LaneRow
+    quicker: str = ""
+
+
+@transaction.atomic
+def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: datetime) -> list[Decided]:
+    """Save decisions on rows of the lanes, in their order. One that was saved before counts once; a row that somebody
+    else changed meanwhile stays as it is. What was agreed to before is agreed to no more. Raises Refused."""
+    _writable(story, by)
+    for decision in decisions:
+        _check(decision.state)
+    keys = [decision.client_key for decision in decisions]
+    events = LaneEvent.objects.filter(row__story=story, client_key__in=keys)
+    known = set(events.values_list("row__uid", "client_key"))
+    rows = {row.uid: row for row in lanes_of(story)}
+    decided = [
+        _decide(by, story, rows, decision, now, (decision.row, decision.client_key) in known) for decision in decisions
+    ]
+    if len(known) < len(decisions):
+        _no_longer_agreed(story)
+    return decided
+
+
+def _writable(story: Story, by: User) -> None:
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    state = state_of(story=story, expert=by)
+    if not state.opened:
+        raise Refused(NOT_OPEN)
+    if state.has_gold:
+        raise Refused(SETTLED)
+
+
+def _check(state: LaneState) -> None:
+    for name in TEXTS:
+        text = getattr(state, name)
+        if len(text) > LONGEST[name] or "\x00" in text:
+            raise Refused(f"A row's {name} is longer than {LONGEST[name]} characters, or holds a NUL character.")
+    if state.status == Status.KEPT and not (state.actor.strip() and state.belief.strip()):
+        raise Refused("A row that is kept has an actor and a proposition.")
+
+
+def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool) -> Decided:
+    row = rows.get(decision.row)
+    if is_known and row is not None:
+        return Decided(decision.client_key, row)
+    if row is None and decision.base is not None:
+        raise Refused("This row was linked to another one meanwhile; look at the lanes again.")
+    before = state_of_row(row) if row is not None else None
+    if row is not None and before not in (decision.base, decision.state):
+        quicker = row.decided_by.shown_name if row.decided_by else "Somebody"
+        return Decided(decision.client_key, row, quicker)
+    if row is None:
+        row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
+    _set(row, decision.state, by, now)
+    LaneEvent.objects.create(
+        row=row, by=by, client_key=decision.client_key, action=decision.action, undoes=decision.undoes,
+        before=before.as_dict() if before else None, after=decision.state.as_dict(),
+        changed_at=decision.changed_at, received_at=now,
+    )  # fmt: skip
+    return Decided(decision.client_key, row)
+
+
+def _set(row: LaneRow, state: LaneState, by: User | None, now: datetime) -> None:
+    row.status, row.actor, row.belief, row.order_text = state.status, state.actor, state.belief, state.order
+    row.remark, row.place, row.decided_by, row.decided_at = state.remark, state.place, by, now
+    row.save()
+
+
+def _no_longer_agreed(story: Story) -> None:
+    story.tables.drafts().filter(agreed_at__isnull=False).update(agreed_at=None)
+
+
+def last_step(*, story: Story, by: User, redo: bool = False) -> tuple[str, dict[str, LaneState]] | None:
+    """Return the person's last action on these lanes (or their last undo) with the rows as they were before; None
+    where there is nothing to take back."""
+    events = list(LaneEvent.objects.filter(row__story=story, row__gone=False, by=by).select_related("row"))
+    undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
+    action = redoable if redo else undoable
+    rows: dict[str, LaneState] = {}
+    for event in events:
+        if event.action == action:
+            gone = replace(LaneState(**event.after), status=Status.DROPPED.value)
+            rows.setdefault(event.row.uid, LaneState(**event.before) if event.before else gone)
+    return (action, rows) if rows else None
+
+
+@transaction.atomic
+def link(*, by: User, story: Story, first: str, second: str) -> None:
+    """Make one row of two that say the same, one of each expert. Raises Refused."""
+    _writable(story, by)
+    rows = {row.uid: row for row in lanes_of(story).filter(uid__in=[first, second])}
+    if len(rows) < 2:
+        raise Refused("These rows are not in the lanes any more; look at them again.")
+    one, other = rows[first], rows[second]
+    if (one.a and one.b) or (other.a and other.b):
+        raise Refused("One of these rows is linked already; separate it first.")
+    if not ((one.a and other.b) or (one.b and other.a)):
+        raise Refused("A link goes from a row of A to a row of B.")
+    a, b, place = one.a or other.a, one.b or other.b, min(one.place, other.place)
+    LaneRow.objects.filter(pk__in=[one.pk, other.pk]).update(gone=True)
+    typed = next((row for row in (one, other) if row.decided_by_id and row.status != Status.DROPPED), None)
+    _with_words(_proposed(story, a, b, place), typed).save()
+    _linked(by, story, "lanes.linked", a, b)
+
+
+@transaction.atomic
+def separate(*, by: User, story: Story, row: str) -> None:
+    """Make two rows of one that was linked; both are open again. Raises Refused."""
+    _writable(story, by)
+    linked = lanes_of(story).filter(uid=row).first()
+    if linked is None or not (linked.a and linked.b):
+        raise Refused("This row is not linked.")
+    following = lanes_of(story).filter(place__gt=linked.place).first()
+    after = (linked.place + following.place) / 2 if following else linked.place + 1
+    LaneRow.objects.filter(pk=linked.pk).update(gone=True)
+    _with_words(_proposed(story, linked.a, None, linked.place), linked if linked.decided_by_id else None).save()
+    _proposed(story, None, linked.b, after).save()
+    _linked(by, story, "lanes.separated", linked.a, linked.b)
+
+
+def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
+    """Words that somebody settled on before the link changed stay in the row; whether they hold is open again."""
+    if typed is not None:
+        row.status, row.actor, row.belief = Status.OPEN.value, typed.actor, typed.belief
+        row.order_text, row.remark, row.decided_by = typed.order_text, typed.remark, typed.decided_by
+    return row
+
+
+def _linked(by: User, story: Story, action: str, a, b) -> None:
+    _no_longer_agreed(story)
+    words = {"a": a.belief[:200], "b": b.belief[:200]}
+    audit.record(by=by, project=story.project, action=action, target=_name(story), **words)
+
+
+@transaction.atomic
+def agree(*, by: User, story: Story, now: datetime | None) -> None:
+    """Note that the author of one of the drafts agrees to the rows as they stand; with None that they do no more.
+    Raises Refused where a row is open."""
+    _writable(story, by)
+    draft = story.tables.drafts().filter(author=by).first()
+    if draft is None:
+        raise Refused("Those who wrote the two tables agree to what comes of them.")
+    if now is not None:
+        _check_all_decided(story)
+    BeliefTable.objects.filter(pk=draft.pk).update(agreed_at=now)
+
+
+def _check_all_decided(story: Story) -> None:
+    left = lanes_of(story).filter(status=Status.OPEN.value).count()
+    if left:
+        raise Refused(f"{left} row{' is' if left == 1 else 's are'} still to decide.")
+
+
+@transaction.atomic
+def finish(*, by: User, story: Story, now: datetime) -> int:
+    """Make the gold table of the rows that are kept, in their order; removed ones are kept out of sight, for the
+    figures. Returns how many rows it has. Raises Refused where a row is open, nothing is left, or somebody has yet to
+    agree."""
+    _writable(story, by)
+    _check_all_decided(story)
+    rows = list(lanes_of(story))
+    if all(row.status == Status.DROPPED for row in rows):
+        raise Refused("Keep at least one row.")
+    waiting = [draft for draft in state_of(story=story, expert=by).submitted if draft.agreed_at is None]
+    if story.project.tables_agreed and waiting:
+        names = " and ".join(draft.author.shown_name if draft.author else "somebody" for draft in waiting)
+        raise Refused(f"{names} {'has' if len(waiting) == 1 else 'have'} yet to agree.")
+    rows = [row for row in rows if not (row.status == Status.DROPPED and row.a is None and row.b is None)]
+    made = make_gold(story=story, rows=[_gold(row) for row in rows], reviewed=True, now=now)
+    for row, proposition in zip(rows, made, strict=True):
+        row.proposition = proposition
+    LaneRow.objects.bulk_update(rows, ["proposition"], batch_size=200)
+    counts = {remark.label.lower(): sum(one.remark == remark for one in made) for remark in Remark}
     audit.record(by=by, project=story.project, action="table.reconciled", target=_name(story), **counts)
-    return table
+    return sum(one.removed_at is None for one in made)
+
+
+def _gold(row: LaneRow) -> GoldRow:
+    remark = Remark(change_of(words_of(row.a), words_of(row.b), state_of_row(row)))
+    return GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip(), remark, row.remark.strip())
+
+
+@transaction.atomic
+def reopen(*, by: User, story: Story) -> None:
+    """Take the gold table away and open its lanes again. Raises Refused where somebody has worked on the table, or it
+    was not made of lanes."""
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    if not LaneRow.objects.filter(story=story, proposition__isnull=False).exists():
+        raise Refused("The table of this story was not made of two drafts.")
+    if why := kept_by(story):
+        raise Refused(why)
+    rows = unmake_gold(story)
+    _no_longer_agreed(story)
+    audit.record(by=by, project=story.project, action="lanes.reopened", target=_name(story), rows=rows)
 
 
 def _name(story: Story) -> str:

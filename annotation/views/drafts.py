@@ -12,7 +12,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.drafts import RowState
 from annotation.domain.tables import likely_actors
-from annotation.forms.drafts import posted_rows
+from annotation.forms.drafts import RowChangesIn
+from annotation.forms.drafts import posted as posted_by
 from annotation.models import Role, Story
 from annotation.services import drafts as service
 from annotation.services.reconciliation import State, state_of
@@ -96,7 +97,7 @@ def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     try:
-        posted = posted_rows(request)
+        posted = posted_by(request, RowChangesIn)
         if posted.annotator not in (None, request.user.pk):
             message = f"Somebody else wrote these rows; {request.user.shown_name} is logged in here now."
             return JsonResponse({"error": message}, status=409)

@@ -1,46 +1,186 @@
+"""Two drafts of a story's table beside each other, and what the page's script calls."""
+
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import project_access, story_of
-from annotation.domain.reconciliation import Lane
-from annotation.forms.reconciliation import LanesForm
-from annotation.models import Role
+from annotation.access import ProjectAccess, project_access, story_of
+from annotation.domain.reconciliation import change_of
+from annotation.domain.tables import likely_actors
+from annotation.forms.drafts import posted
+from annotation.forms.lanes import DecisionsIn, LinkIn
+from annotation.models import LaneRow, Remark, Role, Story
 from annotation.services import reconciliation as service
+from annotation.services.gold_tables import kept_by
 
-_TITLES = {
-    Lane.SAME: ("Same", "Both wrote it."),
-    Lane.REWORDED: ("Reworded", "The same actor, similar words."),
-    Lane.ONLY_A: ("Only A", "B did not write it."),
-    Lane.ONLY_B: ("Only B", "A did not write it."),
-}
+_LANES = (
+    ("reworded", "Reworded", "The same actor, similar words."),
+    ("order", "Order differs", "The same words with another order."),
+    ("only-a", "Only A", "B did not write it."),
+    ("only-b", "Only B", "A did not write it."),
+    ("new", "Added here", "Neither wrote it."),
+    ("same", "Same", "Both wrote it; it is kept."),
+)
 
 
+@require_http_methods(["GET", "POST"])
 def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """Two drafts that are handed in side by side, and the gold table on POST; before that the expert's own draft."""
+    """The lanes of two drafts that are handed in; before that the expert's own draft, and once they are settled where
+    each row comes from. A POST opens them, agrees, makes the gold table or opens the lanes again."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    if request.method == "POST":
+        return _do(request, access, row)
+    state = service.state_of(story=row, expert=request.user)
+    rows = list(service.lanes_of(row))
+    if not state.ready or (state.has_gold and not rows):
+        return redirect("annotation:draft", slug, story)
+    context = {
+        "story": row,
+        "state": state,
+        "lanes": _LANES,
+        "writers": [_name(draft.author) for draft in state.submitted],
+        "why_kept": kept_by(row) if state.has_gold else "",
+        "rows": [_shown(one) for one in rows] if state.has_gold else [],
+        "settings": _settings(access, row, state) if state.opened and not state.has_gold else None,
+    }
+    return render(request, "annotation/tables/reconcile.html", access.context | context)
+
+
+def _do(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpResponse:
+    by, now, slug = request.user, timezone.now(), access.project.slug
+    try:
+        if "open" in request.POST:
+            service.open_lanes(story=story, by=by, now=now)
+        elif "agree" in request.POST:
+            service.agree(by=by, story=story, now=now if request.POST["agree"] == "1" else None)
+        elif "reopen" in request.POST:
+            service.reopen(by=by, story=story)
+            messages.success(request, f"The lanes of story {story.number} are open again.")
+        elif "finish" in request.POST:
+            count = service.finish(by=by, story=story, now=now)
+            messages.success(request, f"Story {story.number} has its gold table: {count} rows.")
+    except service.Refused as error:
+        messages.error(request, str(error))
+    return redirect("annotation:reconcile", slug, story.uid)
+
+
+def _name(person) -> str:
+    return person.shown_name if person is not None else "somebody"
+
+
+def _shown(row: LaneRow) -> dict[str, Any]:
+    remark = Remark(change_of(service.words_of(row.a), service.words_of(row.b), service.state_of_row(row)))
+    return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value}
+
+
+def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict[str, Any]:
+    place = [access.project.slug, story.uid]
+    return {
+        "annotator": access.user.pk,
+        "story": story.uid,
+        "now": timezone.now().isoformat(),
+        "names": likely_actors(story.text),
+        "lanes": _lanes(story, state),
+        "urls": {
+            "save": reverse("annotation:save_lanes", args=place),
+            "rows": reverse("annotation:lane_rows", args=place),
+            "link": reverse("annotation:link_lanes", args=place),
+            "undo": reverse("annotation:undo_lanes", args=place),
+            "next": f"{reverse('annotation:next_table', args=place[:1])}?after={story.uid}",
+            "login": reverse("login"),
+        },
+    }
+
+
+def _lanes(story: Story, state: service.State) -> dict[str, Any]:
+    """Return all rows as they stand, and who agreed to them."""
+    return {
+        "rows": [_row(row) for row in service.lanes_of(story)],
+        "agreed": [_name(draft.author) for draft in state.submitted if draft.agreed_at],
+        "i_agree": bool(state.own_draft and state.own_draft.agreed_at),
+    }
+
+
+def _row(row: LaneRow) -> dict[str, Any]:
+    return {
+        "row": row.uid,
+        "lane": service.lane_of_row(row).value,
+        "a": _words(row.a),
+        "b": _words(row.b),
+        "state": service.state_of_row(row).as_dict(),
+        "by": _name(row.decided_by) if row.decided_by else "",
+    }
+
+
+def _words(row) -> dict[str, str] | None:
+    if row is None:
+        return None
+    return {"actor": row.actor, "belief": row.belief, "order": row.order_text, "remark": row.remark}
+
+
+@require_GET
+def lane_rows(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """All rows as they stand, none before the lanes are open: the other expert may be at work on them."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
     state = service.state_of(story=row, expert=request.user)
-    if state.has_gold or not state.ready:
-        return redirect("annotation:draft", slug, story)
-    service.open_lanes(state=state, now=timezone.now())
-    form = LanesForm(request.POST if request.method == "POST" else None, pairs=service.lanes_of(state))
-    if request.method == "POST" and form.is_valid():
-        try:
-            service.build_gold(by=request.user, story=row, rows=form.consensus(), now=timezone.now())
-        except service.Refused as error:
-            form.add_error(None, str(error))
-        else:
-            messages.success(request, f"Story {row.number} has its gold table.")
-            return redirect("annotation:story", slug, story)
-    rows = form.rows()
-    sections = [
-        {"lane": lane.value, "title": title, "text": text, "rows": [row for row in rows if row["pair"].lane == lane]}
-        for lane, (title, text) in _TITLES.items()
+    lanes = _lanes(row, state) if state.opened else {"rows": [], "agreed": [], "i_agree": False}
+    return JsonResponse(lanes | {"opened": state.opened, "settled": state.has_gold})
+
+
+@require_POST
+def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """Save decisions on rows, all or none; the answer has each row as it stands, and who was quicker."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    try:
+        found = posted(request, DecisionsIn)
+        if found.annotator not in (None, request.user.pk):
+            message = f"Somebody else made these decisions; {request.user.shown_name} is logged in here now."
+            return JsonResponse({"error": message}, status=409)
+        decisions = [entry.decision for entry in found.changes]
+        decided = service.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
+    except service.Refused as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    saved = [
+        _row(one.row)
+        | {"client_key": one.client_key, "changed_at": decision.changed_at.isoformat(), "quicker": one.quicker}
+        for one, decision in zip(decided, decisions, strict=True)
     ]
-    a, b = (table.author.shown_name if table.author else "someone" for table in state.submitted)
-    context = {"story": row, "form": form, "sections": sections, "a": a, "b": b}
-    return render(request, "annotation/corpus/lanes.html", access.context | context)
+    return JsonResponse({"saved": saved, "warnings": {}})
+
+
+@require_POST
+def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """Link two rows, or separate one; the answer has all rows."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    row = story_of(access, story)
+    try:
+        found = posted(request, LinkIn)
+        if found.other is None:
+            service.separate(by=request.user, story=row, row=found.row)
+        else:
+            service.link(by=request.user, story=row, first=found.row, second=found.other)
+    except service.Refused as error:
+        return JsonResponse({"error": str(error)}, status=400)
+    return JsonResponse(_lanes(row, service.state_of(story=row, expert=request.user)))
+
+
+@require_GET
+def undo_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
+    """The rows as they were before this person's last action (with `?redo=1`: last undo); null for none."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    step = service.last_step(story=story_of(access, story), by=request.user, redo="redo" in request.GET)
+    if step is None:
+        return JsonResponse({"undo": None})
+    action, states = step
+    rows: list[dict[str, Any]] = [{"row": uid, "state": state.as_dict()} for uid, state in states.items()]
+    return JsonResponse({"undo": {"action": action, "rows": rows}})

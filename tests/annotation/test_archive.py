@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from annotation.domain.archive_format import ADDED, SECTIONS, BadArchive, file_of
 from annotation.domain.drafts import RowState
+from annotation.domain.reconciliation import LaneState
 from annotation.models import (
     Assignment,
     AuditEvent,
@@ -24,6 +25,8 @@ from annotation.models import (
     DraftRow,
     GoldLabel,
     Guideline,
+    LaneEvent,
+    LaneRow,
     Project,
     Proposition,
     PropositionFlag,
@@ -59,6 +62,18 @@ def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
         received_at=NOW,
     )  # fmt: skip
     first, second = Proposition.objects.gold_of(story)
+    lane = LaneRow.objects.create(
+        story=story, a=row, place=1, actor="A", belief="B", proposition=first, decided_by=cast.esi
+    )
+    LaneEvent.objects.create(
+        row=lane,
+        by=cast.esi,
+        client_key="k",
+        action="k",
+        after=LaneState(place=1).as_dict(),
+        changed_at=NOW,
+        received_at=NOW,
+    )
     seats = seat(story)
     for one, label in zip(seats, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)

@@ -1,14 +1,34 @@
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.domain.reconciliation import LaneState
 from annotation.domain.tables import TableRow
-from annotation.models import AuditEvent, Membership, Proposition
+from annotation.models import AuditEvent, BeliefTable, LaneEvent, LaneRow, Membership, Proposition
 from annotation.services import drafts
 from annotation.services.agreement import extraction_report
-from annotation.services.reconciliation import Refused, lanes_of, state_of
+from annotation.services.reconciliation import (
+    Decision,
+    Refused,
+    agree,
+    decide,
+    finish,
+    lane_of_row,
+    lanes_of,
+    last_step,
+    link,
+    open_lanes,
+    reopen,
+    separate,
+    state_of_row,
+)
+
+NOW = timezone.now()
 
 
 @pytest.fixture
@@ -26,34 +46,67 @@ def experts(cast):
 
 def hand_in(story, expert, *rows, submit=True):
     rows = [TableRow(*row) for row in rows]
-    drafts.write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
+    drafts.write_draft(by=expert, story=story, rows=rows, now=NOW, origin="pasted")
     if submit:
-        drafts.hand_in(by=expert, story=story, now=timezone.now())
+        drafts.hand_in(by=expert, story=story, now=NOW)
 
 
-FIRST = (("world", "The key is in the bag"), ("Ines", "The key is still in the bag"), ("Ines", "Tomas is out"))
-SECOND = (("world", "The key is in the bag"), ("Ines", "The key is still lying in the bag"), ("Tomas", "It rains"))
+FIRST = (("world", "The key is in the bag", "0"), ("Ines", "The key is still in the bag"), ("Ines", "Tomas is out"))
+SECOND = (("world", "The key is in the bag"), ("Ines", "The key is still lying in the bag"), ("Tomas", "It rains", "1"))
+
+
+@pytest.fixture
+def lanes(story, experts):
+    """The story with open lanes: same, reworded, only A, only B."""
+    hand_in(story, experts[0], *FIRST)
+    hand_in(story, experts[1], *SECOND)
+    open_lanes(story=story, by=experts[0], now=NOW)
+    return story
+
+
+def row_of(story, belief) -> LaneRow:
+    return lanes_of(story).get(belief=belief)
+
+
+def settle(story, by, row, key=None, base=None, **fields):
+    before = state_of_row(row)
+    key = key or f"{row.uid}{LaneEvent.objects.count()}"
+    decision = Decision(row.uid, base or before, replace(before, **fields), key, key, NOW)
+    return decide(by=by, story=story, decisions=[decision], now=NOW)[0]
+
+
+def settle_all(story, by):
+    for row in lanes_of(story).filter(status=""):
+        settle(story, by, row, status="kept")
 
 
 def test_neither_expert_sees_the_others_table_before_both_are_in(story, experts, client):
     first, second = experts
     hand_in(story, first, *FIRST)
     hand_in(story, second, ("Ines", "Half a table"), submit=False)
-    with pytest.raises(Refused):
-        lanes_of(state_of(story=story, expert=first))
+    with pytest.raises(Refused, match="both experts"):
+        open_lanes(story=story, by=first, now=NOW)
     for expert, hidden in ((second, "Tomas is out"), (first, "Half a table")):
         client.force_login(expert)
-        page = client.get(reverse("annotation:reconcile", args=["minds", story.uid]), follow=True).content.decode()
-        assert hidden not in page
-        assert hidden not in client.get(reverse("annotation:story", args=["minds", story.uid])).content.decode()
+        for name in ("reconcile", "lane_rows", "story", "undo_lanes"):
+            address = reverse(f"annotation:{name}", args=["minds", story.uid])
+            assert hidden not in client.get(address, follow=True).content.decode()
 
 
-def test_a_table_that_is_handed_in_stays(story, experts):
-    hand_in(story, experts[0], *FIRST)
-    with pytest.raises(Refused, match="handed in; take it back"):
-        hand_in(story, experts[0], ("Ines", "Another"))
-    with pytest.raises(Refused, match="no row"):
-        hand_in(story, experts[1])
+def test_opening_the_lanes_asks_and_ends_taking_back(story, experts, client):
+    for expert in experts:
+        hand_in(story, expert, *FIRST)
+    client.force_login(experts[0])
+    address = reverse("annotation:reconcile", args=["minds", story.uid])
+    assert "Open the lanes" in client.get(address).content.decode()
+    assert not LaneRow.objects.exists()
+    drafts.take_back(by=experts[1], story=story)
+    drafts.hand_in(by=experts[1], story=story, now=NOW)
+    for _ in range(2):
+        client.post(address, {"open": "1"})
+    assert lanes_of(story).count() == len(FIRST)
+    with pytest.raises(Refused, match="was opened"):
+        drafts.take_back(by=experts[1], story=story)
 
 
 def test_a_third_table_is_refused(story, experts, cast):
@@ -63,49 +116,158 @@ def test_a_third_table_is_refused(story, experts, cast):
         hand_in(story, cast.alice, *FIRST)
 
 
-def test_the_lanes_make_the_gold_table_with_remarks(story, experts, client):
-    hand_in(story, experts[0], *FIRST)
-    hand_in(story, experts[1], *SECOND)
-    client.force_login(experts[0])
-    address = reverse("annotation:reconcile", args=["minds", story.uid])
-    page = client.get(address).content.decode()
-    assert "lane-same" in page and "lane-reworded" in page and "lane-only-a" in page and "lane-only-b" in page
-    # rows: 0 same, 1 reworded, 2 only A, 3 only B
-    choices = {"choice-0": "a", "choice-1": "b", "choice-2": "none", "choice-3": "b", "remark-2": "not in the text"}
-    choices["words-3"] = "It is raining"
-    response = client.post(address, choices)
-    assert response.status_code == 302
-    live = Proposition.objects.gold_of(story)
-    assert list(live.values_list("actor", "belief", "remark", "reviewed")) == [
-        ("world", "The key is in the bag", "", True),
-        ("Ines", "The key is still lying in the bag", "revised", True),
-        ("Tomas", "It is raining", "revised", True),
+def test_the_lanes_make_the_gold_table_with_remarks_and_where_each_row_comes_from(lanes, experts):
+    esi = experts[0]
+    assert [lane_of_row(row).value for row in lanes_of(lanes)] == ["same", "reworded", "only-a", "only-b"]
+    with pytest.raises(Refused, match="3 rows are still to decide"):
+        finish(by=esi, story=lanes, now=NOW)
+    settle(lanes, esi, row_of(lanes, "The key is still in the bag"), status="kept", belief=SECOND[1][1], remark="B’s")
+    settle(lanes, esi, row_of(lanes, "Tomas is out"), status="dropped", remark="not in the text")
+    settle(lanes, esi, row_of(lanes, "It rains"), status="kept", belief="It is raining")
+    assert finish(by=esi, story=lanes, now=NOW) == 3
+    live = Proposition.objects.gold_of(lanes)
+    assert list(live.values_list("actor", "belief", "order_text", "remark", "remark_text", "reviewed")) == [
+        ("world", "The key is in the bag", "0", "", "", True),
+        ("Ines", "The key is still lying in the bag", "", "revised", "B’s", True),
+        ("Tomas", "It is raining", "1", "revised", "", True),
     ]
+    assert live[1].lane_row.a.belief == FIRST[1][1] and live[1].lane_row.b.belief == SECOND[1][1]
     removed = Proposition.objects.get(removed_at__isnull=False)
     assert (removed.belief, removed.remark, removed.remark_text) == ("Tomas is out", "removed", "not in the text")
     # four rows were reviewed, one needed no remark: 1 / 4
-    assert extraction_report(project=story.project)["overlap"] == 0.25
-    assert AuditEvent.objects.get(action="table.reconciled").details == {
-        "unchanged": 1,
-        "added": 0,
-        "removed": 1,
-        "revised": 2,
-    }
-    assert "has its gold table" in client.post(address, choices, follow=True).content.decode()
-    assert Proposition.objects.gold_of(story).count() == 3
+    assert extraction_report(project=lanes.project)["overlap"] == 0.25
+    counts = {"unchanged": 1, "added": 0, "removed": 1, "revised": 2}
+    assert AuditEvent.objects.get(action="table.reconciled").details == counts
+    with pytest.raises(Refused, match="gold table already"):
+        finish(by=esi, story=lanes, now=NOW)
 
 
-def test_both_rows_of_a_wrong_pair_can_be_kept(story, experts, client):
-    hand_in(story, experts[0], *FIRST[1:2])
-    hand_in(story, experts[1], *SECOND[1:2])
-    client.force_login(experts[1])
-    client.post(reverse("annotation:reconcile", args=["minds", story.uid]), {"choice-0": "both"})
-    assert list(Proposition.objects.gold_of(story).values_list("remark", flat=True)) == ["added", "added"]
+def test_a_decision_that_comes_twice_counts_once_and_undo_takes_it_back(lanes, experts):
+    row = row_of(lanes, "Tomas is out")
+    for _ in range(2):
+        settle(lanes, experts[0], row, key="same", status="dropped")
+    assert LaneEvent.objects.count() == 1
+    action, rows = last_step(story=lanes, by=experts[0])
+    assert action == "same" and rows[row.uid].status == ""
+    assert last_step(story=lanes, by=experts[1]) is None
 
 
-def test_leaving_everything_out_is_refused(story, experts, client):
+def test_two_experts_do_not_overwrite_each_other(lanes, experts):
+    row = row_of(lanes, "Tomas is out")
+    settle(lanes, experts[0], row, status="dropped")
+    row.refresh_from_db()
+    late = settle(lanes, experts[1], row, base=LaneState("", "Ines", "Tomas is out", place=row.place), status="kept")
+    assert late.quicker == "Esi" and late.row.status == "dropped"
+    assert LaneEvent.objects.count() == 1
+
+
+def test_links_are_changed_and_each_row_stays_in_the_lanes_once(lanes, experts):
+    esi = experts[0]
+    settle(lanes, esi, row_of(lanes, "Tomas is out"), status="kept", belief="Tomas is outside")
+    link(by=esi, story=lanes, first=row_of(lanes, "It rains").uid, second=row_of(lanes, "Tomas is outside").uid)
+    linked = row_of(lanes, "Tomas is outside")
+    assert (linked.a.belief, linked.b.belief, linked.status) == ("Tomas is out", "It rains", "")
+    with pytest.raises(Refused, match="linked already"):
+        link(by=esi, story=lanes, first=linked.uid, second=row_of(lanes, "The key is in the bag").uid)
+    separate(by=esi, story=lanes, row=linked.uid)
+    assert [lane_of_row(row).value for row in lanes_of(lanes)] == ["same", "reworded", "only-a", "only-b"]
+    with pytest.raises(Refused, match="not linked"):
+        separate(by=esi, story=lanes, row=row_of(lanes, "It rains").uid)
+    a, b = lanes_of(lanes).filter(b=None).get(), lanes_of(lanes).filter(a=None).get()
+    with pytest.raises(Refused, match="not in the lanes"):
+        link(by=esi, story=lanes, first=a.uid, second=linked.uid)
+    assert {a.belief, b.belief} == {"Tomas is outside", "It rains"}
+
+
+def test_both_are_asked_to_agree_and_a_change_asks_again(lanes, experts, cast):
+    cast.project.tables_agreed = True
+    cast.project.save()
+    lanes.refresh_from_db()
+    esi, ben = experts
+    with pytest.raises(Refused, match="still to decide"):
+        agree(by=esi, story=lanes, now=NOW)
+    settle_all(lanes, esi)
+    agree(by=esi, story=lanes, now=NOW)
+    with pytest.raises(Refused, match="Ben has yet to agree"):
+        finish(by=esi, story=lanes, now=NOW)
+    settle(lanes, ben, row_of(lanes, "It rains"), remark="why?")
+    agree(by=ben, story=lanes, now=NOW)
+    with pytest.raises(Refused, match="Esi has yet to agree"):
+        finish(by=esi, story=lanes, now=NOW)
+    agree(by=esi, story=lanes, now=NOW)
+    assert finish(by=esi, story=lanes, now=NOW) == 4
+    with pytest.raises(Refused, match="gold table already"):
+        agree(by=cast.alice, story=lanes, now=NOW)
+
+
+def test_the_lanes_open_again_while_nobody_has_worked_on_the_table(lanes, experts, seat, cast_vote):
+    esi = experts[0]
+    settle_all(lanes, esi)
+    finish(by=esi, story=lanes, now=NOW)
+    reopen(by=esi, story=lanes)
+    assert not Proposition.objects.filter(table__story=lanes, table__kind="gold").exists()
+    settle(lanes, esi, row_of(lanes, "It rains"), belief="It pours")
+    finish(by=esi, story=lanes, now=NOW)
+    row = Proposition.objects.gold_of(lanes).get(belief="It pours")
+    cast_vote(seat(lanes)[0], row, "order", "1")
+    with pytest.raises(Refused, match="People have voted"):
+        reopen(by=esi, story=lanes)
+
+
+def test_leaving_everything_out_is_refused(story, experts):
     for expert in experts:
         hand_in(story, expert, *FIRST[:1])
+    open_lanes(story=story, by=experts[0], now=NOW)
+    settle(story, experts[0], lanes_of(story).get(), status="dropped")
+    with pytest.raises(Refused, match="Keep at least one row"):
+        finish(by=experts[0], story=story, now=NOW)
+
+
+def test_a_row_that_is_kept_says_something(lanes, experts):
+    with pytest.raises(Refused, match="an actor and a proposition"):
+        settle(lanes, experts[0], row_of(lanes, "It rains"), status="kept", belief=" ")
+
+
+def test_the_page_saves_links_agrees_and_finishes(lanes, experts, client):
     client.force_login(experts[0])
-    response = client.post(reverse("annotation:reconcile", args=["minds", story.uid]), {"choice-0": "none"})
-    assert "Keep at least one row" in response.content.decode()
+
+    def address(name):
+        return reverse(f"annotation:{name}", args=["minds", lanes.uid])
+
+    page = client.get(address("reconcile")).content.decode()
+    assert "The key is still lying in the bag" in page
+    found = client.get(address("lane_rows")).json()["rows"]
+    changes = [
+        {"row": row["row"], "base": row["state"], "state": row["state"] | {"status": "kept"}, "client_key": row["row"]}
+        | {"action": row["row"], "changed_at": NOW.isoformat()}
+        for row in found
+        if not row["state"]["status"]
+    ]
+    body = json.dumps({"annotator": experts[0].pk, "changes": changes})
+    saved = client.post(address("save_lanes"), body, content_type="application/json").json()["saved"]
+    assert {row["state"]["status"] for row in saved} == {"kept"} and {row["by"] for row in saved} == {"Esi"}
+    only = {row["lane"]: row["row"] for row in found}
+    body = json.dumps({"row": only["only-a"], "other": only["only-b"]})
+    linked = client.post(address("link_lanes"), body, content_type="application/json").json()
+    assert sorted(row["lane"] for row in linked["rows"]) == ["reworded", "reworded", "same"]
+    assert client.post(address("link_lanes"), body, content_type="application/json").status_code == 400
+    assert client.get(address("undo_lanes")).json()["undo"]["rows"]
+    client.post(address("reconcile"), {"finish": "1"})
+    assert not Proposition.objects.gold_of(lanes).exists()  # the linked row is open again
+    settle_all(lanes, experts[1])
+    client.post(address("reconcile"), {"agree": "1"})
+    assert BeliefTable.objects.get(author=experts[0]).agreed_at
+    assert "3 rows" in client.post(address("reconcile"), {"finish": "1"}, follow=True).content.decode()
+    page = client.get(address("reconcile")).content.decode()
+    assert "Where the table of story 1 comes from" in page and "Revised" in page
+    client.post(address("reconcile"), {"reopen": "1"})
+    assert not Proposition.objects.gold_of(lanes).exists()
+
+
+def test_lanes_are_not_saved_under_another_name(lanes, experts, cast, client):
+    client.force_login(experts[0])
+    row = lanes_of(lanes).first()
+    change = {"row": row.uid, "state": {"place": 1}, "client_key": "k", "action": "k", "changed_at": NOW.isoformat()}
+    body = json.dumps({"annotator": cast.bob.pk, "changes": [change]})
+    address = reverse("annotation:save_lanes", args=["minds", lanes.uid])
+    assert client.post(address, body, content_type="application/json").status_code == 409

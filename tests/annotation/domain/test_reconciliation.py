@@ -1,6 +1,10 @@
 from __future__ import annotations
 
-from annotation.domain.reconciliation import DraftRow, Lane, lanes
+from dataclasses import replace
+
+import pytest
+
+from annotation.domain.reconciliation import DraftRow, Lane, change_of, lane_of, pairs, proposed
 
 A = [
     DraftRow("world", "The key is in the bag"),
@@ -16,9 +20,13 @@ B = [
 ]
 
 
-def test_rows_fall_into_four_lanes():
-    found = [(pair.lane, pair.a and pair.a.belief, pair.b and pair.b.belief) for pair in lanes(A, B)]
-    assert found == [
+def lanes(a, b):
+    found = [(None if i is None else a[i], None if j is None else b[j]) for i, j in pairs(a, b)]
+    return [(lane_of(*pair), pair[0] and pair[0].belief, pair[1] and pair[1].belief) for pair in found]
+
+
+def test_rows_fall_into_lanes():
+    assert lanes(A, B) == [
         (Lane.SAME, "The key is in the bag", "the key is in  the bag."),
         (Lane.REWORDED, "The key is still in the bag", "The key is still lying in the bag"),
         (Lane.ONLY_A, "Ines is at work", None),  # Petra's row is equal, but another actor's
@@ -30,16 +38,64 @@ def test_rows_fall_into_four_lanes():
 
 def test_every_row_occurs_once_also_among_equal_ones():
     row = DraftRow("Ines", "It rains")
-    found = lanes([row, row, row], [row, row])
-    assert [pair.lane for pair in found] == [Lane.SAME, Lane.SAME, Lane.ONLY_A]
+    assert [lane for lane, *_ in lanes([row, row, row], [row, row])] == [Lane.SAME, Lane.SAME, Lane.ONLY_A]
 
 
-def test_the_most_similar_rows_pair_first():
-    a = [DraftRow("Ines", "The key is in the blue bag"), DraftRow("Ines", "The key is in the old blue bag")]
-    b = [DraftRow("Ines", "The key is in the old blue bags")]
-    assert [pair.lane for pair in lanes(a, b)] == [Lane.ONLY_A, Lane.REWORDED]
+def test_the_pairs_are_the_most_similar_together():
+    # 0 alone would take b's 0 (its best), and leave 1 without a mate: together 0-1 and 1-0 are more similar.
+    a = [DraftRow("Ines", "The key is in the old bag"), DraftRow("Ines", "The key is in the bag today")]
+    b = [DraftRow("Ines", "The key is in the bag"), DraftRow("Ines", "The keys are in the old bag")]
+    assert pairs(a, b) == [(0, 1), (1, 0)]
+
+
+def test_an_article_makes_no_other_actor():
+    assert pairs([DraftRow("caretaker", "It rains")], [DraftRow("The caretaker", "It rains.")]) == [(0, 0)]
 
 
 def test_an_empty_table_leaves_one_lane():
-    assert {pair.lane for pair in lanes([], B)} == {Lane.ONLY_B}
+    assert {lane for lane, *_ in lanes([], B)} == {Lane.ONLY_B}
     assert lanes([], []) == []
+
+
+RAIN, SNOW = DraftRow("Ines", "It rains", "1"), DraftRow("Ines", "It snows", "1")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "lane"),
+    [
+        (RAIN, RAIN, Lane.SAME),
+        (RAIN, replace(RAIN, order=""), Lane.SAME),
+        (RAIN, replace(RAIN, order="2"), Lane.ORDER),
+        (RAIN, SNOW, Lane.REWORDED),
+        (None, None, Lane.NEW),
+    ],
+)
+def test_an_order_that_differs_has_a_lane_of_its_own(a, b, lane):
+    assert lane_of(a, b) is lane
+
+
+def test_only_what_both_wrote_is_kept_from_the_start():
+    assert proposed(RAIN, replace(RAIN, order=""), 1).status == "kept"
+    assert proposed(replace(RAIN, order=""), RAIN, 1).order == "1"
+    assert proposed(RAIN, replace(RAIN, order="2"), 1).status == ""
+    assert proposed(None, SNOW, 1).belief == "It snows"
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "fields", "remark"),
+    [
+        (RAIN, RAIN, {}, ""),
+        (RAIN, RAIN, {"belief": "It pours"}, "revised"),
+        (RAIN, RAIN, {"order": "2"}, "revised"),
+        (RAIN, RAIN, {"status": "dropped"}, "removed"),
+        (RAIN, replace(RAIN, order="2"), {"order": "2"}, "revised"),
+        (RAIN, SNOW, {}, "revised"),
+        (RAIN, None, {}, "added"),
+        (None, SNOW, {"belief": "It hails"}, "revised"),
+        (None, None, {"belief": "It hails"}, "added"),
+        (RAIN, None, {"status": "dropped"}, "removed"),
+    ],
+)
+def test_the_remark_says_what_reconciliation_changed(a, b, fields, remark):
+    state = replace(proposed(a, b, 1), **{"status": "kept"} | fields)
+    assert change_of(a, b, state) == remark

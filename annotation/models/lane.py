@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.append_only import AppendOnlyModel
+from annotation.models.belief_table import Proposition
+from annotation.models.draft import DraftRow
+from annotation.models.story import Story
+from core.ids import OpaqueModel
+
+
+class LaneQuerySet(models.QuerySet):
+    def standing(self) -> LaneQuerySet:
+        return self.filter(gone=False).order_by("place", "uid")
+
+
+class LaneRow(OpaqueModel):
+    """A row of the consensus of two drafts: which row of each expert it comes from, what is to go into gold, and the
+    remark on it. `status` is empty while nobody has decided.
+
+    `proposition` is the row of the gold table that was made of it. A row that was linked away is `gone`.
+    """
+
+    story = models.ForeignKey(Story, models.CASCADE, related_name="lane_rows")
+    a = models.ForeignKey(DraftRow, models.CASCADE, null=True, blank=True, related_name="+")
+    b = models.ForeignKey(DraftRow, models.CASCADE, null=True, blank=True, related_name="+")
+    place = models.FloatField()
+    status = models.CharField(max_length=8, blank=True, choices=[("kept", "Kept"), ("dropped", "Dropped")])
+    actor = models.CharField(max_length=200, blank=True)
+    belief = models.TextField(blank=True)
+    order_text = models.CharField(max_length=40, blank=True)
+    remark = models.TextField(blank=True)
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    gone = models.BooleanField(default=False)
+    proposition = models.OneToOneField(Proposition, models.SET_NULL, null=True, blank=True, related_name="lane_row")
+
+    objects = LaneQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["story", "place", "uid"]
+        constraints = [
+            models.UniqueConstraint(fields=["a"], condition=Q(gone=False), name="one_lane_row_of_a_row_of_a"),
+            models.UniqueConstraint(fields=["b"], condition=Q(gone=False), name="one_lane_row_of_a_row_of_b"),
+        ]
+
+
+class LaneEvent(AppendOnlyModel):
+    """One decision on one row of the lanes, append-only. A repeated `client_key` of the same row is the same one.
+
+    `before` is null for a new row; both are states as `annotation.domain.reconciliation.LaneState` has them. `undoes`
+    is the action that it takes back.
+    """
+
+    append_only = "The history of reconciliation is append-only."
+
+    row = models.ForeignKey(LaneRow, models.CASCADE, related_name="events")
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    client_key = models.CharField(max_length=64)
+    action = models.CharField(max_length=64)
+    undoes = models.CharField(max_length=64, blank=True)
+    before = models.JSONField(null=True, blank=True)
+    after = models.JSONField()
+    changed_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["row", "client_key"], name="one_lane_event_a_key")]

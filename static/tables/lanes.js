@@ -1,0 +1,439 @@
+// Reconciliation: two drafts beside each other, settled row by row. Decisions go through the queue of the labelling grid; links
+// between rows, which both experts see at once, are asked of the server.
+import { complete, namesOf } from "./actors.js";
+import { mark } from "../mentions.js";
+import { Queue, request } from "../grid/queue.js";
+import { newUid } from "./rows.js";
+
+const FIELDS = ["actor", "belief", "order", "remark"];
+const BURST = 3000;
+const PAUSE = 600;
+const LOOK = 8000; // how often the other expert's decisions are fetched
+const $ = (id) => document.getElementById(id);
+const settings = JSON.parse($("lane-settings").textContent);
+const place = $("lanes");
+const sections = [...place.querySelectorAll("[data-lane]")];
+const ORDER = sections.map((section) => section.dataset.lane);
+const rows = new Map();
+let active = null; // uid
+let linking = null;
+let burst = null;
+let acting = false;
+let leaving = false;
+let agreed = settings.lanes;
+
+const queue = new Queue({
+  ...settings, url: settings.urls.save, kind: "lanes", cellOf: (one) => one.row, delay: PAUSE,
+  on: { queued, saved, refused, warnings: () => {}, trouble, state },
+});
+const newKey = () => newUid() + newUid();
+const announce = (text) => { $("announce").textContent = text; };
+const lineOf = (uid) => place.querySelector(`[data-row="${uid}"]`);
+const fieldOf = (uid, field) => lineOf(uid)?.querySelector(`[data-field="${field}"]`);
+const plain = (text) => text.trim().split(/\s+/).join(" ").toLowerCase().replace(/\.+$/, "");
+
+// Rows as the page shows them: lane by lane, what is to settle first.
+function ordered() {
+  const rank = (row) => ORDER.indexOf(row.lane);
+  return [...rows.values()].sort((x, y) => rank(x) - rank(y) || x.state.place - y.state.place || (x.row < y.row ? -1 : 1));
+}
+const isOpen = (row) => !row.state.status;
+const current = () => rows.get(active);
+
+// --- what the page shows -------------------------------------------------------------------------------------------------
+function render() {
+  const focused = document.activeElement?.closest?.("[data-row]") ? document.activeElement : null;
+  for (const section of sections) {
+    const { lane } = section.dataset;
+    const own = ordered().filter((row) => row.lane === lane);
+    section.hidden = !own.length;
+    section.querySelector(".count").textContent = own.length;
+    const list = section.querySelector(".lane-list");
+    own.forEach((row, at) => {
+      const line = lineOf(row.row) ?? element(row.row);
+      if (list.children[at] !== line) list.insertBefore(line, list.children[at] ?? null);
+      fill(line, row);
+    });
+  }
+  for (const line of place.querySelectorAll("[data-row]")) if (!rows.has(line.dataset.row)) line.remove();
+  if (focused && document.activeElement !== focused && focused.isConnected) focused.focus({ preventScroll: true });
+  if (!rows.has(active)) active = null;
+  counts();
+}
+
+function element(uid) {
+  const line = $("lane-row").content.firstElementChild.cloneNode(true);
+  line.dataset.row = uid;
+  return line;
+}
+
+function fill(line, row) {
+  for (const side of ["a", "b"]) {
+    const words = row[side];
+    const part = line.querySelector(`[data-side="${side}"]`);
+    part.hidden = !words;
+    if (!words) continue;
+    part.querySelector(".lane-belief").textContent = words.belief;
+    part.querySelector(".lane-actor").textContent = words.actor;
+    part.querySelector(".lane-order").textContent = words.order ? `order ${words.order}` : "no order";
+    part.querySelector(".lane-remark").textContent = words.remark;
+  }
+  for (const name of FIELDS) {
+    const field = line.querySelector(`[data-field="${name}"]`);
+    if (field.value !== row.state[name]) field.value = row.state[name];
+  }
+  line.dataset.status = row.state.status || "open";
+  line.toggleAttribute("data-linking", linking === row.row);
+  line.querySelector(".lane-status").textContent = statusOf(row);
+  line.querySelector(".lane-status").className = `lane-status badge badge-${isOpen(row) ? "open" : "done"}`;
+  line.querySelector(".lane-by").textContent = row.by ? `by ${row.by}` : "";
+  line.querySelector("[data-handle]").hidden = Boolean(row.a && row.b) || row.lane === "new";
+  line.querySelector("[data-do=separate]").hidden = !(row.a && row.b);
+  line.setAttribute("aria-label", `${row.lane}: ${row.state.actor}: ${row.state.belief}, ${statusOf(row)}`);
+}
+
+function statusOf(row) {
+  if (isOpen(row)) return "open";
+  if (row.state.status === "dropped") return "left out";
+  const own = [row.a, row.b].filter(Boolean);
+  if (!own.length) return "added";
+  const same = own.filter((words) => plain(words.belief) === plain(row.state.belief) && plain(words.actor) === plain(row.state.actor));
+  if (!same.length) return "edited";
+  if (same.length === 2 || own.length === 1) return "kept";
+  return same[0] === row.a ? "A’s words" : "B’s words";
+}
+
+function counts() {
+  const all = [...rows.values()];
+  const left = all.filter(isOpen).length;
+  $("count").textContent = left ? `${left} of ${all.length} rows to decide` : `all ${all.length} rows decided`;
+  $("progress").max = Math.max(1, all.length);
+  $("progress").value = all.length - left;
+  $("agreed").textContent = agreed.agreed.length ? `agreed: ${agreed.agreed.join(", ")}` : "";
+}
+
+// --- what becomes of a decision ------------------------------------------------------------------------------------------
+function queued(change) {
+  const row = rows.get(change.row) ?? { row: change.row, lane: "new", a: null, b: null, by: "" };
+  rows.set(change.row, { ...row, state: change.state });
+  if (!acting) render();
+}
+
+function saved(change, answer, isLast) {
+  if (answer.quicker) {
+    $("notice").textContent = `${answer.quicker} decided this row meanwhile: “${answer.state.belief}”. Yours was “${change.state.belief}”; decide again if it should stand.`;
+    $("notice").hidden = false;
+    announce($("notice").textContent);
+  }
+  if (isLast) rows.set(answer.row, { row: answer.row, lane: answer.lane, a: answer.a, b: answer.b, state: answer.state, by: answer.by });
+  agreed = { ...agreed, agreed: [], i_agree: false };
+  if (isLast) render();
+}
+
+function refused(change, sentence) {
+  $("notice").textContent = `${sentence} What you wrote: “${change.state?.belief ?? ""}”.`;
+  $("notice").hidden = false;
+  announce($("notice").textContent);
+  look();
+}
+
+const TROUBLES = {
+  offline: "The server does not answer. Your decisions are kept in this browser and sent by themselves; you can go on.",
+  login: "You are logged out. Your decisions are kept in this browser and are sent when you have logged in again.",
+  gone: "This story is not there any more. Your decisions are kept in this browser; ask an admin.",
+};
+function trouble(error) {
+  $("trouble").hidden = !error;
+  if (!error) return;
+  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
+  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
+  $("trouble-login").hidden = error.kind !== "login";
+  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
+}
+
+let stateTimer = null;
+function state() {
+  clearTimeout(stateTimer);
+  stateTimer = setTimeout(() => {
+    const count = queue.pending().length;
+    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
+    const text = !count ? "all saved" : queue.failing ? "not saved, trying again" : "saving";
+    if ($("save-state").textContent === text) return;
+    $("save-state").className = `badge badge-${kind}`;
+    $("save-state").textContent = text;
+  }, queue.failing ? 0 : 200);
+}
+
+function take(lanes) {
+  agreed = lanes;
+  const pending = new Set(queue.pending().map((change) => change.row));
+  const kept = [...rows.values()].filter((row) => pending.has(row.row));
+  rows.clear();
+  for (const row of lanes.rows) rows.set(row.row, row);
+  for (const row of kept) rows.set(row.row, { ...rows.get(row.row), ...row });
+  render();
+}
+async function look() {
+  if (queue.pending().length) return;
+  const found = await request(settings.urls.rows).catch(() => null);
+  if (!found?.opened || queue.pending().length) return;
+  if (found.settled) location.reload();
+  else take(found);
+}
+
+// --- deciding ------------------------------------------------------------------------------------------------------------
+function act(parts, more = {}) {
+  burst = null;
+  acting = true;
+  const action = more.action ?? newKey();
+  for (const { row, state: wanted } of parts) {
+    queue.add({ row, base: rows.get(row)?.state ?? null, state: wanted, action, ...(more.undoes && { undoes: more.undoes }) });
+  }
+  acting = false;
+  render();
+}
+const put = (row, fields) => act([{ row: row.row, state: { ...row.state, ...fields } }]);
+
+function type(uid, field, value) {
+  const row = rows.get(uid);
+  const wanted = { ...row.state, [field]: value };
+  if (wanted.status !== "dropped" && field !== "remark") wanted.status = wanted.actor.trim() && wanted.belief.trim() ? "kept" : "";
+  const goesOn = burst && burst.uid === uid && burst.field === field && Date.now() - burst.at < BURST;
+  if (goesOn && queue.amend(burst.key, { state: wanted })) {
+    burst.at = Date.now();
+    return;
+  }
+  const action = goesOn ? burst.action : newKey();
+  const change = queue.add({ row: uid, base: row.state, state: wanted, action });
+  burst = { uid, field, key: change.client_key, action, at: Date.now() };
+}
+
+function adopt(side) {
+  const row = current();
+  const words = row?.[side];
+  if (!words) return announce(`${side.toUpperCase()} did not write this row.`);
+  const other = row[side === "a" ? "b" : "a"];
+  put(row, { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" });
+  announce(`${side.toUpperCase()}’s words are kept.`);
+  return onward();
+}
+function drop() {
+  const row = current();
+  if (!row) return;
+  put(row, { status: "dropped" });
+  onward();
+}
+function reopen() {
+  if (current()) put(current(), { status: "" });
+}
+function setOrder(digit) {
+  const row = current();
+  if (row) put(row, { order: digit, status: row.lane === "order" || !isOpen(row) ? row.state.status || "kept" : "" });
+}
+function add() {
+  const row = current();
+  const after = row?.state.place ?? Math.max(0, ...[...rows.values()].map((one) => one.state.place));
+  const next = Math.min(...[...rows.values()].map((one) => one.state.place).filter((at) => at > after));
+  const uid = newUid();
+  const begin = { status: "", actor: row?.state.actor ?? "", belief: "", order: row?.state.order ?? "", remark: "", place: Number.isFinite(next) ? (after + next) / 2 : after + 1 };
+  act([{ row: uid, state: begin }]);
+  focus(uid, "belief");
+}
+
+async function linked(body) {
+  if (!(await queue.drained())) return announce("Links wait until everything is saved.");
+  try {
+    const found = await request(settings.urls.link, body);
+    linking = null;
+    if (found.refused) {
+      announce(found.error);
+      $("notice").textContent = found.error;
+      $("notice").hidden = false;
+      return look();
+    }
+    const before = new Set(rows.keys());
+    take(found);
+    const made = ordered().find((row) => !before.has(row.row));
+    if (made) focus(made.row);
+  } catch (error) {
+    trouble(error);
+  }
+}
+function link() {
+  const row = current();
+  if (!row) return;
+  if (linking && linking !== row.row) return linked({ row: linking, other: row.row });
+  linking = linking ? null : row.row;
+  render();
+  announce(linking ? "Go to the row that says the same, and press l again." : "No row is to be linked.");
+}
+function separate() {
+  const row = current();
+  if (!row?.a || !row?.b) return announce("This row is not linked.");
+  linked({ row: row.row });
+}
+
+async function takeBack(redo) {
+  burst = null;
+  if (!(await queue.drained())) return announce("Undo waits until everything is saved.");
+  try {
+    const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
+    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing of yours to undo here.");
+    const found = undo.rows.filter((one) => rows.has(one.row));
+    act(found, { undoes: undo.action });
+    if (found.length) focus(found[0].row);
+    announce(redo ? "Done again." : "Undone.");
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+// --- moving --------------------------------------------------------------------------------------------------------------
+function focus(uid, field = "") {
+  const target = field ? fieldOf(uid, field) : lineOf(uid);
+  target?.focus({ preventScroll: true });
+  lineOf(uid)?.scrollIntoView({ block: "nearest" });
+}
+function step(count) {
+  const all = ordered();
+  const at = all.findIndex((row) => row.row === active);
+  focus(all[Math.max(0, Math.min(all.length - 1, at + count))].row);
+}
+function onward() {
+  const all = ordered();
+  const at = all.findIndex((row) => row.row === active);
+  const found = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
+  if (found) focus(found.row);
+  else announce("Every row is decided. Press f to make the table.");
+}
+function edit(field) {
+  if (!current()) return;
+  focus(active, field);
+  const target = fieldOf(active, field);
+  target.setSelectionRange(target.value.length, target.value.length);
+}
+function translate() {
+  const languages = [...document.querySelectorAll("[data-language]")];
+  if (languages.length < 2) return announce("This story has no translation.");
+  const at = languages.findIndex((one) => !one.hidden);
+  languages.forEach((one, index) => { one.hidden = index !== (at + 1) % languages.length; });
+}
+const highlight = () => mark(document.querySelector("[data-language]:not([hidden])").firstChild, current()?.state.actor ?? "");
+
+async function ask(dialog) {
+  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  const left = [...rows.values()].filter(isOpen).length;
+  if (left) return announce(`${left} row${left === 1 ? " is" : "s are"} still to decide.`), onward();
+  leaving = true;
+  $(dialog).showModal();
+}
+async function agree() {
+  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  leaving = true;
+  $("agree-value").value = agreed.i_agree ? "0" : "1";
+  $("agree-form").requestSubmit();
+}
+async function leave(href) {
+  await queue.drained();
+  leaving = true;
+  location.href = href;
+}
+
+// --- keys and clicks -----------------------------------------------------------------------------------------------------
+const commands = {
+  undo: () => takeBack(false), redo: () => takeBack(true), help: () => $("help").showModal(), next: onward, finish: () => ask("finish"),
+  agree, translate, retry: () => queue.flush(), add,
+};
+const KEYS = {
+  ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), n: onward,
+  a: () => adopt("a"), b: () => adopt("b"), e: () => edit("belief"), Enter: () => edit("belief"), x: drop, Delete: drop, o: reopen,
+  r: () => edit("remark"), i: add, l: link, s: separate, t: translate, y: agree, f: commands.finish, "?": commands.help,
+};
+function onKey(event) {
+  const { key, code, target, shiftKey, altKey } = event;
+  const control = event.ctrlKey || event.metaKey;
+  if (document.querySelector("dialog[open]") || event.isComposing) return undefined;
+  if (key === "F1") return commands.help;
+  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
+  if (control && key.toLowerCase() === "y") return commands.redo;
+  if (altKey && code === "KeyN") return () => leave(settings.urls.next);
+  if (control || altKey) return undefined;
+  if (target.matches("[data-field]")) {
+    if (key === "Escape") return () => focus(active);
+    if (key === "Enter") return () => { burst = null; focus(active); onward(); };
+    return undefined;
+  }
+  if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
+  if (key === "Escape" && linking) return link;
+  if (/^[0-3]$/.test(key)) return () => setOrder(key);
+  return KEYS[key];
+}
+document.addEventListener("keydown", (event) => {
+  const action = onKey(event);
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+place.addEventListener("input", (event) => {
+  const { target } = event;
+  const uid = target.closest("[data-row]").dataset.row;
+  if (target.dataset.field === "actor") complete(target, event, namesOf([...rows.values()].filter((row) => row.row !== uid), settings.names));
+  target.value = target.value.replace(/[\r\n]+/g, " ");
+  type(uid, target.dataset.field, target.value);
+});
+place.addEventListener("focusin", ({ target }) => {
+  const line = target.closest("[data-row]");
+  if (!line) return;
+  place.querySelector("[data-active]")?.removeAttribute("data-active");
+  for (const other of place.querySelectorAll("[data-row][tabindex='0']")) other.tabIndex = -1;
+  line.tabIndex = 0;
+  line.setAttribute("data-active", "");
+  active = line.dataset.row;
+  highlight();
+});
+place.addEventListener("focusout", () => { burst = null; if (queue.pending().length && !queue.failing) queue.flush(); });
+place.addEventListener("click", ({ target }) => {
+  const line = target.closest("[data-row]");
+  if (!line) return;
+  const what = target.closest("[data-do]")?.dataset.do;
+  if (!target.matches("[data-field]")) focus(line.dataset.row);
+  ({ a: () => adopt("a"), b: () => adopt("b"), drop, separate }[what])?.();
+});
+let dragged = null;
+place.addEventListener("dragstart", ({ target, dataTransfer }) => {
+  dragged = target.closest("[data-row]")?.dataset.row ?? null;
+  dataTransfer.setData("text/plain", dragged);
+  dataTransfer.effectAllowed = "link";
+});
+place.addEventListener("dragover", (event) => { if (dragged && event.target.closest("[data-row]")) event.preventDefault(); });
+place.addEventListener("drop", (event) => {
+  const other = event.target.closest("[data-row]")?.dataset.row;
+  event.preventDefault();
+  if (dragged && other && other !== dragged) linked({ row: dragged, other });
+  dragged = null;
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#trouble-login")) leaving = true;
+  commands[event.target.closest("[data-command]")?.dataset.command]?.();
+});
+addEventListener("beforeunload", (event) => {
+  if (leaving || !queue.pending().length) return;
+  queue.flush();
+  if (queue.failing) event.preventDefault();
+});
+addEventListener("online", () => queue.flush());
+addEventListener("pagehide", () => queue.flush());
+setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]") && !document.activeElement.matches("[data-field]")) look(); }, LOOK);
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
+// --- start ---------------------------------------------------------------------------------------------------------------
+for (const row of settings.lanes.rows) rows.set(row.row, row);
+for (const change of queue.pending()) {
+  const row = rows.get(change.row) ?? { row: change.row, lane: "new", a: null, b: null, by: "" };
+  rows.set(change.row, { ...row, state: change.state });
+}
+render();
+const first = ordered().find(isOpen) ?? ordered()[0];
+if (first) focus(first.row);
+queue.flush();
+document.documentElement.dataset.lanesReady = "1";

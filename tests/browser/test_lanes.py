@@ -1,0 +1,175 @@
+"""Reconciliation in real Chromium: two tables become one by keyboard, saved row by row."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from annotation.domain.tables import TableRow
+from annotation.models import BeliefTable, LaneRow, Membership, Proposition
+from annotation.services import drafts
+from annotation.services.reconciliation import lanes_of
+from tests.browser.waiting import wait_until
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+FIRST = (
+    ("world", "The key is in the bag", "0"),
+    ("Ines", "The key is still in the bag", "1"),
+    ("Ines", "Tomas is out", "1"),
+    ("Ines", "Tomas has moved the key", "1"),
+    ("Tomas", "Ines thinks that the key is in the bag", "1"),
+)
+SECOND = (
+    ("world", "The key is in the bag", "0"),
+    ("Ines", "The key is still lying in the bag", "1"),
+    ("Tomas", "Ines thinks that the key is in the bag", "2"),
+    ("Ines", "It was Tomas who took it away", "1"),
+    ("Tomas", "It rains", "1"),
+)
+
+
+@pytest.fixture
+def story(make_story, cast):
+    Membership.objects.filter(user=cast.ben).update(role="expert")
+    story = make_story(translations={"zh": "小红把钥匙放进包里。"})
+    story.tables.all().delete()
+    for expert, rows in ((cast.esi, FIRST), (cast.ben, SECOND)):
+        rows = [TableRow(*row) for row in rows]
+        drafts.write_draft(by=expert, story=story, rows=rows, now=timezone.now(), origin="pasted")
+        drafts.hand_in(by=expert, story=story, now=timezone.now())
+    return story
+
+
+def enter(page, story):
+    page.goto(f"/p/minds/stories/{story.uid}/reconcile/")
+    if page.locator("text=Open the lanes").count():
+        page.keyboard.press("Enter")
+    page.wait_for_selector("html[data-lanes-ready]", state="attached")
+    return page
+
+
+def press(page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def wait_saved(page) -> None:
+    wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:lanes'))")
+    wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
+
+
+def statuses(story) -> dict[str, str]:
+    return dict(lanes_of(story).values_list("belief", "status"))
+
+
+def active(page) -> str:
+    return page.evaluate("document.querySelector('[data-active] [data-field=belief]').value")
+
+
+def test_two_tables_become_one_by_keyboard_alone(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    assert page.inner_text("#count") == "6 of 7 rows to decide"
+    assert active(page) == "The key is still in the bag"
+    press(page, "b")  # reworded: B's words
+    assert active(page) == "Ines thinks that the key is in the bag"
+    press(page, "2", "n")  # only the orders differ
+    assert active(page) == "Tomas is out"
+    press(page, "x")
+    assert active(page) == "Tomas has moved the key"
+    press(page, "l", "ArrowDown", "l")  # the same as B's first own row
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
+    wait_until(page, "document.querySelector('[data-active] [data-field=belief]').value === 'Tomas has moved the key'")
+    press(page, "Enter")
+    page.keyboard.type(" away")
+    press(page, "Enter")
+    assert active(page) == "It rains"
+    press(page, "r")
+    page.keyboard.type("narrated")
+    press(page, "Escape", "b", "i")
+    page.keyboard.type("Ines is in the room")
+    press(page, "Escape")
+    wait_saved(page)
+    assert statuses(story) == {
+        "The key is in the bag": "kept",
+        "The key is still lying in the bag": "kept",
+        "Ines thinks that the key is in the bag": "kept",
+        "Tomas is out": "dropped",
+        "Tomas has moved the key away": "kept",
+        "It rains": "kept",
+        "Ines is in the room": "kept",
+    }
+    press(page, "f", "Enter")
+    page.wait_for_selector("text=Where the table of story 1 comes from")
+    gold = Proposition.objects.gold_of(story)
+    assert list(gold.values_list("belief", "order_text", "remark", "remark_text")) == [
+        ("The key is in the bag", "0", "", ""),
+        ("The key is still lying in the bag", "1", "revised", ""),
+        ("Tomas has moved the key away", "1", "revised", ""),
+        ("Ines thinks that the key is in the bag", "2", "revised", ""),
+        ("It rains", "1", "added", "narrated"),
+        ("Ines is in the room", "1", "added", ""),
+    ]
+
+
+def test_decisions_survive_a_server_that_is_away_and_undo_a_reload(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    page.context.route("**/reconcile/save/", lambda route: route.abort())
+    press(page, "b", "2")
+    page.wait_for_selector("#trouble:not([hidden])")
+    assert not LaneRow.objects.filter(decided_by=cast.esi).exists()
+    page.context.unroute("**/reconcile/save/")
+    wait_saved(page)
+    assert statuses(story)["The key is still lying in the bag"] == "kept"
+    enter(page, story)
+    press(page, "Control+z")
+    wait_until(page, "document.querySelector('#count').textContent.startsWith('5 ')")
+    press(page, "Control+z")
+    wait_until(page, "document.querySelector('#count').textContent.startsWith('6 ')")
+    wait_saved(page)
+    assert statuses(story)["The key is still in the bag"] == ""
+
+
+def test_both_experts_see_each_other_and_agree(page, login, cast, story, new_page):
+    cast.project.tables_agreed = True
+    cast.project.save()
+    login(page, cast.esi)
+    enter(page, story)
+    other = new_page()
+    login(other, cast.ben)
+    enter(other, story)
+    press(page, "b", "2", "n", "a", "a")
+    wait_saved(page)
+    press(other, "b")  # Esi decided that row meanwhile, in the same way
+    press(other, "n", "n", "n", "b", "b", "b", "b")
+    wait_saved(other)
+    lanes_of(story).filter(status="").update(status="kept")
+    enter(other, story)
+    press(other, "y")
+    other.wait_for_selector("text=agreed: Ben")
+    enter(page, story)
+    press(page, "y")
+    page.wait_for_selector("text=agreed: Esi, Ben")
+    press(page, "f", "Enter")
+    page.wait_for_selector("text=Where the table of story 1 comes from")
+    assert BeliefTable.objects.filter(story=story, agreed_at__isnull=False).count() == 2
+
+
+def test_a_row_is_linked_by_dragging(page, login, cast, story):
+    login(page, cast.esi)
+    enter(page, story)
+    source = page.locator("[data-lane=only-a] .lane-row", has_text="Tomas has moved").locator("[data-handle]")
+    source.drag_to(page.locator("[data-lane=only-b] .lane-row").first)
+    page.wait_for_selector("[data-lane=only-b] .count:text-is('1')")
+    assert lanes_of(story).filter(a__isnull=False, b__isnull=False).count() == 4
+
+
+def test_the_lanes_are_whole_and_accessible_on_a_small_window(new_page, login, cast, story, assert_accessible):
+    for width, height in ((1280, 800), (853, 533), (390, 844)):
+        page = new_page(width=width, height=height)
+        login(page, cast.esi)
+        enter(page, story)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert_accessible(page)
