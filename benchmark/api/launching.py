@@ -19,7 +19,7 @@ from annotation.api.description import answers
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.api.description import ACTION, RUN, SLUG
-from benchmark.api.requests import EstimateIn, ExtendIn, JudgeIn, LaunchIn
+from benchmark.api.requests import EstimateIn
 from benchmark.api.runs import Runs, run_answer
 from benchmark.api.shapes.estimates import EstimateOut
 from benchmark.api.shapes.runs import RunActionOut, RunDetailOut
@@ -28,6 +28,7 @@ from benchmark.services import estimates
 from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extend_run
+from benchmark.services.launch_shapes import ExtendIn, JudgeIn, LaunchIn
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.run_actions import TakenAlong, act_on

@@ -15,11 +15,15 @@ from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
 from benchmark.forms.settings import methods_field, setting_field
 from benchmark.models import Dataset, DatasetSample, Run
+from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
+from benchmark.services.launching import planned
 from benchmark.services.method_plans import methods_of, plans_by_method
-from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TOKENS, Plan, RunRefused, stages_of
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
+from core.incoming.misfit import Misfit
+from core.incoming.shapes import Shape
 from judge.domain import lexical
 from workers.models import Endpoint
 
@@ -38,6 +42,29 @@ def as_posted(form: forms.Form, given: Mapping[str, Any]) -> QueryDict:
         elif value is not None:
             data[name] = str(value)
     return data
+
+
+class WholeField(forms.IntegerField):
+    """A whole number that a shape describes: its bounds and its sentence are those of the API."""
+
+    def __init__(self, shape: type[Shape], name: str, **options: Any) -> None:
+        self.shape, self.name = shape, name
+        super().__init__(**options)
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        least, most = self.shape.bounds(self.name)
+        return super().widget_attrs(widget) | {"min": least, "max": most}
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            return super().to_python(value)
+        except forms.ValidationError:
+            return value  # the shape says what is wrong with it
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value not in self.empty_values and (sentence := self.shape.wrong_with(self.name, value)):
+            raise forms.ValidationError(sentence, code="invalid")
 
 
 class RefusableForm(forms.Form):
@@ -123,7 +150,7 @@ class SampleFields(forms.Form):
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    limit = forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label="Only the first")
+    limit = WholeField(Launch, "limit", required=False, label="Only the first")
 
     def set_samples(self, project: Project) -> None:
         """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the
@@ -170,14 +197,13 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
     stages = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one stage."}
     )
-    max_tokens = forms.IntegerField(min_value=1, max_value=MOST_TOKENS, label="Longest answer in tokens")
-    seed = forms.IntegerField(min_value=0, max_value=MOST_SEED, initial=1)
-    repetitions = forms.IntegerField(
-        min_value=1, max_value=MOST_REPETITIONS, label="Times everything is asked",
-        help_text="Each is a call of its own.",
-    )  # fmt: skip
+    max_tokens = WholeField(Launch, "max_tokens", label="Longest answer in tokens")
+    seed = WholeField(Launch, "seed", initial=1)
+    repetitions = WholeField(
+        Launch, "repetitions", label="Times everything is asked", help_text="Each is a call of its own."
+    )
     temperature = forms.FloatField(required=False, min_value=0, max_value=2, label="Temperature")
-    title = forms.CharField(required=False, max_length=200, label="Name of the run")
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
 
     def __init__(
         self,
@@ -242,34 +268,49 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         """The title of the method that others are held against."""
         return next(iter(methods_of(self.suite).values()), "")
 
+    def clean(self) -> dict[str, Any]:
+        """Read what the form says as the body of the API is read."""
+        cleaned = super().clean() or self.cleaned_data
+        if self.errors:
+            return cleaned
+        try:
+            self.launch = LaunchIn.of(self._described())
+        except Misfit as error:
+            for name, sentences in error.by_field().items():
+                own = "stages" if name == "steps" else name
+                self.add_error(own if own in self.fields else None, sentences)
+        return cleaned
+
+    def _described(self) -> dict[str, Any]:
+        """Return the chosen values as JSON of a `LaunchIn`, without those that are empty."""
+        cleaned, budget, method = self.cleaned_data, self.cleaned_data["budget"], self.suite.method
+        same = ("split", "category", "limit", "repetitions", "temperature", "max_tokens", "seed", "batch", "title")
+        values = {name: cleaned.get(name) for name in (*same, "controls")} | {
+            "dataset": cleaned["dataset"].version,
+            "endpoints": [endpoint.name for endpoint in cleaned["endpoints"]],
+            "suite": self.suite.name,
+            "steps": cleaned["stages"],
+            "judge": cleaned["judge"].name if cleaned.get("judge") else None,
+            "budget": f"{abs(budget):f}" if budget is not None else None,
+            "methods": cleaned[method.name] if method else None,
+            "options": {
+                name: cleaned[name] for setting in self.suite.settings if not setting.method and (name := setting.name)
+            },
+        }
+        return {name: value for name, value in values.items() if value not in (None, "", [])}
+
     def plans(self) -> list[Plan]:
         """Return the plans of a valid form, one by each method that is ticked. Raises RunRefused."""
-        setting = self.suite.method
-        return plans_by_method(self.plan(), self.cleaned_data[setting.name] if setting else ())
+        return plans_by_method(self.plan(), self.launch.methods or ())
 
     def plan(self) -> Plan:
         """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
-        cleaned = self.cleaned_data
-        same = (
-            "stages",
-            "repetitions",
-            "temperature",
-            "max_tokens",
-            "seed",
-            "budget",
-            "batch",
-            "title",
-            "controls",
-        )
-        fields = {name: cleaned[name] for name in same} | self.chosen_samples
+        cleaned, method = self.cleaned_data, self.suite.method
         judged = {step.key for step in self.suite.launched if step.judged} & set(cleaned["stages"])
-        options = {
-            setting.name: cleaned[setting.name][0] if setting.method else cleaned[setting.name]
-            for setting in self.suite.settings
-        }
-        return Plan(
-            endpoints=list(cleaned["endpoints"]), suite=self.suite.name, options=options,
-            judge=cleaned.get("judge") if judged else None, **fields,
+        return planned(
+            self.launch, self.suite, dataset=cleaned["dataset"], endpoints=list(cleaned["endpoints"]),
+            judge=cleaned.get("judge") if judged else None,
+            settings={method.name: cleaned[method.name][0]} if method else None,
         )  # fmt: skip
 
 
@@ -284,7 +325,7 @@ def version_label(dataset: Dataset, nouns: str) -> str:
 class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
     """Another judge for what the models of a run answered."""
 
-    title = forms.CharField(required=False, max_length=200, label="Name of the run")
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
         super().__init__(data)
@@ -310,7 +351,7 @@ class ExtendForm(forms.Form):
     more = forms.BooleanField(required=False)
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    limit = forms.IntegerField(required=False, min_value=0, max_value=MOST_STORIES, label="Only the first")
+    limit = WholeField(ExtendIn, "limit", required=False, label="Only the first")
 
     def __init__(self, data=None, *, run: Run) -> None:
         super().__init__(data)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from annotation.models import Project
-from benchmark.models import Run
+from benchmark.models import Dataset, Run
+from benchmark.services.launch_shapes import Launch
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.runs import BESIDE
 from benchmark.services.stored_plans import plan_of
@@ -15,6 +17,9 @@ from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
 from workers.models import Endpoint
+
+SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature", "controls")
+"""Fields of a launch that a plan has as they are."""
 
 
 def suite_of_version(project: Project, version: str | None, name: str | None = None) -> Suite:
@@ -27,6 +32,33 @@ def suite_of_version(project: Project, version: str | None, name: str | None = N
     schema = dataset.schema if dataset else project.schema
     able = suites_of(dataset.suite if dataset else "", schema) or suites_of("", schema)
     return next((suite for suite in able if name in (suite.name, suite.asked_for_as)), able[0])
+
+
+def planned(
+    launch: Launch,
+    suite: Suite,
+    *,
+    dataset: Dataset,
+    endpoints: Sequence[Endpoint],
+    judge: Endpoint | None,
+    source: Run | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Return the plan of a launch but for its methods, with the rows that its names stand for.
+
+    What it leaves out is as the suite has it. `settings` hold where the launch has no options of their names; `source`
+    is the run whose answers the judge reads. Raises RunRefused.
+    """
+    given = launch.given
+    return Plan(
+        dataset=dataset, endpoints=endpoints, judge=judge, source=source, suite=suite.name,
+        stages=given.get("steps") or [step.key for step in suite.launched],
+        options={**(settings or {}), **given.get("options", {})},
+        budget=Decimal(given["budget"]) if "budget" in given else None,
+        repetitions=given.get("repetitions", suite.repetitions),
+        max_tokens=given.get("max_tokens", suite.max_tokens),
+        **{name: given[name] for name in SAME if name in given},
+    )  # fmt: skip
 
 
 def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **other: Any) -> Plan:

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from core.incoming.misfit import Path, misfit_of, refusal
+from core.incoming.misfit import Misfit, Path, misfit_of, refusal
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 
@@ -42,6 +42,21 @@ class Shape(BaseModel):
             return cls.model_validate(value, context=context)
         except ValidationError as error:
             raise misfit_of(error, cls, start, quoted=quoted) from None
+
+    @classmethod
+    def wrong_with(cls, field: str, value: Any) -> str:
+        """Return the sentence on a value of one field, empty where it fits; other fields are not looked at."""
+        try:
+            cls.of({field: value})
+        except Misfit as error:
+            return next((wrong.sentence for wrong in error.wrong if wrong.field == field), "")
+        return ""
+
+    @classmethod
+    def bounds(cls, field: str) -> tuple[int, int]:
+        """Return the least and the most that a field marked with `Within` can be."""
+        marks = cls.model_fields[field].metadata
+        return next((mark.least, mark.most) for mark in marks if isinstance(mark, Within))
 
     @classmethod
     def described(cls) -> dict[str, Any]:

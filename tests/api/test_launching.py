@@ -89,6 +89,8 @@ def test_what_is_refused_is_said_at_its_field(alice, more, field, said):
 def test_what_is_not_as_described_is_400(alice):
     assert set(fields_of(alice.post(RUNS, {"dataset": "1"}, format="json"), 400)) == {"dataset", "endpoints"}
     assert set(fields_of(alice.post(RUNS, PLAN | {"budget": 5}, format="json"), 400)) == {"budget"}
+    long = fields_of(alice.post(RUNS, PLAN | {"max_tokens": 0}, format="json"), 400)
+    assert long == {"max_tokens": ["It is 0; expected a whole number from 1 to 200000."]}, "as on the page"
 
 
 def test_an_estimate_makes_nothing(alice):

@@ -129,7 +129,11 @@ REFUSED = [
         "plain cannot hold its answers to a schema",
     ),
     ({"endpoints": ["majority"], "stages": ["label"], "batch": "on"}, "batch", "majority has no batch form"),
-    ({"endpoints": ["majority"], "stages": ["label"], "max_tokens": "0"}, "max_tokens", "greater than or equal to 1"),
+    (
+        {"endpoints": ["majority"], "stages": ["label"], "max_tokens": "0"},
+        "max_tokens",
+        "It is 0; expected a whole number from 1 to 200000.",
+    ),
     ({"endpoints": ["majority"], "stages": ["label"], "budget": "-1"}, "budget", "greater than or equal to 0"),
 ]
 
@@ -242,6 +246,10 @@ def test_the_fragment_says_what_the_form_lacks(alice, gold, models):
     assert "Tick at least one model." in written(alice.get(ESTIMATE, ASKED))
     told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": ""}))
     assert "Longest answer in tokens: This field is required." in told
+    for sent in ("0", "many"):
+        told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["majority"], "max_tokens": sent}))
+        found = "0" if sent == "0" else "&#x27;many&#x27;"
+        assert f"Longest answer in tokens: It is {found}; expected a whole number from 1 to 200000." in told
     told = written(alice.get(ESTIMATE, ASKED | {"endpoints": ["omniscient"], "judge": ""}))
     assert "Judging needs a judge" in told
     assert alice.get(ESTIMATE).status_code == 200

@@ -138,13 +138,13 @@ def test_a_judge_that_was_named_judges(dataset):
         (("--stage", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen stages is for it.")),  # noqa: E501
         (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --stage extract.")),  # noqa: E501
         (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit is -1; expected 0 or more stories."),
+        (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit: it is -1; expected a whole number from 0 to 1000000."),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "stages are label: leave it out, or " "add --stage judge.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the stages are " "label: leave it out, or add --stage judge.")),  # noqa: E501
         (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "The longest answer in tokens is 0; expected 1 to 200000."),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--max-tokens", "0"), "--max-tokens: it is 0; expected a whole number from 1 to 200000."),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--budget", "plenty"), ("The budget is 'plenty'; expected US " "dollars, 0 or more, with up to four " "decimals, such as 2.50.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--prompt-set", "ours"), "There is no prompt set 'ours'; there are omnitom-1."),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--dataset", "7"), "oracle has no dataset version 7; it has: 1."),  # noqa: E501

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from core.incoming.misfit import refusal
 from core.incoming.shapes import Given, Like, Shape, Within, may_lack
+from workers.domain.pricing import Dollars
 from workers.providers import registry
 from workers.services.endpoint_rules import BOUNDS
 
@@ -37,7 +38,6 @@ Variable = Annotated[
         max_length=100,
     ),
 ]
-Budget = Annotated[str, Like(r"^[0-9]{1,8}(\.[0-9]{1,4})?$", 'a number of US dollars as a string, such as "25.00"')]
 Price = Annotated[str, Like(r"^[0-9]{1,6}(\.[0-9]{1,6})?$", _MONEY), AfterValidator(Decimal)]
 """A decimal number as a string, so that nothing is rounded on its way."""
 Factor = Annotated[str, Like(r"^[0-9](\.[0-9]{1,3})?$", 'a factor as a string, such as "0.5"'), AfterValidator(Decimal)]
@@ -59,7 +59,7 @@ class NothingIn(Shape):
 class ActionIn(Shape):
     """What an action on a job takes."""
 
-    budget: Budget = Field(
+    budget: Dollars = Field(
         "",
         description="resume: a new hard cap in US dollars, as a string; without it the present one stays.",
     )

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
+from core.incoming.shapes import Like
 from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
+Dollars = Annotated[str, Like(r"^[0-9]{1,8}(\.[0-9]{1,4})?$", 'a number of US dollars as a string, such as "25.00"')]
+"""An amount of money in JSON from outside."""
 CHARACTERS_A_TOKEN = 3
 """A cautious estimate for ASCII, a third above what English text has, for budgets that must hold before a call is
 made."""

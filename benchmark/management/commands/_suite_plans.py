@@ -2,62 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.management.commands._money import dollars
 from annotation.models import Project
-from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag
+from benchmark.management.commands._flags import check_only, check_uses, chosen_by_flag, flag
 from benchmark.management.commands._options import options_given
 from benchmark.models import Dataset, Run
 from benchmark.services.datasets import freeze
+from benchmark.services.launch_shapes import Launch
+from benchmark.services.launching import planned
 from benchmark.services.method_plans import plans_by_method
 from benchmark.services.plans import Plan
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.settings import COLUMN
+from core.incoming.misfit import Misfit
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
 ALL = "all"
-SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature")
-"""Flags that are fields of a plan."""
+FLAGS = {"endpoints": "endpoint", "steps": "stage", "methods": "method", "controls": "control"}
+"""Fields of a launch whose flags have other names."""
 
 
-def suite_plans(project: Project, suite: Suite, options: dict[str, Any]) -> list[Plan]:
+def suite_plans(project: Project, suite: Suite, options: Mapping[str, Any]) -> list[Plan]:
     """Return the plans that the flags describe, one by each method that they name. Raises ValueError with one
     sentence."""
     method = suite.method
     if options["method"] and method and any(given.startswith(f"{method.name}=") for given in options["option"]):
         raise ValueError(f"--method and --option {method.name}= say the same: leave one of them out.")
-    return plans_by_method(_suite_plan(project, suite, options), options["method"])
-
-
-def _suite_plan(project: Project, suite: Suite, options: dict[str, Any]) -> Plan:
-    """Return the plan that the flags describe but for methods. Raises ValueError with one sentence."""
-    stages = _stages(suite, options)
-    chosen = _own_options(suite, options["option"])
-    endpoints = [endpoint_named(name) for name in dict.fromkeys(options["endpoint"])]
-    judge = endpoint_named(options["judge"]) if options["judge"] else None
-    check_uses(suite, options, stages, judge)
     typed = chosen_by_flag(suite.settings, options)
-    dataset, source = _dataset(project, suite, stages, endpoints, options["dataset"], typed)
+    launch = launch_of(suite, options, typed)
+    return plans_by_method(_suite_plan(project, suite, options, launch, typed), launch.methods or ())
+
+
+def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]) -> Launch:
+    """Return the launch that the flags describe, `typed` the settings among them. Raises ValueError with one
+    sentence."""
+    budget = dollars(options["budget"])
+    values = {field: options[FLAGS.get(field, field)] for field in Launch.model_fields if field != "options"} | {
+        "endpoints": list(dict.fromkeys(options["endpoint"])),
+        "steps": _stages(suite, options),
+        "budget": None if budget is None else f"{abs(budget):f}",
+        "options": {**_own_options(suite, options["option"]), **typed},
+    }
+    try:
+        return Launch.of({name: value for name, value in values.items() if value not in (None, "", [])})
+    except Misfit as error:
+        wrong = error.wrong[0]
+        name = wrong.field.partition("[")[0]
+        raise ValueError(f"{flag(FLAGS.get(name, name))}: {wrong.found}; expected {wrong.expected}.") from error
+
+
+def _suite_plan(
+    project: Project, suite: Suite, options: Mapping[str, Any], launch: Launch, typed: Mapping[str, Any]
+) -> Plan:
+    """Return the plan of a launch but for methods. Raises ValueError with one sentence."""
+    stages = launch.steps
+    endpoints = [endpoint_named(name) for name in launch.endpoints]
+    judge = endpoint_named(launch.judge) if launch.judge else None
+    check_uses(suite, options, stages, judge)
+    dataset, source = _dataset(project, suite, stages, endpoints, launch.dataset, typed)
     taken = {
         setting.name: getattr(source, setting.name) for setting in suite.settings if source and setting.stored == COLUMN
     }
-    plan = Plan(
-        dataset=dataset, endpoints=endpoints, stages=stages, suite=suite.name, judge=judge, source=source,
-        options={**taken, **chosen, **typed}, budget=dollars(options["budget"]),
-        repetitions=suite.repetitions if options["repetitions"] is None else options["repetitions"],
-        controls=options["control"],
-        max_tokens=suite.max_tokens if options["max_tokens"] is None else options["max_tokens"],
-        **{name: options[name] for name in SAME},
-    )  # fmt: skip
+    plan = planned(launch, suite, dataset=dataset, endpoints=endpoints, judge=judge, source=source, settings=taken)
     check_only(suite.settings, typed, plan.options)
     return plan
 
 
-def _stages(suite: Suite, options: dict[str, Any]) -> list[str]:
+def _stages(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     """List the stages that are named, in the order of the suite, all of one that nobody judges; a judge that is named
     judges what is asked for."""
     keys = [step.key for step in suite.launched]
@@ -88,7 +104,7 @@ def _dataset(
     stages: Sequence[str],
     endpoints: Sequence[Endpoint],
     version: int | None,
-    typed: dict[str, Any],
+    typed: Mapping[str, Any],
 ) -> tuple[Dataset, Run | None]:
     """Return (the version that is named, or the present gold, or the newest copy; the run whose answers the judge alone
     reads)."""
@@ -114,7 +130,7 @@ def _newest(project: Project, suite: Suite) -> Dataset:
 
 
 def _judgeable(
-    project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: dict[str, Any]
+    project: Project, suite: Suite, endpoints: Sequence[Endpoint], dataset: Dataset | None, typed: Mapping[str, Any]
 ) -> Run:
     """Return the newest run with what the judge reads of all of these models that fits what is given."""
     columns = {

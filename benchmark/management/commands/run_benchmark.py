@@ -88,8 +88,6 @@ class Command(JsonCommand):
         suite = suite_for(options["suite"], project.schema)
         if suite.load is None:
             check_scope(project, split=options["split"], category=options["category"])
-        if options["limit"] < 0:
-            raise ValueError(f"--limit is {options['limit']}; expected 0 or more {suite.noun[1]}.")
         with transaction.atomic():  # what is refused freezes nothing
             plans = suite_plans(project, suite, options)
             say_before(askings_of_plans(plans), self.note)

@@ -119,3 +119,9 @@ def test_a_shape_describes_itself():
     assert row["properties"]["count"]["anyOf"] == [{"maximum": 9, "minimum": 0, "type": "integer"}, {"type": "null"}]
     assert row["properties"]["at"]["anyOf"][0] == {"format": "date-time", "type": "string"}
     assert row["properties"]["tag"]["enum"] == ["", "a", "b"]
+
+
+def test_one_field_is_looked_at_alone():
+    assert Row.wrong_with("count", 10) == "It is 10; expected a whole number from 0 to 9."
+    assert Row.wrong_with("count", 9) == "" == Row.wrong_with("name", "ab")
+    assert Row.bounds("count") == (0, 9)
