@@ -1,4 +1,4 @@
-"""What the address of a leaderboard or of a comparison asks for, as its reader may see it: pages, files and the API
+"""The requests of an address of a leaderboard or of a comparison, as its reader may see it: pages, files and the API
 read addresses alike."""
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: 
 
 
 CARRIED = (*FIELDS, "runs")
-"""What an address says of the ranking that its reader came from; no comparison depends on it."""
+"""The part of an address about the ranking that its reader came from; no comparison depends on it."""
 
 
 def ranking_in(params: Mapping[str, str]) -> dict[str, str]:

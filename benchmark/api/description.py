@@ -48,7 +48,7 @@ class LaTeX(BaseRenderer):
 
 
 FILES = (JSONRenderer, CSV, LaTeX)
-"""What tables are written as: `?format=`, or the Accept header."""
+"""The formats in which tables are written: `?format=`, or the Accept header."""
 
 
 def answers_in(

@@ -1,4 +1,4 @@
-"""What requests about runs carry: filters, bodies."""
+"""Shapes of requests about runs: filters, bodies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ParseFilter(Strict):
 
 
 class LeaderboardFilter(ParseFilter):
-    """What the address of the leaderboard asks for."""
+    """Filters of the leaderboard."""
 
     version = serializers.IntegerField(
         min_value=1, max_value=99_999_999, required=False, help_text="The newest version with a run without it."

@@ -1,4 +1,4 @@
-"""What runs came to: reports, leaderboards, comparisons, and their tables."""
+"""Results of runs: reports, leaderboards, comparisons, and their tables."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def called(text: str) -> Iterator[str]:
 
 
 def _is_named(name: str, text: str) -> bool:
-    """Whether what is a word as well comes again, and not as the beginning of another word alone."""
+    """Return whether what is a word as well comes again, and not as the beginning of another word alone."""
     return text.count(name) > 1 and bool(re.search(f"{name}(?![{BEHIND_WORDS}])", text))
 
 

@@ -1,4 +1,4 @@
-"""What a suite says of its samples so that controls can change them, and what a control is."""
+"""The contract of controls: the parts of a suite's samples that they can change, and the description of a control."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def all_kinds(sample: Sample) -> Collection[str]:
 
 @dataclass(frozen=True, slots=True)
 class Controllable:
-    """What controls may change of a suite's samples.
+    """The parts of a suite's samples that controls may change.
 
     `story` is the text of `Sample.content` that a question is about. `texts` are the places in content and gold, such
     as `content.question` or `gold.beliefs.*.actor`, of texts or lists of texts in which names are replaced, that of the

@@ -1,4 +1,4 @@
-"""How much better a model is on samples as published than under a control, and where its answers flip."""
+"""The lead of samples as published over those under a control, and the answers that flip."""
 
 from __future__ import annotations
 

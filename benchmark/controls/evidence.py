@@ -1,4 +1,4 @@
-"""What a text tells of a word with a capital: that it is somebody's name, or that of something else."""
+"""Evidence of a text about a word with a capital: that it is somebody's name, or that of something else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmark.controls.lists.telling import (
 )
 
 CERTAIN, LIKELY, NOTHING, AGAINST = 8, 1, 0, -1
-"""How much an occurrence tells."""
+"""The weight of an occurrence."""
 
 
 def _any(words: Iterable[str]) -> str:
@@ -91,7 +91,7 @@ def weight_of(name: str, text: str, start: int) -> int:
 
 
 def _of_something(before: str, after: str) -> bool:
-    """Whether it is the name of a place, a brand or a work."""
+    """Return whether it is the name of a place, a brand or a work."""
     if _PLACE.search(before) or _OF_PLACE.match(after):
         return True
     if _TITLE_OF_WORK[0].search(before) and _TITLE_OF_WORK[1].match(after):
@@ -100,7 +100,7 @@ def _of_something(before: str, after: str) -> bool:
 
 
 def _in_full(name: str, before: str, after: str) -> bool:
-    """Whether it is part of a Chinese name in full: the family's first."""
+    """Return whether it is part of a Chinese name in full: the family's first."""
     given = _GIVEN.match(after)
     if name in SURNAMES and given and PINYIN.fullmatch(given[1]):
         return True

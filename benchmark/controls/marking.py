@@ -1,4 +1,4 @@
-"""What a control changed of a sample, text by text, for a reader who holds both against each other."""
+"""The changes of a sample by a control, text by text, for a reader who holds both against each other."""
 
 from __future__ import annotations
 

@@ -144,5 +144,5 @@ def stands_for(name: str, text: str, start: int, *, given: bool = False) -> bool
 
 
 def _is_within(text: str, start: int) -> bool:
-    """Whether what begins there is in the middle of a sentence."""
+    """Return whether what begins there is in the middle of a sentence."""
     return bool(_WITHIN.search(text[max(0, start - 2) : start]))

@@ -23,7 +23,7 @@ _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)\Z")
 
 @dataclass(frozen=True, slots=True)
 class Renaming:
-    """What is called what: names of people in all their spellings, and words of things in small letters, one and many.
+    """The new names: names of people in all their spellings, and words of things in small letters, one and many.
     No two share a new name, but spellings of one person, and no new name was in the texts. `given` says that the data
     say who there is; `others` are then names of others, which stay though part of them is replaced elsewhere."""
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from benchmark.controls.contract import Spellings
 
 GROUPS = frozenset(("all", "both", "everybody", "everyone", "group", "others"))
-"""What names several people at once, and nobody."""
+"""Words that name several people at once, and nobody."""
 _AND = re.compile(r"\s*(?:,|&|\band\b)\s*")
 _CAPITAL = re.compile(r"(?:(?<=[\w,] )[A-Z][a-z]{2,}|(?<![A-Za-z'’-])[A-Z][a-z]{4,})(?![A-Za-zà-ÿ-])")
 _FULL = re.compile(r"(?=(?<![A-Za-z-])([A-Z][a-zà-ÿ]+(?: [A-Z][a-zà-ÿ]+| [A-Z]\.)+))")
@@ -69,7 +69,7 @@ def _full_names(text: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _is_alone(word: str, text: str) -> bool:
-    """Whether the word is nowhere in small letters, nor part of a full name."""
+    """Return whether the word is nowhere in small letters, nor part of a full name."""
     return not re.search(rf"\b{word.lower()}\b|\b{word} [A-Z]|[A-Z][a-z]+ {word}\b", text)
 
 

@@ -11,7 +11,7 @@ INSTEAD = {
     "en": "(The text is left out. Answer as best you can without it.)",
     "zh": "（原文已略去，请在没有原文的情况下尽量作答。）",
 }
-"""What stands in the place of a story."""
+"""The text in the place of a story."""
 
 
 def storyless(sample: Sample, controllable: Controllable, seed: int) -> Sample:

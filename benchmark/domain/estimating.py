@@ -58,8 +58,8 @@ class StoryScore:
 
     @property
     def in_interval(self) -> bool:
-        """Whether the story is resampled: what a judge left out is uncertainty about this story, an unusable answer is
-        no part of it."""
+        """True where the story is resampled: what a judge left out is uncertainty about this story, an unusable answer
+        is no part of it."""
         return self.estimate is not None or any(self.unjudged)
 
 

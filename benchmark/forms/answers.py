@@ -84,7 +84,7 @@ class AnswersForm(RefusableForm, SampleFields):
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong with the form, each with the label of its field."""
+        """The faults of the form, each with the label of its field."""
         return [
             f"{self.fields[name].label or name.capitalize()}: {error}" if name in self.fields else error
             for name, errors in self.errors.items()

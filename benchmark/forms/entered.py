@@ -11,7 +11,7 @@ from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
 from benchmark.suites.contract import Suite
 
 FIGURE = "figure."
-"""What the names of fields of figures begin with."""
+"""The beginning of the names of fields of figures."""
 
 
 class EntryForm(forms.Form):
@@ -53,7 +53,7 @@ class EntryForm(forms.Form):
 
     @property
     def about(self) -> list[forms.BoundField]:
-        """What is asked of the row itself."""
+        """The fields about the row itself."""
         return [self[name] for name in self.fields if not name.startswith(FIGURE)]
 
     @property

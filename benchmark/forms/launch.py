@@ -144,7 +144,7 @@ class ControlsForm(RefusableForm, ControlFields):
 
 
 class SampleFields(forms.Form):
-    """What a run is about: a version of the suite's, and which of its samples."""
+    """The subject of a run: a version of the suite's, and which of its samples."""
 
     suite: Suite
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
@@ -181,7 +181,7 @@ class SampleFields(forms.Form):
 
     @property
     def chosen_samples(self) -> dict[str, Any]:
-        """What a valid form chose, by the names that a plan has for it."""
+        """The choices of a valid form, by the names that a plan has for it."""
         cleaned = self.cleaned_data
         parts = {name: cleaned.get(name) or "" for name in ("category", "split")}
         return {"dataset": cleaned["dataset"], "limit": cleaned["limit"] or 0} | parts

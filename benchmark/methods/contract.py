@@ -1,4 +1,4 @@
-"""What a suite tells a method about a question, and what a method makes of it."""
+"""The contract of methods: the question as a suite puts it to them, and the requests that they make of it."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _literal(array: str) -> Any:
 
 
 def perceives(perceivers: object, person: str) -> bool:
-    """Whether a person is among perceivers: a list that has the name, or a text in which it stands."""
+    """Return whether a person is among perceivers: a list that has the name, or a text in which it stands."""
     return isinstance(perceivers, (list, tuple, str)) and person in perceivers
 
 

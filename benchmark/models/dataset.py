@@ -76,7 +76,7 @@ class Dataset(OpaqueModel):
 
     @property
     def title(self) -> str:
-        """What an imported copy is of, empty where the version is the project's own gold."""
+        """The title of what an imported copy is of, empty where the version is the project's own gold."""
         return self.origin.get("title", "")
 
     @property

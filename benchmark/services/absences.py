@@ -101,7 +101,7 @@ def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str],
 
 
 def _samples(stage: str) -> str:
-    """What the samples of a metric group's suite are called, in the plural, whatever its figures count."""
+    """The noun for samples of a metric group's suite, in the plural, whatever its figures count."""
     return suite_named(group_suite(stage)).noun[1]
 
 

@@ -137,7 +137,7 @@ def _fullest(
 
 
 def _counted(report: Mapping[str, Any], groups: Sequence[str]) -> int:
-    """How much of a run the groups count, of the model of which that is most."""
+    """The part of a run that the groups count, of the model of which that is most."""
     rows = [[_of(row.get(group)) for group in groups] for row in report["entrants"]]
     return max((sum(counts) for counts in rows), default=0)
 
@@ -220,8 +220,8 @@ def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
 
 
 def _asked(entrant: EntrantResults) -> int:
-    """How many samples it was asked about, but for those that were lost outside, as what an imported file does not
-    hold."""
+    """The number of samples that it was asked about, but for those that were lost outside, as what an imported file
+    does not hold."""
     ranking = entrant["ranking"]["repaired"] or {}
     return int(ranking.get("n", 0)) - int(ranking.get("lost", 0))
 

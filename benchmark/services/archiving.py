@@ -26,8 +26,8 @@ LONGEST_TITLE = 200
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What deleting a run takes away (`items`, of which `answered` have a call in the ledger), what stays (`reports`),
-    and why it is `refused`, empty where it is not."""
+    """The effects of deleting a run: what it takes away (`items`, of which `answered` have a call in the ledger), what
+    stays (`reports`), and why it is `refused`, empty where it is not."""
 
     items: int
     answered: int

@@ -28,7 +28,7 @@ FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
 
 IMPORTED = "imported"
-"""What stands for the prompts of answers that were made elsewhere."""
+"""The stand-in for prompts of answers that were made elsewhere."""
 
 Conditions = dict[str, list[str] | None]
 """By field [what it is in words, a digest of all that it is]; None where the field does not bear on the row."""
@@ -117,9 +117,9 @@ def _digest(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one stage's ranking is of. `options` are the names of each field, the commonest among models first, `chosen`
-    the one that was taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of what is
-    left out, none of it lost."""
+    """The conditions of one stage's ranking. `options` are the names of each field, the commonest among models first,
+    `chosen` the one that was taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of
+    what is left out, none of it lost."""
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""What models come to under the controls of a run, beside what they come to as published: plain data of a report.
+"""Scores of models under the controls of a run, beside those as published: plain data of a report.
 
 {"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same,
 numbers, why, steps, still, unread}], "unfinished": [title]}. `still` names the scores of groups no sample or set of

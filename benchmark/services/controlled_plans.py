@@ -1,4 +1,4 @@
-"""What of a plan is asked once more under its controls, as runs of their own beside the one that asks as published."""
+"""The plans of what is asked once more under controls, as runs of their own beside the one that asks as published."""
 
 from __future__ import annotations
 

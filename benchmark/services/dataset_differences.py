@@ -1,4 +1,4 @@
-"""How two versions of gold differ: stories, labels, splits, the way labels were settled, votes and rules."""
+"""Differences of two versions of gold: stories, labels, splits, the way labels were settled, votes and rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Cells:
 
 @dataclass(slots=True)
 class Difference:
-    """What became of `old` in `new`. Stories are numbers; `labels` counts changed labels by dimension.
+    """The changes from `old` to `new`. Stories are numbers; `labels` counts changed labels by dimension.
 
     `changed` has {number, rows_added, rows_removed, cells: [(actor, belief, dimension, before, after)]} of each story
     whose propositions or labels are others, `moved` (number, split before, split after), `rules` (what, before, after)

@@ -1,4 +1,4 @@
-"""What a run could show, before it is launched: the smallest difference that its samples can tell from chance."""
+"""The power of a run, before it is launched: the smallest difference that its samples can tell from chance."""
 
 from __future__ import annotations
 

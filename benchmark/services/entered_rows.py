@@ -39,7 +39,7 @@ class EntryRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a row is to say; `figures` are texts of per cent by the keys of the suite's figures, empty ones left out."""
+    """The content of a row; `figures` are texts of per cent by the keys of the suite's figures, empty ones left out."""
 
     name: str
     kind: str

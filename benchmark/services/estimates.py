@@ -1,4 +1,4 @@
-"""What a run would ask and cost before it is launched."""
+"""Estimates of a run's questions and costs before it is launched."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Line:
 
     @property
     def judged(self) -> bool:
-        """Whether the judge is asked about the model."""
+        """True where the judge is asked about the model."""
         return self.stage != SELF_TEST and suite_named(self.suite).step(self.stage).judged
 
     def money(self, name: str) -> Money:
@@ -72,7 +72,7 @@ class Line:
 
 @dataclass(slots=True)
 class Estimate:
-    """What is asked about `stories`, with a sentence for each thing that a control leaves out in `notes`. Each of the
+    """The questions about `stories`, with a sentence for each thing that a control leaves out in `notes`. Each of the
     stories stands for `each` of them where only a part was looked at."""
 
     stories: list[DatasetSample]
@@ -156,8 +156,8 @@ def parts_of_extension(more: Extension) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What one run is to ask: its plan, all its samples, the parts of it that are asked, and what a control leaves out
-    of it. Each sample stands for `each` where only a part of them was looked at."""
+    """The questions of one run: its plan, all its samples, the parts of it that are asked, and what a control leaves
+    out of it. Each sample stands for `each` where only a part of them was looked at."""
 
     plan: Plan
     stories: Sequence[DatasetSample]

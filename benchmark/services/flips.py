@@ -13,7 +13,7 @@ from benchmark.models import Entrant, Run, RunItem
 from benchmark.suites.registry import group_named, keys_of
 
 REPETITIONS = "repetitions"
-"""What is chosen instead of a control to hold repetitions of the run against its first one."""
+"""The choice, instead of a control, that compares repetitions of the run with its first one."""
 SHOWN = 400
 """Characters of an answer that a row shows."""
 

@@ -42,7 +42,7 @@ SORTS = {
 
 
 UNJUDGED = "unjudged"
-"""What a judge was to tell of and did not; the only problem that more than the item itself says."""
+"""The row that a judge was asked about and left out; the only problem that more than the item itself says."""
 
 
 def problem_of(name: str, suite: Suite) -> Q:

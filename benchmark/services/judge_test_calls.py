@@ -1,4 +1,4 @@
-"""What a judge is tested with: pairs made of gold by rule, asked and read as the run's suite does it."""
+"""Questions of a judge's self-test: pairs made of gold by rule, asked and read as the run's suite does it."""
 
 from __future__ import annotations
 

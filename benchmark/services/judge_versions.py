@@ -1,4 +1,4 @@
-"""What makes a run's judge the instrument that it is: one identity, for its self-test and for the rankings of what it
+"""The version of a run's judge as an instrument: one identity, for its self-test and for the rankings of what it
 judged."""
 
 from __future__ import annotations

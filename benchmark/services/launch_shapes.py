@@ -67,7 +67,7 @@ class JudgeIn(Given):
 
 
 class ExtendIn(Given):
-    """What is added to a run: models, samples, or both."""
+    """Additions to a run: models, samples, or both."""
 
     endpoints: Names = may_lack("Names of further models.")
     more: bool = may_lack("Whether samples are added, those that split, category and limit leave.")

@@ -1,4 +1,5 @@
-"""What a launch is of: the suite that a version is asked by, and plans of runs that start from another run."""
+"""Launches: the suite that a version is asked by, the plan of a launch, and plans of runs that start from another
+run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, titl
 from benchmark.suites.contract import Suite
 
 FIELD = "method"
-"""What refusals call the choice of methods, whatever the setting's own name."""
+"""The field of refusals for the choice of methods, whatever the setting's own name."""
 
 
 def methods_of(suite: Suite) -> dict[str, str]:

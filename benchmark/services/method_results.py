@@ -1,4 +1,4 @@
-"""What models come to by each method, beside what they come to asked plainly: plain data of a report.
+"""Scores of models by each method, beside those asked plainly: plain data of a report.
 
 {"methods": {name: title}, "plain": name, "rows": {GROUP: {READING: [row]}}, "how": {GROUP: {READING: sentence}},
 "unfinished": [title]}. The first of the methods is the one that others are held against, `plain`. A row is of one model

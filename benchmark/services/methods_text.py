@@ -1,5 +1,5 @@
-"""What made a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read from
-the run."""
+"""The making of a report, as facts and as the paragraphs that a paper's methods section needs. Every number is read
+from the run."""
 
 from __future__ import annotations
 

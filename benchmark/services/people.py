@@ -1,4 +1,4 @@
-"""What a person's figures of a run rest on: the labels of the frozen version, story by story."""
+"""The material of a person's figures of a run: the labels of the frozen version, story by story."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What tables say of people: the figure against gold that contains their own votes, beside their own, and what each
-labelled."""
+"""Columns of tables about people: the figure against gold that contains their own votes, beside their own, and what
+each labelled."""
 
 from __future__ import annotations
 

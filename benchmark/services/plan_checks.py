@@ -50,7 +50,7 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 
 
 def can_be_lean(suite: Suite) -> bool:
-    """Whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among
+    """Return whether a run of the suite is planned without what its samples hold: examples in prompts are chosen among
     gold."""
     return suite.load is not None and suite.prompting is None
 

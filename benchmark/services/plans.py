@@ -1,4 +1,4 @@
-"""What a run is to be."""
+"""Plans of runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RunRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to be. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0
+    """The plan of a run. `options` are the suite's settings, those that were not chosen at their defaults; `limit` 0
     takes every sample; `suite` becomes the one for the schema that the dataset's gold is labelled by; `max_tokens` of
     an answer; everything is asked `repetitions` times, at `temperature` where one is given; `budget` in US dollars,
     None for no cap; `source` is the run whose answers the judge reads anew. `controls` name those under which
@@ -94,7 +94,7 @@ class Plan:
 
     @property
     def self_test(self) -> bool:
-        """Whether the judge's self-test is run where it is still missing."""
+        """True where the judge's self-test is run where it is still missing."""
         return bool(self.options.get("self_test"))
 
     def without_test(self) -> Plan:
@@ -103,7 +103,7 @@ class Plan:
 
     @property
     def judges(self) -> bool:
-        """Whether the judge is asked."""
+        """True where the judge is asked."""
         step = self.definition.judging
         return step is not None and step.key in self.stages
 

@@ -24,7 +24,7 @@ from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPict
 from benchmark.suites.story_scores import PARSES
 
 WIDTHS = ("page", "column")
-"""What a picture is drawn for: the text of a paper, or a column of it."""
+"""The uses of a picture: the text of a paper, or a column of it."""
 
 
 @dataclass(frozen=True, slots=True)

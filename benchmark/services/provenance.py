@@ -1,4 +1,4 @@
-"""What made a run: code, packages, and the endpoints as they are now."""
+"""The provenance of a run: code, packages, and the endpoints as they are now."""
 
 from __future__ import annotations
 

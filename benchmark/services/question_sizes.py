@@ -1,4 +1,4 @@
-"""How long the questions of a run are that is to be launched, and the answers that are to be expected."""
+"""Lengths of the questions of a run that is to be launched, and of the answers that are to be expected."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ put."""
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How long one question is, and the answer that is to be expected, which holds no reasoning. Questions with one
+    """Lengths of one question and of the answer that is to be expected, which holds no reasoning. Questions with one
     digest are one call; an empty one is of a question that was not made."""
 
     question: Extent

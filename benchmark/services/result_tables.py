@@ -87,8 +87,8 @@ def _missing_columns(group: MetricGroup) -> list[Column]:
 
 
 def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> list[Column]:
-    """How many the official figures are of and how many they leave out, where they leave out any or their suite says
-    that they do."""
+    """The numbers of answers that the official figures are of and leave out, where they leave out any or their suite
+    says that they do."""
     if group.unread != LEFT_OUT and not any(_official(entrant).get("unusable") for entrant in entrants):
         return []
     heads = {"n": "n", "unusable": "Not read"}
@@ -150,7 +150,7 @@ def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]
 
 
 def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
-    """What marks compare; official figures that were kept before they had bounds stand for themselves."""
+    """The values that marks compare; official figures that were kept before they had bounds stand for themselves."""
     return metrics.get(name) if parse == "official" and "bounds" not in metrics else worst_of(metrics, name)
 
 

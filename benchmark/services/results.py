@@ -53,7 +53,7 @@ def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
 
 
 def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:
-    """What became of the questions about these samples, in the order of the dataset."""
+    """The outcomes of the questions about these samples, in the order of the dataset."""
     rows = RunItem.objects.filter(entrant=entrant).order_by("sample__position", "repetition")
     outcomes: dict[str, list[Outcome]] = {}
     for sample, step, official, repaired, unusable, call, state, repetition in rows.values_list(

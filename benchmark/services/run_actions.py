@@ -22,7 +22,7 @@ DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
 
 @dataclass(frozen=True, slots=True)
 class TakenAlong:
-    """How many controls followed their run in an `action`, and a sentence for each that could not."""
+    """The number of controls that followed their run in an `action`, and a sentence for each that could not."""
 
     action: str
     controls: int

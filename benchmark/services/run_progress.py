@@ -1,4 +1,4 @@
-"""How runs stand, as data for the API: what commands print of them, and by model and step why answers are missing."""
+"""Progress of runs, as data for the API: what commands print of them, and by model and step why answers are missing."""
 
 from __future__ import annotations
 

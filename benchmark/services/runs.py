@@ -31,7 +31,7 @@ from workers.services.jobs import JobRefused, open_job
 
 HANDLER = "evaluation"
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
-"""What a run's `spec.later` lists."""
+"""The kinds of entries in a run's `spec.later`."""
 BESIDE = "This run stands beside {of} as its control: what is done to that one is done to its controls too."
 
 

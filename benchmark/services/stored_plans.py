@@ -1,4 +1,4 @@
-"""How a plan is kept in the row of its run, and read back."""
+"""Plans as the row of their run keeps them, and as they are read back."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from benchmark.services.plans import Plan
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER
 
 KEPT = ("split", "category", "limit", "max_tokens", "seed", "batch", "repetitions", "temperature")
-"""What of a plan every run has among its parameters."""
+"""Fields of a plan that every run has among its parameters."""
 NO_LEVEL = 3
-"""What the column says of a run whose prompts have no levels; nobody reads it."""
+"""The column's value of a run whose prompts have no levels; nobody reads it."""
 
 
 def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:

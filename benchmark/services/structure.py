@@ -31,15 +31,15 @@ from core.made_by import made_by
 from core.statistics import Estimate, method
 
 QUESTIONS, STORIES = "questions", "stories"
-"""What is counted: each question, or each story, whose answer is right where all of its questions are answered
-right."""
+"""The units that are counted: each question, or each story, whose answer is right where all of its questions are
+answered right."""
 ALL = "All models"
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What is held against what. `cut` is the score from which a structure is right, None for the median; `models`
+    """The two sides of a comparison. `cut` is the score from which a structure is right, None for the median; `models`
     those that are compared; `structure_run` and `answers_run` are ids of runs, empty for the newest of each model."""
 
     measure: Measure
@@ -75,8 +75,8 @@ class Metrics:
 
 @dataclass(slots=True)
 class Association:
-    """What a choice comes to. `joined` has who has observations, `absent` who has none, with the reason; `datasets` are
-    those of the runs, by id."""
+    """The results of a choice. `joined` has who has observations, `absent` who has none, with the reason; `datasets`
+    are those of the runs, by id."""
 
     choice: Choice
     cut: float

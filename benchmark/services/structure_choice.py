@@ -1,4 +1,4 @@
-"""What an address or a command asks to be held against what."""
+"""The comparison that an address or a command asks for."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from benchmark.suites.shown import EntrantResults
 from workers.models import JobState
 
 ENDPOINT = ("provider", "model", "revision")
-"""What of an endpoint has to be the same in both runs, beside its name."""
+"""Fields of an endpoint that have to be the same in both runs, beside its name."""
 SEPARATOR = "."
 
 
@@ -35,7 +35,7 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What pages call it."""
+        """The name on pages."""
         if self.share == self.group.score:
             return self.group.score_title
         name = self.group.labels.get(self.share) or self.group.headers.get(self.share, self.share)

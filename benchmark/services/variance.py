@@ -21,7 +21,7 @@ from core.statistics.variance import variance_split
 from workers.models import JobState
 
 IDENTITY = ("provider", "model", "revision", "options")
-"""What of an endpoint's spec, beside its name, makes it another model; where it is reached does not."""
+"""Fields of an endpoint's spec that, beside its name, make it another model; its address does not."""
 
 
 class NotSplit(ValueError):

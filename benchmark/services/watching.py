@@ -1,4 +1,4 @@
-"""How runs stand: by model and stage, with the judgements that are still to come."""
+"""Progress of runs: by model and stage, with the judgements that are still to come."""
 
 from __future__ import annotations
 

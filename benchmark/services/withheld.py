@@ -1,4 +1,4 @@
-"""What of results waits for those who still label or decide some of the stories behind it.
+"""The parts of results that wait for those who still label or decide some of the stories behind it.
 
 Gold is told cell by cell on items, in downloads and in what is given story by story: none of that is shown of a story
 that somebody has open work on. Figures over whole selections are, from `workload.FEWEST` stories on; what counts gold

@@ -13,7 +13,7 @@ from core.incoming.text import NotJson, json_of
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What an answer is to: the samples of these `keys`, which are several where one call is about a story, in a
+    """The question of an answer: the samples of these `keys`, which are several where one call is about a story, in a
     `repetition` from 0, at a `step`, empty where that is the one that is answered otherwise."""
 
     keys: tuple[str, ...]
@@ -23,7 +23,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class AnswerIds:
-    """How the answers file that a suite scores names what it answers, where those names are not the keys of samples.
+    """The names in the answers file that a suite scores, where those names are not the keys of samples.
 
     `named(samples, answers, **options)` says of what each id is that such a file may have; `samples` are all of a
     dataset, `answers` what the file has by id, and `options` the choices of `options`. What it does not name is taken
@@ -36,7 +36,7 @@ class AnswerIds:
 
 
 class BadAnswers(ValueError):
-    """What is wrong with a file of answers, as one sentence with its name."""
+    """The fault in a file of answers, as one sentence with its name."""
 
 
 def read_answers(path: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is asked, about what, and what came of it: the plain data that a suite and everything around it hand each
+"""Questions, their samples and their outcomes: the plain data that a suite and everything around it hand each
 other."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What one prompt is about.
+    """The subject of one prompt.
 
     `key` is unique within its dataset, and so is `number`, by which addresses and tables name it. `cluster` is the unit
     that is resampled: the story or conversation that samples have in common; `group` names the samples that count
@@ -64,7 +64,7 @@ class Step:
 
 
 class Resources(Protocol):
-    """What a question may need besides its sample, of the run's project and dataset."""
+    """The things that a question may need besides its sample, of the run's project and dataset."""
 
     @property
     def prompts(self) -> Any:
@@ -99,7 +99,7 @@ class BadQuestion(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What an answer was read as, in both parses.
+    """An answer in both parses.
 
     `official` and `repaired` are plain data for a database row, `official` None where the released code cannot read
     such an answer. `score` and `repaired_score`, from 0 to 1, are what tables sort by; None where there is none.
@@ -119,7 +119,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question. `official` and `repaired` are as `Parsed` has them, None without an answer;
+    """The outcome of one question. `official` and `repaired` are as `Parsed` has them, None without an answer;
     `unusable` says why the repaired parse has no estimate, `without` why there is no answer, each empty where it does
     not hold."""
 
@@ -137,7 +137,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """What became of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that
+    """The outcomes of all questions to one model. `outcomes` are those of each of `samples`, by key; `steps` those that
     the run was launched with. `kind` is "model" or "baseline". `unchanged` is what became of the samples that the run's
     control leaves as they are, in the run as published: they belong to sets of which others were changed, and to
     nothing else; None where there is no control."""
@@ -198,7 +198,7 @@ class Parses(TypedDict):
 
 
 class Metrics(Parses):
-    """What a metric group came to; `answered` counts the answers that official scoring takes, of those `asked`, and
+    """The result of a metric group; `answered` counts the answers that official scoring takes, of those `asked`, and
     without an official parse there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
     chance over so many samples, where that is defined."""
 
@@ -210,7 +210,7 @@ class Metrics(Parses):
 
 
 Measured = tuple[Metrics, BySample]
-"""What a metric group came to, as `benchmark.suites.measuring` makes it."""
+"""The result of a metric group, as `benchmark.suites.measuring` makes it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a suite says of itself: everything outside its folder is made from this.
+"""The description of a suite: everything outside its folder is made from this.
 
 A suite is a folder of `benchmark/suites` with a `suite.py` that holds one `Suite`, and a line in `registry.py`.
 """
@@ -73,15 +73,15 @@ Unread = Literal["wrong", "left out", "guessed"]
 WRONG: Unread = "wrong"
 LEFT_OUT: Unread = "left out"
 GUESSED: Unread = "guessed"
-"""What the official parse of a metric group makes of what it cannot read: a wrong answer, none that counts, or, as it
+"""The official parse's treatment of answers that it cannot read: a wrong answer, none that counts, or, as it
 reads an answer in any text, one by chance."""
 STRUCTURE, ANSWERS = "structure", "answers"
-"""What a metric group may tell of a story."""
+"""The subjects that a metric group may be about."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How long questions and answers are, for estimates that make few of the questions.
+    """Lengths of questions and answers, for estimates that make few of the questions.
 
     `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the
     answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
@@ -122,7 +122,7 @@ def schema_in(name: str) -> tuple[str, str, str] | None:
 
 
 class BadImport(ValueError):
-    """What is wrong with a copy of a benchmark, as one sentence that names the file."""
+    """The fault in a copy of a benchmark, as one sentence that names the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class Suite:
 
     @property
     def chooses_steps(self) -> bool:
-        """Whether a launch says which steps a run goes through."""
+        """True where a launch says which steps a run goes through."""
         return self.program is None and len(self.launched) > 1
 
     @property

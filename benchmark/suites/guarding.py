@@ -1,5 +1,5 @@
-"""What a suite did not foresee ends in one sentence, wherever it is asked for something: its author finds the place in
-the log."""
+"""Guards of suites: what a suite did not foresee ends in one sentence, wherever it is asked for something, and its
+author finds the place in the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _LONGEST = 200
 _NOT_HERE = ("load", "baselines", "schema")
-"""What answers for itself: the import of a copy (`services/imports.py`) and the provider of baselines."""
+"""Fields that answer for themselves: the import of a copy (`services/imports.py`) and the provider of baselines."""
 _TRIES = {
     "program": "say which steps a run goes through",
     "request": "make the question of {place}",
@@ -75,13 +75,13 @@ _TRIES = {
     "prompting.serving": "choose its examples",
     "prompting.condition": "say what its models are ranked by",
 }
-"""What each function of a suite tries, by the names of the fields that lead to it."""
+"""The action of each function of a suite, by the names of the fields that lead to it."""
 _FORESEEN: dict[str, tuple[type[Exception], ...]] = {"score": (ValueError, OSError), "parsers.parse": (ValueError,)}
-"""What a function may raise besides: what is wrong with the input that it was given, or with its file."""
+"""Errors that a function may raise besides: what is wrong with the input that it was given, or with its file."""
 
 
 class SuiteFailed(ValueError):
-    """What a suite could not do, as one sentence that names the suite, and step and sample where there are any."""
+    """The failure of a suite, as one sentence that names the suite, and step and sample where there are any."""
 
 
 def guarded(suite: Suite) -> Suite:
@@ -143,7 +143,7 @@ def _failed(suite: Suite, name: str, of: Any, error: Exception) -> SuiteFailed:
 
 
 class _Named(dict[str, str]):
-    """What stands in a sentence for what a function was called with, worked out where the sentence has it."""
+    """The stand-in, in a sentence, for the arguments of a function, worked out where the sentence has it."""
 
     def __init__(self, suite: Suite, of: Any) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ Shown = TypeVar("Shown", ShownTable, ShownPicture)
 
 
 def _each(make: Callable[P, Mapping[str, Shown]], guard: Callable[[Shown], Shown]) -> Callable[P, Mapping[str, Shown]]:
-    """What is made, of which each is guarded too: it is drawn or made when it is asked for."""
+    """Things made by a suite, of which each is guarded too: it is drawn or made when it is asked for."""
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Mapping[str, Shown]:

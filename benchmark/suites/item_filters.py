@@ -1,4 +1,4 @@
-"""How the items of a run are found by what their answers hold: filters, and how many rows of an item each means."""
+"""Filters of a run's items by what their answers hold, and the number of rows of an item that each means."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Choice = tuple[str, str]
 OF_EVERY_SUITE = frozenset(
     ("model", "stage", "state", "problem", "category", "split", "reading", "sort", "page")
 )  # fmt: skip
-"""What the address of the page of items has of every suite; no filter of a suite can have one of these names."""
+"""Names in the address of the page of items that every suite has; no filter of a suite can have one of these names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class KeptParse:
-    """What an item's answer was read as in one of both parses: `held` is what `Parsed` has of it, `official` says of
+    """An item's answer in one of both parses: `held` is what `Parsed` has of it, `official` says of
     which."""
 
     sample: Sample

@@ -10,7 +10,7 @@ from core.incoming.text import NotJson, json_of_line, unwritable
 
 
 class BadLine(ValueError):
-    """What is wrong with a line, as one sentence."""
+    """The fault in a line, as one sentence."""
 
 
 def object_of_line(raw: bytes | None) -> dict[str, Any] | None:

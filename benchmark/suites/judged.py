@@ -1,4 +1,4 @@
-"""What a suite says of its judge: what makes it the instrument that it is, how it is tested, how it is asked once
+"""The description of a suite's judge: what makes it the instrument that it is, how it is tested, how it is asked once
 more."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from judge.domain.contrast import Row
 from workers.providers.contract import Request
 
 Settings = Mapping[str, Any]
-"""What a run was launched with, as `Question.settings` has it."""
+"""The settings of a run, as `Question.settings` has it."""
 Pairs = Sequence[Mapping[str, Any]]
 """Contrast pairs about one sample as plain data: {"kind", "actor", "belief", "gold"}, of the row that was made, and the
 place of the gold row that it was made of among the sample's rows."""

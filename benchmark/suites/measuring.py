@@ -33,7 +33,7 @@ from core.statistics.variance import variance_split
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """What one sample came to: its official shares, None with a `reason` where there are none and a share None where
+    """The result of one sample: its official shares, None with a `reason` where there are none and a share None where
     official scoring leaves the sample out, and its score in the repaired parse."""
 
     official: Mapping[str, float | None] | None
@@ -173,7 +173,7 @@ Held = Sequence[tuple[Sample, SampleResult]]
 
 
 Chance = Callable[[Sample], float | None]
-"""How likely a sample is right by chance, as `MetricGroup.chance` has it."""
+"""The probability that a sample is right by chance, as `MetricGroup.chance` has it."""
 
 
 def measured_samples(

@@ -44,7 +44,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class PersonMeasured:
-    """What a person's labels came to: figures by metric group as of a model, against gold without the person, and
+    """The results of a person's labels: figures by metric group as of a model, against gold without the person, and
     `own`, the figures against gold that contains the person's own votes.
 
     `labelled` has {stories, of_stories, cells, of_cells}: how many of those that models were asked about; and of the

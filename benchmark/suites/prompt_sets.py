@@ -10,11 +10,11 @@ from benchmark.suites.asked import BadQuestion, Question
 from workers.providers.contract import Request
 
 Settings = Mapping[str, Any]
-"""What a run was launched with, as `Question.settings`."""
+"""The settings of a run, as `Question.settings`."""
 
 
 class BadPromptSet(BadQuestion):
-    """What is wrong with a prompt set, or with what is asked of it, as one sentence that names the file."""
+    """The fault in a prompt set, or in what is asked of it, as one sentence that names the file."""
 
 
 class Wording(Protocol):
@@ -54,7 +54,7 @@ S = TypeVar("S", bound=PromptSet)
 
 @dataclass(frozen=True, slots=True)
 class PromptSets(Generic[S]):
-    """How a suite's prompt sets, which it alone makes and reads, are made and what their prompts show.
+    """The making of a suite's prompt sets, which it alone makes and reads, and what their prompts show.
 
     `names` are the sets that come with the suite, `built_in(name)` one of them; `load(files, name)` makes a set of a
     team's files, and raises BadPromptSet. `hashes(prompts, settings, steps)` is the digest of the wording by step, for

@@ -13,7 +13,7 @@ JUDGE_NOT_STRUCTURED = "the judge's answer is not structured: its endpoint ignor
 REFUSED = "the model refused"
 TRUNCATED = "the answer was cut off"
 NOT_WHOLE = "it is not a whole answer"
-"""What a call's end says better than an answer that cannot be read."""
+"""Ends of calls that say more than an answer that cannot be read."""
 OPEN = "no answer yet"
 CALL_FAILED = "the call failed"
 CANCELLED = "cancelled"

@@ -1,4 +1,4 @@
-"""What the released code of a benchmark makes of answers: how it parses them, and the files that it reads and leaves
+"""The released code of a benchmark and its answers: how it parses them, and the files that it reads and leaves
 behind."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Tables = Mapping[str, Sequence[Row]]
 
 @dataclass(frozen=True, slots=True)
 class Parser:
-    """What official parsing makes of one kind of answer, for `parse_outputs`.
+    """The official parse of one kind of answer, for `parse_outputs`.
 
     `parse(text, tables)` is plain data for JSON; raises ValueError with one sentence. `options` name the tables that
     may be given beside the text and say what each is; their rows have the cells `columns`, and further ones that are
@@ -52,7 +52,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchanged:
-    """What one model of a run was asked and answered; of a run that asked everything several times, the first.
+    """The questions to one model of a run and its answers; of a run that asked everything several times, the first.
 
     `answers` are the raw answers by sample key and step, `exchanges(samples)` whole calls of some of the samples in the
     same way: those of all fill the memory. `steps` are those at which something was asked. `dataset` is what the frozen

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """What became of a run, in the terms of its suite.
+    """The outcome of a run, in the terms of its suite.
 
     `settings` are as `Question.settings`; `groups` are the metric groups that have figures, `kinds` what their rows are
     ("model", "baseline", "person"). `prompted` says whether a model read prompts, `judge` who judged, empty for nobody,

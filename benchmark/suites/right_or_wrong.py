@@ -13,7 +13,7 @@ from benchmark.suites.measuring import SampleResult
 
 ACCURACY = "accuracy"
 Verdict = Callable[[Sample, Outcome, Parse], bool | None]
-"""Whether the answer is right; None where the parse leaves it out of the denominator."""
+"""A verdict: whether the answer is right; None where the parse leaves it out of the denominator."""
 
 
 def accuracy_group(
@@ -54,7 +54,8 @@ def accuracy_group(
 
 
 def said_right(sample: Sample, outcome: Outcome, parse: Parse) -> bool:
-    """Whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is wrong."""
+    """Return whether a parse itself says that the answer is right, as `Verdict` has it; one without a parse is
+    wrong."""
     return bool((outcome.read(parse) or {}).get("right"))
 
 

@@ -1,4 +1,4 @@
-"""What a suite lets choose, declared once."""
+"""The settings of suites, declared once."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What may be chosen at the launch of a run, declared once: the launch form, the flag of `run_benchmark` and the
+    """A choice at the launch of a run, declared once: the launch form, the flag of `run_benchmark` and the
     stored parameter come from it.
 
     The type of `default` is that of the value; a choice is (value, label), numbers lie between `least` and `most`;
@@ -85,7 +85,7 @@ class Setting:
 
     @property
     def before_it_was(self) -> str | int | bool:
-        """What it is of a run that does not say."""
+        """The value of a run that does not say."""
         return self.default if self.lacking is None else self.lacking
 
     def checked(self, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a suite shows of its results beyond what every suite gets, and where that stands on a page.
+"""Results that a suite shows beyond what every suite gets, and where they stand on a page.
 
 Every metric group has its ranking, its score by category and by facet, its single repetitions, the differences between
 all pairs and the self-test of its judge without a word of its suite.
@@ -55,7 +55,7 @@ EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]
 
 @dataclass(frozen=True, slots=True)
 class ParseResults:
-    """What tables and pictures of one parse are made of, for each metric group of the suite: all `entrants`, those
+    """The material of tables and pictures of one parse, for each metric group of the suite: all `entrants`, those
     that are `read`, with figures of the parse, and those that are `analysed`, with analyses of it too, which no
     leaderboard has."""
 
@@ -111,7 +111,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a reader chooses by: `field` names it in an address, `options` are (value, label), the first to begin
+    """A reader's choice: `field` names it in an address, `options` are (value, label), the first to begin
     with."""
 
     field: str
@@ -121,7 +121,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Explored:
-    """What an `Explorer` shows of one choice, by names without the parse. `matrix` names both a table and a picture
+    """The content of an `Explorer` at one choice, by names without the parse. `matrix` names both a table and a picture
     of it: a row for each label under `gold`, a count for each label said, its share of the row under `<label> share`,
     and `total`. `picture` and `table` stand below it."""
 

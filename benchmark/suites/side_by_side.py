@@ -1,4 +1,4 @@
-"""What answers of two models to one sample are held against each other by: lines that both have, with gold and the two
+"""Lines by which answers of two models to one sample are compared: lines that both have, with gold and the two
 parses."""
 
 from __future__ import annotations

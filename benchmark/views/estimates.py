@@ -33,7 +33,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen
 
 Askings = list[estimates.Asking]
-"""What a run and its controls ask."""
+"""The questions of a run and its controls."""
 
 
 @require_GET

@@ -43,7 +43,7 @@ BIG = 5000
 
 
 MODELS_NAMED = 4
-"""How many models of a run its row of the list names; the run's page names all."""
+"""The number of models of a run that its row of the list names; the run's page names all."""
 
 
 @require_GET

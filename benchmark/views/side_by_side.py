@@ -15,7 +15,7 @@ from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
 
 ASKED = ("a", "b", "stage", "reading", "split")
-"""What the address of a comparison says, and this one keeps."""
+"""Names in the address of a comparison that this one keeps."""
 
 
 @require_GET

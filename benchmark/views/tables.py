@@ -16,7 +16,8 @@ from benchmark.domain.tables import Column, Items, Source, Table, source_of
 from benchmark.suites.registry import group_named
 
 LEGEND_NOTES, LEGEND_LENGTH = 3, 190
-"""How many notes stand open below a table, and how many characters each has at most; the others are unfolded."""
+"""The number of notes that stand open below a table, and of characters that each has at most; the others are
+unfolded."""
 Href = Callable[[Mapping[str, Any], Column], str]
 KINDS = {"baseline": "baseline", "person": "person"}
 

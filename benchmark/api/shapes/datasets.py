@@ -1,4 +1,4 @@
-"""What answers about versions carry: they are named by their number."""
+"""Shapes of answers about versions: they are named by their number."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SettingOut(serializers.Serializer):
 
 
 class AskedOut(serializers.Serializer):
-    """What a run on the version can be."""
+    """The choices of a run on the version."""
 
     suite = serializers.CharField()
     title = serializers.CharField()

@@ -1,4 +1,4 @@
-"""What answers about estimates of runs carry."""
+"""Shapes of answers about estimates of runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _EstimatedOut(serializers.Serializer):
 
 
 class EstimatedLineOut(_EstimatedOut):
-    """What one model is asked at one step."""
+    """The questions to one model at one step."""
 
     model = serializers.CharField()
     step = serializers.CharField()
@@ -42,7 +42,7 @@ class DetectableOut(serializers.Serializer):
 
 
 class EstimateOut(_EstimatedOut):
-    """What a launch would ask and cost, and what it can show."""
+    """The questions and costs of a launch, and the differences that it can show."""
 
     samples = serializers.IntegerField()
     over_budget = serializers.BooleanField()

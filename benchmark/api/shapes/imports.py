@@ -1,4 +1,4 @@
-"""What answers about imports of answers carry."""
+"""Shapes of answers about imports of answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class LeftOutOut(serializers.Serializer):
 
 
 class ImportPreviewOut(serializers.Serializer):
-    """What would become of answers that were made elsewhere."""
+    """The fate of answers that were made elsewhere."""
 
     model = serializers.CharField()
     digest = serializers.CharField(help_text="SHA-256 of the answers.")

@@ -1,4 +1,4 @@
-"""What answers about the items of a run carry."""
+"""Shapes of answers about the items of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What answers about reports, leaderboards, comparisons and their tables carry."""
+"""Shapes of answers about reports, leaderboards, comparisons and their tables."""
 
 from __future__ import annotations
 

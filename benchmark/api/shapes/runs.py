@@ -1,4 +1,4 @@
-"""What answers about runs carry: runs are named by the uids of their pages, models by name."""
+"""Shapes of answers about runs: runs are named by the uids of their pages, models by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class RunOut(serializers.Serializer):
 
 
 class ProgressOut(serializers.Serializer):
-    """How one model stands at one step, in items."""
+    """The progress of one model at one step, in items."""
 
     model = serializers.CharField()
     step = serializers.CharField()

@@ -112,7 +112,7 @@ NOT_NAMED_IN_CHINESE = frozenset(
 )
 """Of these, what is a word as well: only where it occurs again in the texts does it name somebody."""
 BEHIND_WORDS = "园务的朵盆店瓣玲"
-"""What stands behind them where they are words."""
+"""Words behind them where they are words."""
 
 CALLED_BEHIND = (
     "先生", "女士", "小姐", "太太", "夫人", "经理", "主管", "老师", "教授", "博士", "医生", "护士", "律师", "警官",
@@ -120,7 +120,7 @@ CALLED_BEHIND = (
     "大爷", "大妈", "大伯", "大叔", "大哥", "大姐", "大婶", "爷爷", "奶奶", "妈妈", "爸爸", "总", "工", "哥", "姐",
     "婶", "叔", "姨", "爷", "伯", "导", "氏", "家", "某",
 )  # fmt: skip
-"""What stands behind a family name in Chinese that somebody is called by: with it that is no full name."""
+"""Words behind a family name in Chinese that somebody is called by: with it that is no full name."""
 NOT_GIVEN = frozenset(
     "小可这那的查想将微要是在我你他她它则现借感决忙不没有也就都很会能和与对向给把说问答看听去来到了着过从因当正又再才却便所为被让跟笑分翻仔轻"
 )

@@ -49,7 +49,7 @@ def _regular_past(verb: str) -> str:
 VERBS = frozenset(
     form for verb in (*_DOING.split(), "begin") for form in (_third(verb), _regular_past(verb), verb) if form != "book"
 ) | frozenset(_PAST.split()) - {"was"}
-"""What people do, say, feel and think, in the forms that follow a name."""
+"""Verbs of people, of doing, saying, feeling and thinking, in the forms that follow a name."""
 MINDS = (
     "afraid", "allergic", "angry", "anxious", "aware", "busy", "clueless", "confused", "curious", "disappointed",
     "drunk", "embarrassed",
@@ -57,7 +57,7 @@ MINDS = (
     "sick", "sorry",
     "surprised", "thirsty", "tired", "unaware", "unhappy", "upset", "worried",
 )  # fmt: skip
-"""What people are."""
+"""Adjectives of people."""
 ROLES = (
     "abbot", "actor", "actress", "artist", "assistant", "athlete", "aunt", "baby", "boss", "boy", "boyfriend",
     "brother", "candidate",
@@ -79,7 +79,7 @@ ROLES = (
     "worker", "writer",
     "zookeeper",
 )  # fmt: skip
-"""What people are to others and by trade."""
+"""Nouns of people, to others and by trade."""
 TITLES = (
     "Agent", "Assistant", "Aunt", "Auntie", "Bald", "Boss", "Brother", "Captain", "Chairman", "Chef", "Coach", "Da",
     "Director", "Doctor",
@@ -90,7 +90,7 @@ TITLES = (
     "President", "Principal", "Prof", "Professor", "Secretary", "Sir", "Sister", "Supervisor", "Teacher", "Uncle",
     "Young",
 )  # fmt: skip
-"""What stands before a name that somebody is called by."""
+"""Words before a name that somebody is called by."""
 HAVING = (
     *ROLES, "action", "actions", "attitude", "behavior", "birthday", "eyes", "face", "family", "feeling", "feelings",
     "emotion", "emotions",
@@ -98,7 +98,7 @@ HAVING = (
     "friends",
     "classmates", "colleagues", "perspective", "reaction", "shoulder", "son's", "thoughts", "voice", "work", "words",
 )  # fmt: skip
-"""What people have."""
+"""Possessions of people."""
 ADDRESSED = (
     "accompany", "accuse", "advise", "apologize to", "ask", "blame", "comfort", "convince", "criticize", "encourage",
     "explain to",
@@ -108,7 +108,7 @@ ADDRESSED = (
     "stare at", "talk to",
     "talk with", "tease", "tell", "thank", "wave at", "wave to", "whisper to", "wink at",
 )  # fmt: skip
-"""What one does to people alone."""
+"""Verbs whose object is a person."""
 
 
 def _addressing() -> list[str]:
@@ -127,7 +127,7 @@ PLACE_WORDS = (
     "planet", "province",
     "river", "satellite", "town", "village",
 )  # fmt: skip
-"""What stands before the name of a place or thing."""
+"""Words before the name of a place or thing."""
 PLACES_AND_WORKS = (
     *PLACE_WORDS, "book", "chamber", "company", "country", "dynasty", "film", "forest", "game", "laboratory", "movie",
     "novel", "orbit",
@@ -135,7 +135,7 @@ PLACES_AND_WORKS = (
     "university",
     "valley", "world",
 )  # fmt: skip
-"""What stands behind such a name, or before it as what is called so."""
+"""Words behind such a name, or before it as the thing that is called so."""
 _FAMILIES = """
     Ai An Bai Bian Cai Cao Chang Chen Cheng Cui Dai Deng Ding Dong Du Duan Fan Fang Feng Fu Gao Gong Gu Guo Han
     Hao He Hou Hu Hua Huang Ji Jia Jiang Jin Kang Kong Lai Lei Li Liang Liao Lin Liu Long Lu Luo Lv Ma Mao Mei

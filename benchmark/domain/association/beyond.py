@@ -28,7 +28,7 @@ LEAST_SPREAD = 0.01
 MOST_OF_ONE = 0.5
 """Share of that variation which one story may have: above, the slope is that story's."""
 WIDEST = 2.0
-"""How wide the interval may be of what ten points more of score come with: from all answers wrong to all right is 1, up
+"""The widest interval of what ten points more of score come with: from all answers wrong to all right is 1, up
 or down."""
 SLOPE = 0
 """The column of the structure's score."""

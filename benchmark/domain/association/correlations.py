@@ -1,4 +1,4 @@
-"""How two scores of the same observations go together, within models."""
+"""Association of two scores of the same observations, within models."""
 
 from __future__ import annotations
 

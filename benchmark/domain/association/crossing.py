@@ -25,7 +25,7 @@ _HALF = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """What a table comes to.
+    """The figures of a table.
 
     `cells` count observations with both scores: both right, the structure alone, the answer alone, neither.
     `no_answer`, `no_structure` and `no_score` count those that lack the one, the other or both; `stories` those with
@@ -49,7 +49,7 @@ class Crossing:
 
     @property
     def asked(self) -> int:
-        """How many observations there are, with what is missing."""
+        """The number of observations, with what is missing."""
         return sum(self.cells) + self.no_answer + self.no_structure + self.no_score
 
 
@@ -235,5 +235,5 @@ def _lowest(observations: Sequence[Observation], cut: float, *, turned: bool) ->
 
 
 def _settled(case: Case, cut: float) -> bool | None:
-    """Whether a score reaches the cut whatever of it is missing; None where that could be either way."""
+    """Return whether a score reaches the cut whatever of it is missing; None where that could be either way."""
     return True if case.worst >= cut else False if case.best < cut else None

@@ -29,7 +29,7 @@ class Observation:
 
     @property
     def known(self) -> bool:
-        """Whether both scores are there."""
+        """True where both scores are there."""
         return self.structure.answered is not None and self.answer.answered is not None
 
 

@@ -98,7 +98,7 @@ class Cases:
 
     @property
     def units(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.stories) if self.clusters is None else int(self.clusters.max()) + 1
 
     def best_first(self) -> Cases:
@@ -116,16 +116,16 @@ class Cases:
 
     @property
     def lost_score(self) -> Floats:
-        """How much higher each model's mean could be, but for that, shape (models,)."""
+        """The distance by which each model's mean could be higher, but for that, shape (models,)."""
         return mean_of(self.spared - self.worst)
 
     @property
     def missing(self) -> NDArray[np.int64]:
-        """How many stories of each model have no score, for whatever reason, shape (models,)."""
+        """The number of stories of each model without a score, for whatever reason, shape (models,)."""
         missing: NDArray[np.int64] = (~np.isfinite(self.answered)).sum(axis=1)
         return missing
 
     @property
     def ranks(self) -> NDArray[np.bool_]:
-        """Whether each model has a rank, shape (models,)."""
+        """True where each model has a rank, shape (models,)."""
         return self.lost_score <= MOST_LOST + 1e-12 if self.stories else np.zeros(len(self.models), dtype=bool)

@@ -1,4 +1,4 @@
-"""What models come to under controls: differences in a panel for each control, and what is left without the story."""
+"""Scores of models under controls: differences in a panel for each control, and what is left without the story."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plot is: a drawing with its title and its data in words, in the format, theme and width that it is asked
+"""Plots: a drawing with its title and its data in words, in the format, theme and width that it is asked
 for."""
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Look:
 
 
 class Drawing(NamedTuple):
-    """What is drawn, or a sentence that says why nothing is, and the data in words: whole, or line by line."""
+    """The drawing, or a sentence that says why nothing is, and the data in words: whole, or line by line."""
 
     title: str
     drawn: Canvas | str

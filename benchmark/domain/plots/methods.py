@@ -1,4 +1,4 @@
-"""What models come to by methods: scores, and differences to the plain one, in a panel for each method."""
+"""Scores of models by methods: scores, and differences to the plain one, in a panel for each method."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ NO_MODEL = "No model is ranked."
 
 
 class Difference(TypedDict):
-    """How far one model is ahead of another, as a fraction, and whether that is shown."""
+    """The lead of one model over another, as a fraction, and whether that is shown."""
 
     value: float
     shown: bool

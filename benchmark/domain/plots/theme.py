@@ -19,7 +19,7 @@ matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "credence", 
 TEXT, SMALL = 7.5, 7.0
 """Sizes of type in points."""
 STACK = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif'
-"""What a browser sets the text of an SVG in; matplotlib lays it out in DejaVu Sans, which is wider."""
+"""The fonts of an SVG's text in a browser; matplotlib lays it out in DejaVu Sans, which is wider."""
 _EASTERN = (
     "Noto Sans CJK SC",
     "Noto Sans SC",

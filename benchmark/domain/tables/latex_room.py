@@ -16,7 +16,7 @@ COLUMN_WIDTH, TEXT_WIDTH = 3.0 * 72.27, 6.3 * 72.27
 TEXT_HEIGHT = 520.0
 """Of a float with its caption; papers have 9 inches or more."""
 SHRUNK = 0.85
-"""What type may be shrunk to before a table is parted: seven points to six."""
+"""The smallest share of the type's size before a table is parted: seven points to six."""
 SMALL, TINY = 1.3, 0.85
 """Sizes of type against that of wide tables: of narrow ones, and of the intervals below their values."""
 _NARROW, _BROAD = frozenset("iljtfr.,:;!|'()[] "), frozenset("mwMW%")

@@ -17,7 +17,7 @@ Mark = Literal["best", "second"]
 MISSING = "–"
 ENTERED = "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
 OWN_WORDING = "asked in Credence’s own wording: not the paper’s prompts"
-"""What models of this site are, beside figures that a paper prints."""
+"""The kind of this site's models, beside figures that a paper prints."""
 OWN_WORDING_NOTE = f"Models here are {OWN_WORDING}."
 MARKED = "Bold: best of the column; underlined: second."
 MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst; underlined: second."
@@ -175,14 +175,14 @@ class Table:
 
     @property
     def entered_told(self) -> tuple[str, ...]:
-        """What entered rows are, where there are any, and how models were asked here where they stand beside a
-        paper's."""
+        """The explanation of entered rows, where there are any, and how models were asked here where they stand beside
+        a paper's."""
         asked = self.beside_a_paper or any(row.asked_otherwise for row in self.entered)
         return (*((ENTERED,) if self.entered else ()), *((OWN_WORDING_NOTE,) if asked else ()))
 
     @property
     def legend(self) -> tuple[str, ...]:
-        """What the marks mean, where there are any."""
+        """The meaning of the marks, where there are any."""
         by_worst = any(
             column.best and at_worst(column, row) is not None for column in self.columns for row in self.rows
         )
@@ -200,7 +200,7 @@ class Table:
 
     @property
     def dashes(self) -> tuple[str, ...]:
-        """What `[–]` stands for, where it stands."""
+        """The meaning of `[–]`, where it stands."""
         reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
         return (f"No interval [{MISSING}]: {'; or '.join(reasons)}.",) if reasons else ()
 

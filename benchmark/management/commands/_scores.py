@@ -42,7 +42,7 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
 
 
 def _called(stage: str, name: str) -> str:
-    """What a number of a metric group is called: its samples by the suite's noun, a metric by its heading."""
+    """The name of a number of a metric group: its samples by the suite's noun, a metric by its heading."""
     counts = {"stories": nouns_of_group(stage)[1], "n": "n", "unusable": "not read", "undefined": "without a figure"}
     return counts.get(name) or group_named(stage).headers.get(name, name)
 

@@ -10,7 +10,7 @@ from benchmark.services.imports import Copy, copy_of, keep_copy, together
 from benchmark.suites.registry import suite_named, suites
 
 MOST_SAID = 10
-"""How many problems of a copy are printed."""
+"""The number of problems of a copy that are printed."""
 
 
 class Command(JsonCommand):

@@ -71,7 +71,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "delete": ("yes",),
     "download": ("output", "what", "name", "model", "width"),
 }
-"""What can be done to a run, and the options that each takes."""
+"""The actions on a run, and the options that each takes."""
 _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 

@@ -44,7 +44,7 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an importer says of files that they do not say themselves: the model that answered, the `format`, the step
+    """Statements of an importer that files do not make themselves: the model that answered, the `format`, the step
     that is answered, and the choices of `AnswerIds.options` by name; what is empty is told by the files."""
 
     model: str = ""
@@ -55,7 +55,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What an import would make of files: `plan` is of the run that it would make, `matched` is what becomes of the
+    """The preview of an import: `plan` is of the run that it would make, `matched` is what becomes of the
     answers, `missing` are the keys of samples of which the files do not answer all repetitions, with how many answers
     they lack."""
 

@@ -1,4 +1,4 @@
-"""What a file of answers that were made elsewhere comes to, whatever wrote it."""
+"""Answers that were made elsewhere, whatever wrote their file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class BadFile(ValueError):
-    """What is wrong with a file of answers, as one sentence that names the file and the place in it."""
+    """The fault in a file of answers, as one sentence that names the file and the place in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +50,5 @@ class Made:
 
     @property
     def making(self) -> dict[str, Any]:
-        """What a run keeps of it."""
+        """The part of it that a run keeps."""
         return {"format": self.format, "tool": self.tool, "version": self.version, "facts": dict(self.facts)}

@@ -166,8 +166,8 @@ def _lists(reads: Sequence[Read]) -> Lists:
 
 
 def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
-    """Whether the list on a single question's topic names the character: nothing where that list does not count, None
-    where it is not known."""
+    """Return whether the list on a single question's topic names the character: nothing where that list does not count,
+    None where it is not known."""
     found = lists.get((read.set_key, read.sample.content["topic"]))
     if found is None:
         return []
@@ -190,7 +190,7 @@ def _counts(order: str, wanted: str) -> bool:
 
 
 def reasons_of(reads: Sequence[Read], parse: str) -> dict[str, Any]:
-    """How often lists and single answers are wrong for which reason; officially of lists on answerability alone, as in
+    """The counts of wrong lists and single answers by reason; officially of lists on answerability alone, as in
     the released code."""
     lists = [
         _list_reason(read.parse)

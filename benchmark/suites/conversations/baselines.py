@@ -15,7 +15,7 @@ TELL = "fantom"
 """The kind of task: {"key", "form" (the kind of question), "choices" (what may be answered, of a list each name),
 "majority" (the answer that is right most often of its kind and topic)}."""
 UNKNOWING = "I do not know."
-"""What is said where nothing is to choose from."""
+"""The answer where nothing is to choose from."""
 
 
 def task_of(question: Question) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How likely an answer that is drawn among what may be answered is right."""
+"""The probability that an answer drawn among the possible ones is right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What controls may change of questions about conversations."""
+"""The parts of questions about conversations that controls may change."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ COUNTS = {
     "lists": 1_740,
     "yes or no questions": 7_142,
 }
-"""What the released file holds."""
+"""The counts of the released file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What the page of an item shows: the conversation, the question, what is right and what was read."""
+"""The page of an item: the conversation, the question, what is right and what was read."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _about(content: Mapping[str, Any]) -> str:
-    """What a question on who knows is about."""
+    """The subject of a question on who knows."""
     if content["topic"] == ANSWERABILITY:
         return str(content["fact_question"])
     return f"{content['fact_question']} {content['fact_answer']}" if content["topic"] == INFORMATION else ""

@@ -1,4 +1,4 @@
-"""What the released code reads in an answer. Names and words are looked for as parts of others: "Erika" names Erik,
+"""Parses of the released code. Names and words are looked for as parts of others: "Erika" names Erik,
 "Nobody" says no."""
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ def after_marker(text: str) -> str:
 
 
 def chooses(answer: str, key: int) -> bool:
-    """Whether an answer names the option in the place `key` (0 for a); others that it names do not count against it."""
+    """Return whether an answer names the option in the place `key` (0 for a); others that it names do not count against
+    it."""
     letter, text = "abcdefghij"[key], answer.lower()
     return text == letter or f"({letter})" in text or text.startswith(tuple(letter + mark for mark in ").:,"))
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What is wrong with a list of names: one who knows is missing, one who does not is named."""
+    """The faults of a list of names: one who knows is missing, one who does not is named."""
 
     excluded_aware: bool
     included_unaware: bool

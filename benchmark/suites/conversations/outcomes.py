@@ -1,4 +1,4 @@
-"""What official scoring makes of the answer to one question."""
+"""The answer to one question, as official scoring takes it."""
 
 from __future__ import annotations
 

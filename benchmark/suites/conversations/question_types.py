@@ -1,4 +1,4 @@
-"""What the kinds of questions and the scenarios are called on pages."""
+"""The names of kinds of questions and of scenarios on pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ FACET_VALUES: Mapping[str, str] = {
     **ORDERS,
     NO_BELIEF: "No belief",
 }
-"""What scenarios and orders are called where a score is told by them."""
+"""The names of scenarios and orders where a score is given by them."""
 
 
 def type_of(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""What answers of two models to a question about a conversation are held against each other by: gold, what each said,
+"""Lines by which answers of two models to a question about a conversation are compared: gold, what each said,
 and whether that is right."""
 
 from __future__ import annotations

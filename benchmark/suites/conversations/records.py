@@ -9,7 +9,7 @@ from core.incoming.shapes import Among, Filled, Like, Open
 
 
 class BadFantom(ValueError):
-    """What is wrong with a copy of FANToM, as one sentence that names the file and the place."""
+    """The fault in a copy of FANToM, as one sentence that names the file and the place."""
 
 
 Scenario = Annotated[str, Among((ACCESSIBLE, INACCESSIBLE))]

@@ -1,4 +1,4 @@
-"""What the metrics of released code have in common."""
+"""The common parts of the released code's metrics."""
 
 from __future__ import annotations
 

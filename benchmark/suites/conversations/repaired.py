@@ -1,4 +1,4 @@
-"""What a person reads in an answer: whole words alone count, and an answer that leaves it between several says
+"""Parses of a careful reader: whole words alone count, and an answer that leaves it between several says
 nothing."""
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def without_licence(name: str, licence: str) -> Iterator[Problem]:
 
 
 def oddities(copy: Fantom) -> Iterator[Problem]:
-    """What of the file makes figures odd: `line` is where in it the set begins."""
+    """The parts of the file that make figures odd: `line` is where in it the set begins."""
     for question_set in copy.sets.values():
         place: Problem = {"file": copy.name, "line": copy.lines.get(question_set.set_id, 0)}
         names = names_of(question_set)

@@ -1,4 +1,4 @@
-"""What counts once in a figure of conversations: a question, a set, a character of a set."""
+"""Units that count once in a figure of conversations: a question, a set, a character of a set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Read(NamedTuple):
 
     @property
     def right(self) -> bool | None:
-        """Whether it is right; None where that is not known."""
+        """True where it is right; None where that is not known."""
         return None if self.parse is None else bool(self.parse["right"])
 
 

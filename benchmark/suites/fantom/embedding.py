@@ -1,4 +1,4 @@
-"""How near two sentences are: what decides about a belief in free words."""
+"""Closeness of two sentences, which decides about a belief in free words."""
 
 from __future__ import annotations
 

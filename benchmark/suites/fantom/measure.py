@@ -1,4 +1,4 @@
-"""What the answers of a model come to: sets that are right as a whole, questions, facts, and the metrics of the
+"""Figures of a model's answers: sets that are right as a whole, questions, facts, and the metrics of the
 benchmark's own tables."""
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _SET = "Figures are of sets, counted under their first question: a set is right 
 
 
 def in_all(sample: Sample) -> bool:
-    """Whether a question counts for ALL."""
+    """Return whether a question counts for ALL."""
     return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == INACCESSIBLE
 
 
 def in_all_star(sample: Sample) -> bool:
-    """Whether a question counts for ALL*."""
+    """Return whether a question counts for ALL*."""
     return not _is_fact(sample) and sample.content["scenario"] == INACCESSIBLE
 
 
 def in_control(sample: Sample) -> bool:
-    """Whether a question counts for ALL of the control."""
+    """Return whether a question counts for ALL of the control."""
     return sample.content["kind"] not in (FACT, DISTANCE) and sample.content["scenario"] == ACCESSIBLE
 
 

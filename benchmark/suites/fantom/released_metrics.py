@@ -24,7 +24,7 @@ GROUPINGS: Mapping[str, Callable[[Scored], str]] = {
     "part": lambda answer: answer.row.part_id,
     "conversation": lambda answer: answer.row.conversation_id,
 }
-"""What must be right as a whole."""
+"""The questions that must be right as a whole."""
 _REASONS = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
 
 

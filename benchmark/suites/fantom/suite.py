@@ -1,4 +1,4 @@
-"""What FANToM says of itself."""
+"""The suite FANToM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper looks into besides its main table, with n and intervals over stories, in either parse.
+"""The paper's analyses besides its main table, with n and intervals over stories, in either parse.
 
 Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but
 for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from

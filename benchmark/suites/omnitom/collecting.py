@@ -1,4 +1,4 @@
-"""What became of one model's questions: the parses of its answers, story by story, and why those that lack are
+"""Collected outcomes of one model's questions: the parses of its answers, story by story, and why those that lack are
 lacking."""
 
 from __future__ import annotations

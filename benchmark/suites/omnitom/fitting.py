@@ -1,4 +1,4 @@
-"""What gold must be labelled by, so that it can be asked about and counted."""
+"""Requirements on gold's labels, so that it can be asked about and counted."""
 
 from __future__ import annotations
 

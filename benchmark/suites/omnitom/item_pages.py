@@ -1,4 +1,4 @@
-"""What the page of an item shows: the answer in both parses beside gold, row by row and cell by cell."""
+"""The page of an item: the answer in both parses beside gold, row by row and cell by cell."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Scheme:
 
     @cached_property
     def official(self) -> bool:
-        """Whether it is OmniToM's own: no other has official parses or figures."""
+        """True where it is OmniToM's own: no other has official parses or figures."""
         return self.schema is SCHEMA
 
     @cached_property
@@ -70,7 +70,7 @@ class Scheme:
 
     @property
     def shorts(self) -> dict[str, str]:
-        """What pages head the columns of dimensions with."""
+        """The headings of the columns of dimensions on pages."""
         return {key: self.schema[key].short for key in self.names}
 
     @property
@@ -79,7 +79,7 @@ class Scheme:
 
     @cached_property
     def ordered(self) -> bool:
-        """Whether propositions have an order."""
+        """True where propositions have an order."""
         return ORDER in self.names
 
     @cached_property

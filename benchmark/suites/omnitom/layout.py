@@ -27,8 +27,8 @@ FOLDERS = {"extract": "extraction", "label": "labeling", "judge": "judge"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What `manifest.json` holds besides the stories, with the runner's defaults; None says that nothing of the kind
-    was sent."""
+    """The content of `manifest.json` besides the stories, with the runner's defaults; None says that nothing of the
+    kind was sent."""
 
     dataset_path: str
     backend: str

@@ -1,4 +1,4 @@
-"""What one model's outcomes come to at both stages: figures of all stories and by story, and what the analyses make of
+"""Figures of one model's outcomes at both stages: figures of all stories and by story, and what the analyses make of
 them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What official parsing makes of a raw text, as `parse_outputs` prints it."""
+"""Official parses of a raw text, as `parse_outputs` prints them."""
 
 from __future__ import annotations
 

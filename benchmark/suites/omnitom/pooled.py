@@ -136,7 +136,7 @@ class Parts:
 
 
 class Columns:
-    """What each story adds to each of many sums, gathered block by block."""
+    """Addends of each story to each of many sums, gathered block by block."""
 
     def __init__(self, stories: int) -> None:
         self.blocks = [np.empty((stories, 0), dtype=np.float32)]

@@ -1,4 +1,4 @@
-"""What an answer is held against another model's by: label by label, and proposition by proposition."""
+"""Lines by which an answer is compared with another model's: label by label, and proposition by proposition."""
 
 from __future__ import annotations
 

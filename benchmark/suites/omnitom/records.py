@@ -22,7 +22,7 @@ StoryId = Annotated[int, Field(ge=0), Expected("a whole number from 0 on")]
 
 
 class BadRecord(ValueError):
-    """What is wrong with a record, as one sentence; of a file, with its name and the line."""
+    """The fault in a record, as one sentence; of a file, with its name and the line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class GoldRow:
 
     @property
     def shown(self) -> bool:
-        """Whether prompts contain it: rows without an actor or a belief count, but nobody is shown them."""
+        """True where prompts contain it: rows without an actor or a belief count, but nobody is shown them."""
         return bool(self.actor and self.belief)
 
 

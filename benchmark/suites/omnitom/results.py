@@ -1,4 +1,4 @@
-"""What one story's answers came to, in either parse: the material of every metric and analysis."""
+"""Results of one story's answers, in either parse: the material of every metric and analysis."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Stage1Result:
 
     @property
     def unjudged(self) -> tuple[int, int]:
-        """How many predicted and gold rows of a usable extraction the judge left without a judgement.
+        """The numbers of predicted and gold rows of a usable extraction that the judge left without a judgement.
 
         An extraction without a row is no matter of the judge: it says nothing, or it cannot be read. Of a judgement
         that is unusable no row counts.

@@ -1,4 +1,4 @@
-"""What OmniToM lets choose at the launch of a run."""
+"""OmniToM's settings of the launch of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long OmniToM's questions and answers are, by addition: a whole request is made for one story of each category."""
+"""Lengths of OmniToM's questions and answers, by addition: a whole request is made for one story of each category."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
 from workers.domain.pricing import Extent
 
 CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}
-"""What a row of structured output takes besides its texts."""
+"""The length of a row of structured output besides its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measure:
-    """How long a story is, and by (answer format, step) the tables beside it and the answer."""
+    """Lengths of a story, and by (answer format, step) the tables beside it and the answer."""
 
     story: Extent
     data: Mapping[tuple[str, str], Extent]

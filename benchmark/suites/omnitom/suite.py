@@ -1,4 +1,4 @@
-"""What OmniToM says of itself."""
+"""The suite OmniToM."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Key = tuple[str, str, tuple[str, ...]]
 
 
 class Answer(NamedTuple):
-    """What was read in the answer to a question: its label, None or UNREAD for none; `missing` where there is no
+    """The parse of the answer to a question: its label, None or UNREAD for none; `missing` where there is no
     answer."""
 
     sample: Sample

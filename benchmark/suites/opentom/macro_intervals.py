@@ -27,7 +27,7 @@ class Told(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something to be said that was not read."""
+        """True where there is something to be said that was not read."""
         return self.gold is not None and not self.counts
 
     @property

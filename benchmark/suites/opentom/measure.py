@@ -1,4 +1,4 @@
-"""What the answers of a model come to: accuracy by question, and the metrics of the benchmark's own tables."""
+"""Figures of a model's answers: accuracy by question, and the metrics of the benchmark's own tables."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _gap(rows: Sequence[Labelled], seed: int) -> Estimate:
 
 
 def _of(row: Labelled, who: str) -> bool:
-    """Whether a question counts for a person: the narrator's count for both, as in the released code."""
+    """Return whether a question counts for a person: the narrator's count for both, as in the released code."""
     return row.sample.content["perspective"] in (who, "narrator")
 
 

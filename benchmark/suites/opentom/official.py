@@ -1,4 +1,4 @@
-"""What the released code reads in an answer: labels of gold and of prediction.
+"""Parses of the released code: labels of gold and of prediction.
 
 Words are looked for as parts of others: "He knows" says No, "eyes" says Yes. The repaired parse is in `repaired.py`.
 """

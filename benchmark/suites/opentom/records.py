@@ -6,7 +6,7 @@ from core.incoming.shapes import Filled, Open
 
 
 class BadOpenToM(ValueError):
-    """What is wrong with a copy of OpenToM, as one sentence that names the file and the place."""
+    """The fault in a copy of OpenToM, as one sentence that names the file and the place."""
 
 
 class PlotRecord(Open):

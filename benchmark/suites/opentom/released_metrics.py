@@ -31,8 +31,8 @@ class LabelledAnswer:
 
 
 def seen_by(person: str, answer: LabelledAnswer) -> bool:
-    """Whether a question is about the mover's or the observer's view (`person`): that of whom it names first; of both
-    where it names neither."""
+    """Return whether a question is about the mover's or the observer's view (`person`): that of whom it names first; of
+    both where it names neither."""
     words = answer.question.replace("'s", "").replace(",", "").split()
     own, other = (answer.mover, answer.observer) if person == MOVER else (answer.observer, answer.mover)
     if other not in words:

@@ -1,4 +1,4 @@
-"""What OpenToM says of itself."""
+"""The suite OpenToM."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def array_of(sentences: Sequence[str], perceivers: Sequence[Sequence[str]]) -> s
 
 
 def mostly_perceived(stories: Annotated) -> bool:
-    """Whether a person of a story perceives more than half of its sentences."""
+    """Return whether a person of a story perceives more than half of its sentences."""
     perceived = pairs = 0
     for story in stories:
         perceivers = [{*names} - {""} for names in story]

@@ -14,7 +14,7 @@ Shares = dict[str, float | None]
 
 
 def makes_a_set(names: object) -> bool:
-    """Whether Python makes a set of it: a text becomes one of its letters."""
+    """Return whether Python makes a set of it: a text becomes one of its letters."""
     return isinstance(names, str) or (isinstance(names, list) and all(isinstance(name, str) for name in names))
 
 
@@ -27,5 +27,5 @@ def names_in(names: object) -> list[str] | None:
 
 
 def same_names(names: Sequence[str], gold: Sequence[str]) -> bool:
-    """Whether both name the same people; an empty name is nobody."""
+    """Return whether both name the same people; an empty name is nobody."""
     return {name.casefold() for name in names} == {name.casefold() for name in gold if name}

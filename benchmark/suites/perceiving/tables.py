@@ -23,7 +23,7 @@ _CORRELATIONS = (
     "Fisher’s z, p two-sided. Few models leave it wide open. The paper has no significant one over its eight models."
 )
 Tasks = Mapping[str, str]
-"""What each task is called, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
+"""The name of each task, one of NAMES, by its key: those of perception, of perception to belief and of questions, in
 this order."""
 Metrics = Mapping[str, Mapping[str, Any]]
 """By task, then by scenario, an estimate."""

@@ -1,4 +1,4 @@
-"""What questions and perceptions come to in both scenarios, of one parse, with intervals over conversations."""
+"""Figures of questions and perceptions in both scenarios, of one parse, with intervals over conversations."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _LONGEST_CELL = 20_000
 
 
 class BadPerceptFantom(ValueError):
-    """What is wrong with a copy of Percept-FANToM, as one sentence that names the file and the line."""
+    """The fault in a copy of Percept-FANToM, as one sentence that names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)

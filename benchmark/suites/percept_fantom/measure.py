@@ -1,4 +1,4 @@
-"""What the answers of a model come to: sets that are right as a whole in both scenarios, by the true perceivers and by
+"""Figures of a model's answers: sets that are right as a whole in both scenarios, by the true perceivers and by
 a method, single questions, and how well it infers who hears what."""
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _GIVEN = " They are asked with the true perceivers of every utterance."
 
 
 def in_false(sample: Sample) -> bool:
-    """Whether a question counts for set:ALL of false belief."""
+    """Return whether a question counts for set:ALL of false belief."""
     return bool(sample.content["scenario"] == INACCESSIBLE)
 
 
 def in_true(sample: Sample) -> bool:
-    """Whether a question counts for set:ALL of true belief."""
+    """Return whether a question counts for set:ALL of true belief."""
     return bool(sample.content["scenario"] == ACCESSIBLE and sample.content["wholly_accessible"])
 
 
@@ -156,7 +156,7 @@ def _firsts(entered: Entered) -> dict[str, str]:
 
 
 def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
-    """What `questions_of` returns, and by task and scenario the estimates of the paper's first table, without tasks
+    """The figures of `questions_of`, and by task and scenario the estimates of the paper's first table, without tasks
     that were not asked."""
     seed = int(entered.settings.get("seed", 1))
     reads = reads_of(entered, QUESTIONS, parse)

@@ -109,6 +109,6 @@ def repaired_shares(answer: str, utterances: Sequence[str], perceivers: Sequence
 
 
 def is_right(names: Sequence[str] | None, utterance: str, gold: Sequence[str]) -> bool:
-    """Whether names are the perceivers of an utterance, its speakers there or not."""
+    """Return whether names are the perceivers of an utterance, its speakers there or not."""
     speakers = speakers_of(utterance, gold)
     return names is not None and same_names([*names, *speakers], [*gold, *speakers])

@@ -13,7 +13,7 @@ from benchmark.suites.conversations.released import all_right, by_order, list_an
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INFORMATION, LIST, YES, YES_NO
 
 SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "accessible(true belief)"}
-"""What the released code calls them."""
+"""Their names in the released code."""
 
 
 def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Any]:

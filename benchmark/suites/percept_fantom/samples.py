@@ -88,11 +88,11 @@ LEFT_OUT = frozenset(
 """The parts of FANToM's conversations that nobody annotated; the released code draws the order of options without
 them."""
 COUNTS = {"sets": 739, "sets with a false belief": 543, "sets with a true belief": 341}
-"""What of the released file of FANToM is about annotated conversations."""
+"""The part of FANToM's released file that is about annotated conversations."""
 SCENARIO_NAMES = {ACCESSIBLE: "true belief", INACCESSIBLE: "false belief"}
 ASKED = (CHOICE, LIST, YES_NO)
 _TYPOS = {"Makenzie": "Mackenzie", "Everevt": "Everett", "extricurricular": "extracurricular"}
-"""What the released code mends in conversations, so that they say what was annotated."""
+"""The spellings that the released code mends in conversations, so that they say what was annotated."""
 
 
 def load(folder: Path) -> Imported:

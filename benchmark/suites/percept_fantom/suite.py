@@ -1,4 +1,4 @@
-"""What Percept-FANToM says of itself."""
+"""The suite Percept-FANToM."""
 
 from __future__ import annotations
 

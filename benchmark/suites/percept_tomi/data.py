@@ -35,7 +35,7 @@ _QUESTION = re.compile(r"Where .+ for the (.+)\?")
 
 
 class BadPerceptToMi(ValueError):
-    """What is wrong with a copy of Percept-ToMi, as one sentence that names the file and the line."""
+    """The fault in a copy of Percept-ToMi, as one sentence that names the file and the line."""
 
 
 @dataclass(frozen=True, slots=True)

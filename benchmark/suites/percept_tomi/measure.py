@@ -1,4 +1,4 @@
-"""What the answers of a model come to: accuracy of questions and of beliefs from the true perceptions, and how well it
+"""Figures of a model's answers: accuracy of questions and of beliefs from the true perceptions, and how well it
 infers perceptions."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many of a story's sentences a model gave the right perceivers.
+"""The number of a story's sentences to which a model gave the right perceivers.
 
 Sentences on what somebody likes and on who enters or leaves are not scored. The released code counts those that the
 model wrote, so that leaving one out costs nothing; the recall counts those of the story.
@@ -20,7 +20,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def is_scored(sentence: str) -> bool:
-    """Whether a sentence says where a thing is or that it is moved."""
+    """Return whether a sentence says where a thing is or that it is moved."""
     return not _UNSCORED_WORDS.search(sentence.lower())
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 NO_OUTPUT = "no output"
-"""What stands for an answer that never came; the released code leaves such a question out."""
+"""The text for an answer that never came; the released code leaves such a question out."""
 SEVERAL, NONE = "names more than one container", "names no place of the story"
 
 
 def official_right(answer: str, gold: str) -> bool | None:
-    """Whether the place stands in the answer to the letter, even within a word or beside others; None of an answer that
-    is left out."""
+    """Return whether the place stands in the answer to the letter, even within a word or beside others; None of an
+    answer that is left out."""
     return None if answer == NO_OUTPUT else gold in answer
 
 

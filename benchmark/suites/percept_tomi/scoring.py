@@ -128,7 +128,8 @@ def _perceptions(rows: Answers) -> dict[str, Any]:
 
 
 def _released_parse(text: str) -> str:
-    """What the released code keeps of an answer: the array as Python writes it, a text that is none as it is."""
+    """The part of an answer that the released code keeps: the array as Python writes it, a text that is none as it
+    is."""
     perceived = perceptions_of(text)
     return text if perceived is None else str(perceived)
 

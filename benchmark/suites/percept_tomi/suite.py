@@ -1,4 +1,4 @@
-"""What Percept-ToMi says of itself."""
+"""The suite Percept-ToMi."""
 
 from __future__ import annotations
 

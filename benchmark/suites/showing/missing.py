@@ -1,4 +1,4 @@
-"""What is missing from the figures of models, and what has to be said of it before they are read."""
+"""Missing parts of models' figures, and the notes on them that are to be read first."""
 
 from __future__ import annotations
 

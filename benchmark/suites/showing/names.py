@@ -56,7 +56,7 @@ def _short(value: Any) -> str:
 
 
 ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
-"""What of an endpoint's spec tells two of one name apart."""
+"""Fields of an endpoint's spec that tell two of one name apart."""
 
 
 def _alike(entrants: Sequence[EntrantResults], name: str, of: Literal["settings", "spec"] = "settings") -> bool:

@@ -1,4 +1,4 @@
-"""What a table says of the ranking that its rows are of."""
+"""Notes of a table on the ranking that its rows are of."""
 
 from __future__ import annotations
 

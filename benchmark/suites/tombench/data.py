@@ -46,7 +46,7 @@ FILES: Mapping[str, Expected] = {
     "Strange Story Task": Expected(407, 210, 204),
     "Unexpected Outcome Test": Expected(300, 209),
 }
-"""What each file holds, by its name without `.jsonl`, which is also the name of the task."""
+"""The title of each file's content, by its name without `.jsonl`, which is also the name of the task."""
 
 
 @dataclass(frozen=True, slots=True)

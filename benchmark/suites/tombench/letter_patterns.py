@@ -1,4 +1,4 @@
-"""How answers name the letter of an option, in English and Chinese.
+"""Patterns by which answers name the letter of an option, in English and Chinese.
 
 Texts are in NFKC: full-width letters and most punctuation are ASCII. Repetitions are bounded, so that no text takes
 long. A pattern of mentions has the letter in one of its groups.
@@ -86,13 +86,13 @@ DENIAL = re.compile(
     rf"(?:{_DENYING}(?:\s+{_DENIED}){{0,5}}|(?:不|别(?=选)|没|并非|而非|排除)(?:是|选|能|会|应该?|可能|认为){{0,2}}(?:选项)?)"
     r"[\s*_\"'“(\[]{0,9}\Z"
 )
-"""What denies a mention: the end of the text before it."""
+"""Denials of a mention: the end of the text before it."""
 
 REJECTION = re.compile(
     rf"{_AROUND}(?:(?i:is|was|seems)(?:\s+{_words('not', 'wrong', 'incorrect', 'false')}|(?i:n['’]t))"
     r"|(?:选项|项)?\s*[是也都]{0,2}(?:不(?:是最?)?(?:对|正确|合|符|可能|成立|恰当)|错))"
 )
-"""What rejects a mention: the start of the text behind it."""
+"""Rejections of a mention: the start of the text behind it."""
 
 _OTHER = rf"{_AROUND}(?:(?i:option)\s+|选项\s*)?{_BEFORE}([A-H])(?![A-Za-z0-9])"
 _OR = r"(?:(?i:or|and)\b|[/&和与或、]|或者|还是|以及)"
@@ -106,4 +106,4 @@ OPEN_THOUGHT = re.compile(r"<think>.*\Z", re.DOTALL)
 OPENING = re.compile(
     r"\A(?:(?i:(?:the\s+)?(?:correct\s+|final\s+|best\s+)?answer)\s*(?i:is\b)?|答案(?:应该)?(?:是|为)?)\s*:?\s*"
 )
-"""What announces the text of an option."""
+"""Announcements of the text of an option."""

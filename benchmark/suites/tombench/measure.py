@@ -1,4 +1,4 @@
-"""What the tries of a model come to: the majority of its votes on each question, right or wrong."""
+"""Figures of a model's tries: the majority of its votes on each question, right or wrong."""
 
 from __future__ import annotations
 

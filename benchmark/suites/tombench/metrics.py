@@ -30,7 +30,8 @@ class VotedItem:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """How many of a group's items are right. `unparsed` items have no vote at all; they count as wrong in `value`."""
+    """The number of a group's items that are right. `unparsed` items have no vote at all; they count as wrong in
+    `value`."""
 
     items: int
     correct: int

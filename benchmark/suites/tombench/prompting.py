@@ -1,4 +1,4 @@
-"""What a model is asked: a system and a user prompt, from the texts in `prompts/`.
+"""Prompts: a system and a user prompt, from the texts in `prompts/`.
 
 A set has the files `<method>-<language>.txt`, the system prompt with `{letters}`, and `user-<language>.txt` with
 `{story}`, `{question}` and `{options}`. The wording is our own; headings, order and the form of the answer are those of

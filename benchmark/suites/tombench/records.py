@@ -22,7 +22,7 @@ _CELL = re.compile(rf"\s*([{LETTERS}])\s*\.?\s*")
 
 
 class BadToMBench(ValueError):
-    """What is wrong with a copy of ToMBench, as one sentence that names the file and, where there is one, the line."""
+    """The fault in a copy of ToMBench, as one sentence that names the file and, where there is one, the line."""
 
 
 @dataclass(frozen=True, slots=True)

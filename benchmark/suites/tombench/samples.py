@@ -14,7 +14,7 @@ from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_or
 NAMES = {"en": "English", "zh": "Chinese"}
 BOTH = "both"
 SEEDED, RELEASED = "seeded", "released"
-"""How the orders of options are drawn."""
+"""The ways in which orders of options are drawn."""
 
 
 def load(folder: Path, *, languages: str = BOTH) -> Imported:

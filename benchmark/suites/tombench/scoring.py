@@ -20,7 +20,7 @@ _PLACES = 10
 
 
 class BadAnswerId(ValueError):
-    """What is wrong with the id of an answer, as one sentence."""
+    """The fault in the id of an answer, as one sentence."""
 
 
 def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What ToMBench says of itself."""
+"""The suite ToMBench."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SIDES: tuple[Side, Side] = ("gold", "predicted")
 
 
 class LabelCounts(TypedDict):
-    """How often a label stands in the gold rows and how often it was predicted; intervals are of its shares."""
+    """The counts of a label in the gold rows and among predictions; intervals are of its shares."""
 
     gold: int
     predicted: int

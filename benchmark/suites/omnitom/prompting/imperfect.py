@@ -99,4 +99,4 @@ _TURNS: tuple[tuple[Callable[[str], list[str]], bool], ...] = (
     (lambda belief: [], False),
     (lambda belief: [belief, _reworded(belief)], True),
 )
-"""What is said instead of a gold row, and whether the first of it matches the row: a repetition gets nothing."""
+"""The rows instead of a gold row, and whether the first of it matches the row: a repetition gets nothing."""

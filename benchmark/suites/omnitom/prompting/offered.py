@@ -1,4 +1,4 @@
-"""What OmniToM says of its prompt sets to whoever launches and reports runs."""
+"""OmniToM's description of its prompt sets for whoever launches and reports runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into the placeholders: tables, label lists, examples, and the lines that fence data in."""
+"""Texts for the placeholders: tables, label lists, examples, and the lines that fence data in."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""What OmniToM shows of its results beyond what every suite gets: the paper's tables, its analyses, and their
+"""OmniToM's results beyond what every suite shows: the paper's tables, its analyses, and their
 pictures."""

@@ -1,4 +1,4 @@
-"""What the plots of a parse take, from the entrants of a report."""
+"""Arguments of the plots of a parse, from the entrants of a report."""
 
 from __future__ import annotations
 

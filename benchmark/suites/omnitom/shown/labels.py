@@ -1,4 +1,4 @@
-"""How often each label was said, and for which."""
+"""Counts of the labels that were given, and of those that they stand for."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _in(entrants: Sequence[EntrantResults], entrant: EntrantResults) -> bool:
 
 
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
-"""What bears on both stages."""
+"""The notes on both stages."""
 
 
 def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:

@@ -1,4 +1,4 @@
-"""How much a model says, how often its rows match, and what of its outputs cannot be used."""
+"""Volume of a model's outputs, matches of its rows, and outputs that cannot be used."""
 
 from __future__ import annotations
 

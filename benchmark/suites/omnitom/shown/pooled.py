@@ -1,4 +1,4 @@
-"""What tables of rows pooled over stories say of what is missing."""
+"""Notes on missing rows for tables of rows pooled over stories."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from benchmark.suites.omnitom.shown.outputs import match_count_table, unusable_t
 from benchmark.suites.shown import ParseResults, ShownTable
 
 BY_KIND = {"order": "orders", "role": "roles"}
-"""What is shown by each of KINDS is called so."""
+"""The names of what is shown by each of KINDS."""
 
 
 def tables(scheme: Scheme, results: ParseResults) -> dict[str, ShownTable]:
