@@ -45,6 +45,7 @@ PAGES = {
     "annotation:proposition_edit": EXPERT,
     "annotation:tables": EXPERT,
     "annotation:next_table": EXPERT,
+    "annotation:table_figures": EXPERT,
     "annotation:release_table": ADMIN,
     "annotation:reconcile": EXPERT,
     "annotation:lane_rows": EXPERT,

@@ -17,6 +17,7 @@ urlpatterns = [
     path("p/<slug:slug>/stories/<str:story>/draft/undo/", drafts.undo_draft, name="undo_draft"),
     path("p/<slug:slug>/stories/<str:story>/draft/versions/", drafts.draft_versions, name="draft_versions"),
     path("p/<slug:slug>/tables/", table_queue.tables, name="tables"),
+    path("p/<slug:slug>/tables/figures/", table_queue.figures, name="table_figures"),
     path("p/<slug:slug>/tables/next/", table_queue.next_table, name="next_table"),
     path("p/<slug:slug>/tables/<str:story>/release/<int:expert>/", table_queue.release_table, name="release_table"),
     path("p/<slug:slug>/import/", imports.import_page, name="import"),

@@ -20,6 +20,7 @@ from annotation.forms.tables import GiveForm, TablesFilter
 from annotation.models import BeliefTable, Role, Story, User, table_queue
 from annotation.services.drafts import release_slot
 from annotation.services.table_assignment import give_tables, plan_tables
+from annotation.services.table_figures import table_figures
 from annotation.views.corpus import EXCERPT, cut_at_word
 from core.idempotency.forms import made_before, made_once
 
@@ -103,6 +104,17 @@ def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories)
         for key, person in people.items()
     ]
     return {"count": len(plan.assignments), "loads": loads, "short": len(plan.short)}, False
+
+
+@require_GET
+def figures(request: HttpRequest, slug: str) -> HttpResponse:
+    """How far experts agreed on the tables that they reconciled, by split or category where asked for."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    form = TablesFilter(request.GET, project=access.project)
+    chosen = form.cleaned_data if form.is_valid() else {}
+    scope = {"split": chosen.get("split") or None, "category": chosen.get("category") or None}
+    context = {"form": form, "figures": table_figures(project=access.project, **scope)}
+    return render(request, "annotation/tables/figures.html", access.context | context)
 
 
 @require_GET

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from django.core.management import call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -27,6 +28,7 @@ from annotation.services.reconciliation import (
     separate,
     state_of_row,
 )
+from annotation.services.table_figures import table_figures
 
 NOW = timezone.now()
 
@@ -271,3 +273,17 @@ def test_lanes_are_not_saved_under_another_name(lanes, experts, cast, client):
     body = json.dumps({"annotator": cast.bob.pk, "changes": [change]})
     address = reverse("annotation:save_lanes", args=["minds", lanes.uid])
     assert client.post(address, body, content_type="application/json").status_code == 409
+
+
+def test_figures_of_the_tables_that_were_reconciled(lanes, experts, client, capsys):
+    settle_all(lanes, experts[0])
+    finish(by=experts[0], story=lanes, now=NOW)
+    figures = table_figures(project=lanes.project)
+    assert (figures["reviewed"], figures["unremarked"], figures["added"], figures["revised"]) == (4, 1, 2, 1)
+    # two pairs among three and three rows: 2·2 / 6
+    assert figures["f1"]["value"] == pytest.approx(2 / 3)
+    client.force_login(experts[0])
+    page = client.get(reverse("annotation:table_figures", args=["minds"])).content.decode()
+    assert "25.00%" in page and "66.67%" in page and "at least 5 stories" in page
+    call_command("table_report", "--project", "minds")
+    assert "1 of 4 reviewed propositions of 1 stories" in capsys.readouterr().out

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from annotation.management.commands._scope import check_scope
+from annotation.management.json_command import JsonCommand
+from annotation.services.table_figures import table_figures
+
+
+class Command(JsonCommand):
+    help = "Says how far experts agreed on the belief tables that they wrote apart: overlap and F1, with intervals."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--split", metavar="NAME")
+        parser.add_argument("--category", metavar="NAME")
+
+    def work(self, **options) -> dict:
+        project, split, category = self.project(options["project"]), options["split"], options["category"]
+        check_scope(project, split=split, category=category)
+        return {"project": project.slug, **table_figures(project=project, split=split, category=category)}
+
+    def say(self, result: dict) -> None:
+        self.stdout.write(
+            f"{result['unremarked']} of {result['reviewed']} reviewed propositions of {result['stories']} stories "
+            "needed no remark."
+        )
+        for name, key in (("Overlap", "overlap"), ("F1 between the experts", "f1")):
+            self.stdout.write(f"{name}: {_told(result[key])}")
+
+
+def _told(estimate: dict) -> str:
+    if estimate["value"] is None:
+        return f"none ({estimate['reason']})"
+    share = f"{estimate['value']:.2%}"
+    if not estimate["interval"]:
+        return f"{share} ({estimate['reason']})"
+    low, high = estimate["interval"]
+    return f"{share} [{low:.2%}, {high:.2%}]"

@@ -1,0 +1,43 @@
+"""How far experts agreed on the belief tables that they wrote apart and reconciled (OmniToM, appendix B.4)."""
+
+from __future__ import annotations
+
+from django.db.models import Count, Q
+
+from annotation.domain.agreement.extraction import f1_estimate, overlap_estimate
+from annotation.models import LaneRow, Project, Proposition, Story, TableKind
+
+
+def table_figures(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
+    """Return the reconciliation overlap and the F1 between the experts, each with its interval over stories, and how
+    many rows reconciliation added, removed and revised."""
+    stories = Story.objects.filter(project=project).in_split(split).in_category(category)
+    reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
+    by_story = list(
+        reviewed.order_by()
+        .values("table__story")
+        .annotate(
+            rows=Count("id"),
+            unremarked=Count("id", filter=Q(remark="")),
+            **{name: Count("id", filter=Q(remark=name)) for name in ("added", "removed", "revised")},
+        )
+        .order_by("table__story")
+    )
+    changes = {name: sum(row[name] for row in by_story) for name in ("unremarked", "added", "removed", "revised")}
+    return {
+        "stories": len(by_story),
+        "reviewed": sum(row["rows"] for row in by_story),
+        **changes,
+        "overlap": overlap_estimate([(row["rows"], row["unremarked"]) for row in by_story]),
+        "f1": f1_estimate(_matched(stories)),
+    }
+
+
+def _matched(stories) -> list[tuple[int, int, int]]:
+    """Return by settled story the rows of A, the rows of B, and the pairs of them that say the same."""
+    made = LaneRow.objects.standing().filter(story__in=stories)
+    settled = made.filter(proposition__isnull=False).order_by().values("story")
+    a, b = Q(a__isnull=False), Q(b__isnull=False)
+    counts = made.filter(story__in=settled).order_by().values("story")
+    rows = counts.annotate(first=Count("id", filter=a), second=Count("id", filter=b), both=Count("id", filter=a & b))
+    return list(rows.order_by("story").values_list("first", "second", "both"))
