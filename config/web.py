@@ -2,18 +2,24 @@
 
 Waitress takes a request whole before a thread works on it, so that connections which send slowly, or half a request,
 keep nobody waiting. The application is loaded once and the processes are forked from it: they share its memory and the
-listening socket.
+listening socket, and take even shares of the connections.
 """
 
 from __future__ import annotations
 
 import gc
+import mmap
 import os
 import signal
 import socket
 import sys
 import threading
+import time
 from types import FrameType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from waitress.server import TcpWSGIServer
 
 CONNECTIONS = 1000
 """Open connections that one process holds; more wait to be accepted."""
@@ -22,6 +28,9 @@ SILENCE = 60
 SWITCH_SECONDS = 0.0005
 """How long one thread computes before another has its turn. With Python's 5 ms a saved vote, which has some twenty
 turns, waits for a tenth of a second while an uploaded file is read."""
+CONCESSIONS = 5
+"""How often a process leaves a new connection to those that hold fewer; then it takes it, as they may be busy."""
+CONCESSION_SECONDS = 0.001
 
 
 def main() -> None:
@@ -42,11 +51,51 @@ def main() -> None:
 
     gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
     gc.enable()
-    alive = os.pipe()
-    _watch([_fork(listening, threads, alive) for _ in range(workers)])
+    alive, shares = os.pipe(), Shares(workers)
+    _watch([_fork(listening, threads, alive, Share(shares, number)) for number in range(workers)])
 
 
-def _fork(listening: socket.socket, threads: int, alive: tuple[int, int]) -> int:
+class Shares:
+    """How many connections each process holds, in memory that all of them share."""
+
+    def __init__(self, processes: int) -> None:
+        self.held = memoryview(mmap.mmap(-1, 4 * processes)).cast("I")
+
+
+class Share:
+    """That of one process. Connections stay open, so that who accepted most of them would serve most people, slowly,
+    while others have nothing to do."""
+
+    def __init__(self, shares: Shares, number: int) -> None:
+        self._held, self._number = shares.held, number
+        self._conceded = 0
+
+    def of(self, server: TcpWSGIServer) -> None:
+        """Have the server accept only what those who hold fewer connections do not take."""
+        accept, readable = server.handle_accept, server.readable
+
+        def counted() -> bool:
+            self._held[self._number] = len(server.active_channels)
+            return readable()
+
+        def accept_if_due() -> None:
+            if not self.concedes():
+                accept()
+                counted()
+
+        server.readable, server.handle_accept = counted, accept_if_due
+
+    def concedes(self) -> bool:
+        """Return whether to leave a waiting connection to others, after a moment in which they can take it."""
+        if self._held[self._number] == min(self._held) or self._conceded == CONCESSIONS:
+            self._conceded = 0
+            return False
+        self._conceded += 1
+        time.sleep(CONCESSION_SECONDS)
+        return True
+
+
+def _fork(listening: socket.socket, threads: int, alive: tuple[int, int], share: Share) -> int:
     """Return the id of a new process that serves until it gets a SIGTERM, and then ends what it has begun.
 
     `alive` is a pipe that nobody writes to: it ends with this process, however that dies, and the new one with it.
@@ -55,7 +104,7 @@ def _fork(listening: socket.socket, threads: int, alive: tuple[int, int]) -> int
     if child == 0:
         os.close(alive[1])
         threading.Thread(target=_end_with, args=(alive[0],), daemon=True).start()
-        _serve(listening, threads)
+        _serve(listening, threads, share)
         os._exit(0)
     return child
 
@@ -65,7 +114,7 @@ def _end_with(pipe: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _serve(listening: socket.socket, threads: int) -> None:
+def _serve(listening: socket.socket, threads: int, share: Share) -> None:
     import waitress
     from django.conf import settings
 
@@ -74,7 +123,7 @@ def _serve(listening: socket.socket, threads: int) -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
-    waitress.serve(
+    server = waitress.create_server(
         application,
         sockets=[listening],
         threads=threads,
@@ -84,8 +133,9 @@ def _serve(listening: socket.socket, threads: int) -> None:
         clear_untrusted_proxy_headers=not settings.TRUST_PROXY,
         asyncore_use_poll=True,
         ident=None,
-        _quiet=True,
     )
+    share.of(server)
+    server.run()
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
