@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
@@ -62,6 +62,18 @@ class Rehearsal:
     """By proposition."""
     slots: dict[int, dict[int, int]] = field(default_factory=dict)
     people: int = 0
+    story: int = 0
+    propositions: set[int] = field(default_factory=set)
+    """Those of the last story that its rows named so far."""
+
+    def keep_only(self, story: int, propositions: Set[int]) -> None:
+        """Forget the rows of all stories but this, of which more may come, with these propositions too."""
+        self.propositions = propositions | (self.propositions if story == self.story else set())
+        self.story = story
+        for proposition in self.votes.keys() - self.propositions:
+            del self.votes[proposition]
+        for other in self.slots.keys() - {story}:
+            del self.slots[other]
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +190,10 @@ class Batch:
     def _check_kept(self, cell: VoteKey, placed: Placed, key: str) -> None:
         """Raise Refused where the row differs from a vote that was cast in the product."""
         person, standing = placed.person, self.votes[cell]
+        was_rehearsed = self.rehearsal is not None and cell in self.rehearsal.votes.get(placed.proposition, ())
         was_imported = cell in self.changed or (person.pk, standing.client_key) in self.stored.imported
         says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported
-        if person.kind is Kind.IMPORTED or was_imported or says_the_same:
+        if person.kind is Kind.IMPORTED or was_rehearsed or was_imported or says_the_same:
             return
         what = f"chose {standing.label!r}" if standing.label else "withdrew the vote"
         raise Refused(f"{person.name} {what} here in the product; an import does not overwrite that.", keeps=True)

@@ -1,6 +1,7 @@
 """Votes from a spreadsheet: assignments are made where missing, gold follows, importing twice changes nothing.
 
-The file is read, its propositions and people are looked up, and what is there is compared, outside of transactions;
+The file is read whole and sorted by story on the disk, so that memory holds some stories' rows. Propositions and
+people are looked up, and what is there is compared, outside of transactions;
 votes and their gold are then written a few stories at a time. An import that breaks off leaves whole transactions
 behind and is resumed by starting it again.
 """
@@ -8,7 +9,7 @@ behind and is resumed by starting it again.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -25,6 +26,7 @@ from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, stored_votes
+from annotation.services.vote_shelves import Shelves
 
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
@@ -82,56 +84,68 @@ def import_votes(
 ) -> ImportedVotes:
     """Import every row that can be used. Raises WrongColumns before anything is written, and ImportBroken."""
     result = ImportedVotes()
-    rows = _read(handle, file, project, result, progress)
-    annotators = Annotators(project)
-    placed = _placed(rows, _Places(project, annotators, now), file, result)
-    if dry_run:
-        rehearsal = Rehearsal()
-        for part in _parts(placed, lambda: MOST_ROWS):
-            _count(Batch(project, part, stored_votes(part), now, rehearsal=rehearsal), file, result)
-    else:
-        _write(by, project, annotators, placed, file, now, result)
-        refresh(project)
+    with Shelves(list(project.stories.order_by("id").values_list("number", flat=True))) as shelves:
+        _read(handle, file, project, shelves, result, progress)
+        annotators = Annotators(project)
+        placed = _placed(shelves, _Places(project, annotators, now), file, result)
+        if dry_run:
+            _rehearse(project, placed, file, now, result)
+        else:
+            _write(by, project, annotators, placed, file, now, result)
+            refresh(project)
     result.problems.sort(key=lambda problem: problem.line)
     return result
 
 
-def _read(handle: TextIO, file: str, project: Project, result: ImportedVotes, progress) -> list[VoteRow]:
-    rows: list[VoteRow] = []
+def _read(handle: TextIO, file: str, project: Project, shelves: Shelves, result: ImportedVotes, progress) -> None:
     for at, row in enumerate(read_votes(handle, file, project.schema), 1):
         if isinstance(row, Problem):
             result.problems.add(row)
         else:
-            rows.append(row)
+            shelves.put(row)
+            result.votes += 1
         if at % 20000 == 0:
             progress(at)
-    result.votes = len(rows)
-    return rows
 
 
-def _placed(rows: list[VoteRow], places: _Places, file: str, result: ImportedVotes) -> list[Placed]:
-    """Return the rows whose proposition and annotator are known, those of a story together."""
-    placed = []
-    for row in rows:
-        try:
-            placed.append(places.place(row))
-        except Refused as error:
-            result.problems.add(Problem(file, row.line, str(error)), once=error.once)
-    return sorted(placed, key=lambda row: row.story)
+def _rehearse(project: Project, placed: Iterable[Placed], file: str, now: datetime, result: ImportedVotes) -> None:
+    rehearsal = Rehearsal()
+    for part in _parts(placed, lambda: MOST_ROWS):
+        _count(Batch(project, part, stored_votes(part), now, rehearsal=rehearsal), file, result)
+        rehearsal.keep_only(part[-1].story, {row.proposition for row in part if row.story == part[-1].story})
+
+
+def _placed(shelves: Shelves, places: _Places, file: str, result: ImportedVotes) -> Iterator[Placed]:
+    """Yield the rows whose proposition and annotator are known, those of a story together."""
+    for stories, rows in shelves.each():
+        places.go_to(stories)
+        placed = []
+        for row in rows:
+            try:
+                placed.append(places.place(row))
+            except Refused as error:
+                result.problems.add(Problem(file, row.line, str(error)), once=error.once)
+        rows.clear()
+        yield from sorted(placed, key=lambda row: row.story)
 
 
 class _Places:
     """Looks up what a row names: its proposition, its annotator, and whether the file contradicts itself."""
 
     def __init__(self, project: Project, annotators: Annotators, now: datetime) -> None:
-        self.annotators, self.now = annotators, now
+        self.project, self.annotators, self.now = project, annotators, now
+        self.people: dict[str, Person | str] = {}
+        self.go_to(())
+
+    def go_to(self, stories: Sequence[int]) -> None:
+        """Look up the propositions of the stories with these numbers, and forget those before."""
         self.exact: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
         self.trimmed: dict[tuple, list[tuple[int, int]]] = defaultdict(list)
-        self.people: dict[str, Person | str] = {}
         self.lines: dict[tuple, tuple[str, int]] = {}
-        live = Proposition.objects.live_gold().filter(table__story__project=project).order_by("table", "position")
+        here = {"table__story__project": self.project, "table__story__number__in": stories}
+        live = Proposition.objects.live_gold().filter(**here).order_by("table", "position")
         columns = ("id", "table__story_id", "table__story__number", "actor", "belief")
-        for pk, story, number, actor, belief in live.values_list(*columns).iterator(5000):
+        for pk, story, number, actor, belief in live.values_list(*columns):
             self.exact[number, actor, belief].append((pk, story))
             self.trimmed[number, actor.strip(), belief.strip()].append((pk, story))
 
@@ -174,7 +188,7 @@ class _Places:
         self.lines[cell] = row.label, row.line
 
 
-def _parts(placed: list[Placed], most: Callable[[], int]) -> Iterator[list[Placed]]:
+def _parts(placed: Iterable[Placed], most: Callable[[], int]) -> Iterator[list[Placed]]:
     """Yield whole stories, as many as have at most `most()` rows together; a story of more is divided."""
     part: list[Placed] = []
     for _, rows in groupby(placed, key=lambda row: row.story):

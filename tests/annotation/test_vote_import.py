@@ -331,6 +331,17 @@ def test_no_time_lies_in_the_future(cast, story, ahead, created):
     assert all(vote.changed_at == NOW for vote in Vote.objects.all())
 
 
+def test_a_dry_run_of_a_story_that_is_divided_remembers_its_first_rows(cast, story, monkeypatch):
+    # by the time of their votes the third and fifth row change what the first and second said, the last one nothing
+    monkeypatch.setattr("annotation.services.vote_import.MOST_ROWS", 2)
+    rows = [("ada", "1", 1), ("ben", "1", 1), ("ada", "2", 2), ("cleo", "1", 1), ("ben", "0", 2), ("ada", "2", 3)]
+    lines = [f"{row(name, label)},2026-10-0{day}T09:00:00Z" for name, label, day in rows]
+    head = HEAD + ",created_at"
+    rehearsed = run(cast.project, *lines, head=head, dry_run=True)
+    result = run(cast.project, *lines, head=head)
+    assert rehearsed.as_dict() == result.as_dict() and (result.created, result.unchanged) == (5, 1)
+
+
 def test_a_dry_run_keeps_nothing_and_says_the_same(cast, make_story):
     make_story(rows=[("Ines", f"Belief {at}") for at in range(4)])
     lines = [row(name, belief=f"Belief {at}") for at in range(4) for name in ("ada", "bruno", "chidi", "dora", "ADA")]
