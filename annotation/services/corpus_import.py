@@ -17,6 +17,7 @@ from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
 from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
+from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
 from annotation.services.counts import refresh
 from annotation.services.new_stories import NewStories
 from annotation.services.short_writes import ShortWrites, with_last
@@ -37,11 +38,13 @@ class ImportRefused(ValueError):
 
 @dataclass(slots=True)
 class Imported:
-    """The result of an import; `stories` counts the stories of the input, created or not."""
+    """The result of an import; `stories` counts the stories of the input, created or not. `attached` are stories that
+    were in the project without a table and got theirs."""
 
     project: str
     stories: int = 0
     created: int = 0
+    attached: int = 0
     unchanged: int = 0
     propositions: int = 0
     by_category: Counter = field(default_factory=Counter)
@@ -53,6 +56,7 @@ class Imported:
             "project": self.project,
             "stories": self.stories,
             "created": self.created,
+            "attached": self.attached,
             "unchanged": self.unchanged,
             "propositions": self.propositions,
             "by_category": dict(sorted(self.by_category.items())),
@@ -150,6 +154,7 @@ class _Import:
         self.writes = ShortWrites()
         self.result = Imported(slug)
         self.stories = NewStories()
+        self.attaching: list[tuple[int, StoryRow]] = []
 
     def run(self, sources: list[Source], progress: Callable[[str], None]) -> Imported:
         for name, opener in sources:
@@ -162,9 +167,10 @@ class _Import:
 
     def _file(self, handle: BinaryIO, name: str) -> None:
         result, source = self.result, Path(name).name
-        created, propositions = result.created, result.propositions
+        created, propositions, attached = result.created, result.propositions, result.attached
         for rows, is_last in with_last(self._batches(handle, name)):
-            if not self.keep or not (self._has_new(rows, source) or (is_last and result.created > created)):
+            is_news = result.created > created or result.attached > attached
+            if not self.keep or not (self._has_new(rows, source) or (is_last and is_news)):
                 self._new_rows(rows, self._stored(rows, source), source)
                 continue
             with self.writes.transaction(sum(map(_weight, rows))):
@@ -172,13 +178,19 @@ class _Import:
                 if not is_last and result.created == created:
                     self._record("corpus.import_started", name)
                 self.stories.insert(self.project, self._new_rows(rows, self._stored(rows, source), source), source)
-                if is_last and result.created > created:
+                attach(self.attaching)
+                if is_last and (result.created > created or result.attached > attached):
                     stories, rows_made = result.created - created, result.propositions - propositions
-                    self._record("corpus.imported", name, stories=stories, propositions=rows_made)
+                    tables = {"tables": result.attached - attached} if result.attached > attached else {}
+                    self._record("corpus.imported", name, stories=stories, propositions=rows_made, **tables)
 
     def _has_new(self, rows: list[StoryRow], source: str) -> bool:
         stored = self._stored(rows, source)
-        return any(self._identity(row, source) not in stored for row in rows)
+        return any(self._identity(row, source) not in stored for row in rows) or self._has_tables(rows)
+
+    def _has_tables(self, rows: list[StoryRow]) -> bool:
+        found = candidates_for(self.project, rows) if self.project is not None else {}
+        return any(one.is_bare for candidates in found.values() for one in candidates)
 
     def _batches(self, handle: BinaryIO, name: str) -> Iterator[list[StoryRow]]:
         """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
@@ -215,9 +227,12 @@ class _Import:
     def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:
         """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported,
         without later edits."""
-        result, new_rows = self.result, []
+        result, new_rows, self.attaching = self.result, [], []
+        found = candidates_for(self.project, rows) if self.project is not None else {}
         for row in rows:
             identity = self._identity(row, source)
+            if self._attaches(row, identity, found.pop(row.digest, [])):
+                continue
             fingerprint = result.met.get(identity, stored.get(identity))
             if fingerprint is not None and fingerprint != row.fingerprint:
                 message = f"Story {row.number} is in the project already with other content; nothing was changed."
@@ -235,6 +250,29 @@ class _Import:
             result.created += 1
             new_rows.append(row)
         return new_rows
+
+    def _attaches(self, row: StoryRow, identity: Identity, candidates: list[Candidate]) -> bool:
+        """Return whether the row is dealt with: it is the table of a story that is here, or fits none for sure."""
+        if not row.propositions or identity in self.result.met:
+            return False
+        try:
+            story = story_for(row, candidates)
+        except Ambiguous as error:
+            self.result.problems.add(Problem(row.file, row.line, str(error)))
+            return True
+        is_known = any(row.fingerprint == one.fingerprints[1] for one in candidates)
+        if story is None and not is_known:
+            return False
+        self.result.met[identity] = row.fingerprint
+        self.result.stories += 1
+        self.result.propositions += len(row.propositions)
+        self.result.by_category[row.category] += 1
+        if story is None:
+            self.result.unchanged += 1
+        else:
+            self.result.attached += 1
+            self.attaching.append((story.pk, row))
+        return True
 
     def _lock_project(self) -> None:
         """Make the project where there is none; two imports into it write one after the other."""

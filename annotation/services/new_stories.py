@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from django.db.models import Max
 
 from annotation.domain.corpus_files import PropositionRow, StoryRow
@@ -30,14 +32,10 @@ class NewStories:
         stories = Story.objects.bulk_create(unsaved)
         with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
         tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
-        insert_rows(
-            Proposition,
-            _PROPOSITION,
-            (
-                _proposition(table, position, proposition)
-                for (row, _), table in zip(with_table, tables, strict=True)
-                for position, proposition in enumerate(row.propositions, 1)
-            ),
+        insert_propositions(
+            (table, position, proposition)
+            for (row, _), table in zip(with_table, tables, strict=True)
+            for position, proposition in enumerate(row.propositions, 1)
         )
 
     def _story(self, project: Project, row: StoryRow, source: str, number: int) -> Story:
@@ -57,6 +55,11 @@ class NewStories:
         if name not in self.categories:
             self.categories[name], _ = Category.objects.get_or_create(project=project, name=name)
         return self.categories[name]
+
+
+def insert_propositions(rows: Iterable[tuple[BeliefTable, int, PropositionRow]]) -> None:
+    """Write rows of files into tables, each with its position, within a transaction of the caller's."""
+    insert_rows(Proposition, _PROPOSITION, (_proposition(*row) for row in rows))
 
 
 def _proposition(table: BeliefTable, position: int, row: PropositionRow) -> tuple:

@@ -103,6 +103,7 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
         "project": "minds",
         "stories": 1,
         "created": 1,
+        "attached": 0,
         "unchanged": 0,
         "propositions": 1,
         "by_category": {"False Belief Task": 1},
@@ -218,3 +219,49 @@ def test_the_whole_of_tombench(db, shared):
     assert set(project.stories.in_split("calibration").values_list("number", flat=True)) == drawn
     again = import_corpus(by=None, project_slug="tombench", format="tombench", sources=sources)
     assert (again.created, again.unchanged) == (0, 1383)
+
+
+@pytest.fixture
+def bare(db):
+    """A project with the story of RECORD under another number, without a table."""
+    run(RECORD | {"story_id": 1, "story": "Another story.", "beliefs": []}, RECORD | {"story_id": 2, "beliefs": []})
+    return Story.objects.get(number=2)
+
+
+def test_a_table_goes_to_the_bare_story_with_its_text(bare):
+    result = run(RECORD)
+    assert (result.stories, result.created, result.attached, result.problems) == (1, 0, 1, [])
+    assert Proposition.objects.gold_of(bare).get().imported_labels == {"order": "1", "truth_status": "Maybe"}
+    assert Story.objects.count() == 2
+    assert AuditEvent.objects.filter(action="corpus.imported").order_by("id").last().details["tables"] == 1
+    again = run(RECORD)
+    assert (again.created, again.attached, again.unchanged, again.problems) == (0, 0, 1, [])
+    assert Proposition.objects.count() == 1
+
+
+def test_a_table_is_only_promised_in_a_rehearsal(bare):
+    assert run(RECORD, dry_run=True).attached == 1
+    assert not Proposition.objects.exists()
+
+
+def test_a_table_that_fits_two_stories_goes_to_neither(bare):
+    run(RECORD | {"story_id": 3, "beliefs": []})
+    result = run(RECORD)
+    (problem,) = result.problems
+    assert "Stories 2, 3 have this text and no table" in problem.message
+    assert not Proposition.objects.exists()
+    assert run(RECORD | {"story_id": 3}).attached == 1
+    assert Proposition.objects.get().table.story.number == 3
+
+
+def test_a_table_that_experts_are_writing_is_not_replaced(bare):
+    BeliefTable.objects.create(story=bare, kind="draft", slot=1)
+    (problem,) = run(RECORD).problems
+    assert "Experts are writing the table of story 2" in problem.message
+
+
+def test_the_command_says_how_many_stories_got_their_table(bare, tmp_path, capsys):
+    file = tmp_path / "records.jsonl"
+    file.write_text(json.dumps(RECORD))
+    call_command("import_corpus", "omnitom", file, "--project", "minds")
+    assert "1 story: 0 created, 1 given their table, 0 unchanged" in capsys.readouterr().out

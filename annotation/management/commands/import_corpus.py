@@ -66,7 +66,9 @@ class Command(ImportCommand):
             counted(result["stories"], "story", "stories"),
             counted(result["propositions"], "proposition"),
         )
-        self.stdout.write(f"{stories}: {result['created']} created, {result['unchanged']} unchanged; {propositions}.")
+        attached = f"{result['attached']} given their table, " if result["attached"] else ""
+        done = f"{result['created']} created, {attached}{result['unchanged']} unchanged"
+        self.stdout.write(f"{stories}: {done}; {propositions}.")
         for category, count in result["by_category"].items():
             self.stdout.write(f"  {category}: {count}")
         self.say_problems(result)
