@@ -40,6 +40,7 @@ from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.forms.adjudication import QueueFilter
 from annotation.forms.agreement import AgreementFilter
 from annotation.forms.corpus import StoryFilter
+from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem
@@ -172,7 +173,7 @@ def choices(world: ResultsWorld, person: str, made: dict[str, str]) -> dict[str,
         "membership": [Membership.objects.get(user=world.bob).pk], "invitation": [1],
         "format": ["omnitom", "long-csv", "croissant"],
         "kind": ["omnitom", "long-csv"], "name": [call.endpoint.name.replace("=", "x")[:9]], "action": ["pause"],
-        "round": ["x" * 12],
+        "round": ["x" * 12], "expert": [world.esi.pk],
         "flag": [made["flag"]], "token": ["t"], "uidb64": ["MQ"], "suite": ["tombench"],
         "run": [world.run.uid], "version": [1, 2], "item": items,
     }  # fmt: skip
@@ -326,6 +327,7 @@ FILTERS = {
     "annotation:adjudication": queue_queries,
     "annotation:majorities": queue_queries,
     "annotation:stories": of_project(StoryFilter),
+    "annotation:tables": of_project(TablesFilter),
     "annotation:agreement": of_project(AgreementFilter),
     "annotation:agreement_annotators": of_project(AgreementFilter),
     "annotation:agreement_csv": of_project(AgreementFilter),
@@ -341,6 +343,7 @@ WALKED = {
     "RunItemFilter",
     "QueueFilter",
     "StoryFilter",
+    "TablesFilter",
     "AgreementFilter",
     "GoldFilter",
 }
