@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -39,12 +41,18 @@ def run_report(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def share_run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.EXPERT)
     title = request.POST.get("title", "")
+    make = partial(freeze_run, by=request.user, run=access.run, title=title)
+    return _frozen(request, slug, "report", make, back=reverse("benchmark:runs", args=[slug]))
+
+
+def _frozen(request: HttpRequest, slug: str, kept: str, make: Callable[[], SharedReport], *, back: str) -> HttpResponse:
+    """Freeze what is `kept` and open it; go `back` with the reason where that is refused."""
     try:
-        report = made_once(request, lambda: freeze_run(by=request.user, run=access.run, title=title).uid)
+        report = made_once(request, lambda: make().uid)
     except RunRefused as error:
         messages.error(request, str(error))
-        return redirect("benchmark:runs", slug)
-    messages.success(request, "The report is kept as it is now. Share its address with members of the project.")
+        return redirect(back)
+    messages.success(request, f"The {kept} is kept as it is now. Share its address with members of the project.")
     return redirect("benchmark:shared_report", slug, report)
 
 
@@ -57,7 +65,7 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
 
-    def make() -> str:
+    def make() -> SharedReport:
         whole = leaderboard_of(
             chosen["dataset"],
             chosen["form"],
@@ -69,15 +77,10 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         title = request.POST.get("title", "")
         return freeze_leaderboard(
             by=request.user, dataset=chosen["dataset"], leaderboard=whole, query=chosen["params"], title=title
-        ).uid
+        )
 
-    try:
-        report = made_once(request, make)
-    except RunRefused as error:
-        messages.error(request, str(error))
-        return redirect(f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen['query']}")
-    messages.success(request, "The leaderboard is kept as it is now. Share its address with members of the project.")
-    return redirect("benchmark:shared_report", slug, report)
+    back = f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen['query']}"
+    return _frozen(request, slug, "leaderboard", make, back=back)
 
 
 @require_POST
@@ -85,13 +88,8 @@ def share_across(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the page of all models, whatever its reader may see of it."""
     access = results_access(request.user, slug, role=Role.EXPERT)
     title = request.POST.get("title", "")
-    try:
-        report = made_once(request, lambda: freeze_across(by=request.user, project=access.project, title=title).uid)
-    except RunRefused as error:
-        messages.error(request, str(error))
-        return redirect("benchmark:across", slug)
-    messages.success(request, "The page is kept as it is now. Share its address with members of the project.")
-    return redirect("benchmark:shared_report", slug, report)
+    make = partial(freeze_across, by=request.user, project=access.project, title=title)
+    return _frozen(request, slug, "page", make, back=reverse("benchmark:across", args=[slug]))
 
 
 def shared_reports(request: HttpRequest, slug: str) -> HttpResponse:
