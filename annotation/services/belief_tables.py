@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max
 
 from annotation.domain.corpus_files import MAX_PROPOSITIONS
 from annotation.domain.tables import TableRow
-from annotation.models import AuditEvent, BeliefTable, Proposition, Remark, Story, TableKind, User
+from annotation.models import Assignment, AuditEvent, BeliefTable, Proposition, Remark, Story, TableKind, User, Vote
 from annotation.services import audit
 
 AGAIN_AFTER = timedelta(seconds=10)
@@ -54,6 +56,81 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     )
     audit.record(by=by, project=story.project, action="table.rows_added", target=_target(story), rows=len(added))
     return added
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What writing a table did: rows by what became of them, and the names of annotators who had finished the story
+    and now have rows to label."""
+
+    kept: int
+    added: int
+    removed: int
+    moved: bool
+    reopened: tuple[str, ...] = ()
+
+
+@transaction.atomic
+def write_table(
+    *, by: User | None, story: Story, rows: Sequence[TableRow], now: datetime, only_new: bool = False
+) -> Written | None:
+    """Make the story's gold table these rows, in their order. A row whose actor and belief are there already stays the
+    same proposition with its votes; the others are new, and what is not among `rows` leaves the table.
+
+    With `only_new` a table that is there and differs stays as it is: None.
+    """
+    Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
+    table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
+    live = list(table.propositions.filter(removed_at__isnull=True).order_by("position"))
+    free: dict[tuple[str, str], list[Proposition]] = defaultdict(list)
+    for proposition in live:
+        free[proposition.actor, proposition.belief].append(proposition)
+    chosen = [free[row.actor, row.belief].pop(0) if free[row.actor, row.belief] else None for row in rows]
+    kept = [proposition for proposition in chosen if proposition is not None]
+    gone = [proposition for proposition in live if proposition not in kept]
+    added = len(rows) - len(kept)
+    moved = kept != [proposition for proposition in live if proposition in kept]
+    if live and only_new and (added or gone or moved):
+        return None
+    reopened = tuple(finished_by(story)) if added else ()
+    if added or gone or moved:
+        _rewrite(table, rows, chosen, gone, now, is_new=not live)
+        counts = {"added": added, "removed": len(gone), "kept": len(kept)}
+        audit.record(by=by, project=story.project, action="table.written", target=_target(story), **counts)
+    return Written(len(kept), added, len(gone), moved, reopened)
+
+
+def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
+    last = table.propositions.aggregate(Max("position"))["position__max"] or 0
+    for proposition in gone:
+        proposition.removed_at = now
+    new = []
+    # A position is unique at every moment, so all rows go behind those that are there.
+    for at, (row, proposition) in enumerate(zip(rows, chosen, strict=True), last + 1):
+        if proposition is None:
+            remark = Remark.NONE if is_new else Remark.ADDED
+            fields = {"actor": row.actor, "belief": row.belief, "order_text": row.order, "remark": remark}
+            new.append(Proposition(table=table, position=at, **fields))
+        else:
+            proposition.position = at
+            proposition.order_text = row.order or proposition.order_text
+    kept = [proposition for proposition in chosen if proposition is not None]
+    Proposition.objects.bulk_update(gone, ["removed_at"], batch_size=200)
+    Proposition.objects.bulk_update(kept, ["position", "order_text"], batch_size=200)
+    Proposition.objects.bulk_create(new)
+
+
+def finished_by(story: Story) -> list[str]:
+    """Return the names of annotators who have labelled every cell of the story that is theirs to label: a new row opens
+    it for them again."""
+    rows = Proposition.objects.gold_of(story)
+    cells = rows.count() * len(story.project.schema.dimensions)
+    if not cells:
+        return []
+    active = Assignment.objects.active().filter(story=story).select_related("annotator")
+    cast = Vote.objects.cast().filter(proposition__in=rows.order_by()).order_by()
+    done = dict(cast.values_list("annotator").annotate(count=Count("id")))
+    return [one.annotator.shown_name for one in active if done.get(one.annotator_id, 0) >= cells]
 
 
 def _added_just_now(by: User, story: Story, table: BeliefTable, rows: Sequence[TableRow], now: datetime) -> bool:

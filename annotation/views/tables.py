@@ -24,7 +24,15 @@ def table_edit(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         return redirect("annotation:table_edit", slug, story)
     propositions = Proposition.objects.gold_of(row).annotate(open_flags=Count("flags", filter=Q(flags__outcome="")))
     actors = {"world", *likely_actors(row.text), *(proposition.actor for proposition in propositions)}
-    context = {"story": row, "many": many, "one": row_form, "propositions": propositions, "actors": sorted(actors)}
+    finished = belief_tables.finished_by(row)
+    context = {
+        "finished": finished,
+        "story": row,
+        "many": many,
+        "one": row_form,
+        "propositions": propositions,
+        "actors": sorted(actors),
+    }
     return render(request, "annotation/corpus/table_edit.html", access.context | context)
 
 
@@ -43,12 +51,14 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
     def make() -> str:
         return str(len(belief_tables.add_rows(by=request.user, story=story, rows=rows, now=timezone.now())))
 
+    finished = belief_tables.finished_by(story)
     try:
         added = int(made_once(request, make))
     except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
         form.add_error(None, str(error))
         return False
-    messages.success(request, f"{added} row{'s were' if added > 1 else ' was'} added.")
+    reopened = f" {' and '.join(finished)} had finished this story and will find it open again." if finished else ""
+    messages.success(request, f"{added} row{'s were' if added > 1 else ' was'} added.{reopened}")
     return True
 
 

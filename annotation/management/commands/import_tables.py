@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.utils import timezone
+
+from annotation.management.commands._importing import ImportCommand, check_readable, counted
+from annotation.services.table_import import import_tables
+
+
+class Command(ImportCommand):
+    help = "Imports belief tables from a CSV file: story_id,actor,belief[,order], a proposition a row."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("file", type=Path, metavar="FILE.csv")
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--replace", action="store_true", help="write over tables that are there")
+        parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+
+    def work(self, **options) -> dict:
+        project = self.project(options["project"])
+        with check_readable(options["file"]).open(encoding="utf-8-sig", newline="") as handle:
+            result = import_tables(
+                by=None,
+                project=project,
+                handle=handle,
+                file=str(options["file"]),
+                now=timezone.now(),
+                replace=options["replace"],
+                dry_run=options["dry_run"],
+            )
+        taken = result.created + result.changed + result.unchanged
+        return self.judged(result.as_dict(), taken=taken, problems=result.problems.total)
+
+    def say(self, result: dict) -> None:
+        tables = counted(result["stories"], "table")
+        done = f"{result['created']} created, {result['changed']} changed, {result['unchanged']} unchanged"
+        self.stdout.write(f"{tables}: {done}; {result['added']} rows added, {result['removed']} taken out.")
+        for name, count in result["reopened"].items():
+            self.stdout.write(
+                f"  {name} has rows to label again in {counted(count, 'finished story', 'finished stories')}"
+            )
+        self.say_problems(result)

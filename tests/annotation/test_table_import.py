@@ -1,0 +1,103 @@
+"""Belief tables from a spreadsheet."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import BeliefTable, Proposition, Vote
+from annotation.services.table_import import import_tables
+
+HEAD = "story_id,actor,belief,order\n"
+
+
+@pytest.fixture
+def bare(make_story):
+    story = make_story(7)
+    story.tables.all().delete()
+    return story
+
+
+def run(cast, text, **options):
+    handle = io.StringIO(text)
+    return import_tables(by=None, project=cast.project, handle=handle, file="t.csv", now=timezone.now(), **options)
+
+
+def beliefs(story):
+    return list(Proposition.objects.gold_of(story).values_list("actor", "belief", "order_text"))
+
+
+def test_a_bare_story_gets_its_table_and_the_same_file_changes_nothing(cast, bare):
+    text = HEAD + "7,world,It rains,0\n7,Ines,'=It rains,1\n"
+    assert run(cast, text, dry_run=True).created == 1 and not beliefs(bare)
+    result = run(cast, text)
+    assert (result.created, result.added, result.problems) == (1, 2, [])
+    assert beliefs(bare) == [("world", "It rains", "0"), ("Ines", "=It rains", "1")]
+    assert run(cast, text).unchanged == 1
+    assert cast.project.audit_events.filter(action="table.written").count() == 1
+
+
+def test_what_was_labelled_stays_on_its_proposition_where_the_text_did_not_change(cast, make_story, seat, cast_vote):
+    story = make_story(7)
+    first, second = Proposition.objects.gold_of(story)
+    (bob, *_) = seat(story)
+    for row in (first, second):
+        for dimension in cast.project.schema.dimensions:
+            cast_vote(bob, row, dimension.key, dimension.values[0])
+    text = HEAD + f"7,Ines,It snows,1\n7,{second.actor},{second.belief},1\n"
+    (problem,) = run(cast, text).problems
+    assert "has another table already" in problem.message and problem.line == 2
+    result = run(cast, text, replace=True)
+    assert (result.changed, result.added, result.removed, dict(result.reopened)) == (1, 1, 1, {"Bob": 1})
+    assert [row[1] for row in beliefs(story)] == ["It snows", second.belief]
+    assert Vote.objects.cast().filter(proposition=second).count() == len(cast.project.schema.dimensions)
+    first.refresh_from_db()
+    assert first.removed_at
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("x,Ines,It rains,1", "story_id is 'x'"),
+        ("7,,It rains,1", "actor is empty"),
+        ("7,Ines,,1", "belief is empty"),
+        (f"7,Ines,{'x' * 2001},1", "longer than 2000"),
+        ("8,Ines,It rains,1", "no story 8"),
+    ],
+)
+def test_a_broken_line_is_told_with_its_place_and_its_story_is_left(cast, bare, line, sentence):
+    result = run(cast, HEAD + "7,world,It rains,0\n" + line + "\n")
+    (problem,) = result.problems
+    assert sentence in problem.message and problem.line == 3
+    assert bool(beliefs(bare)) == line.startswith("8")
+
+
+def test_a_table_that_experts_are_writing_is_left(cast, bare):
+    BeliefTable.objects.create(story=bare, kind="draft", slot=1)
+    assert "Experts are writing" in run(cast, HEAD + "7,world,It rains,0\n").problems[0].message
+
+
+def test_the_command(cast, bare, tmp_path, capsys):
+    file = tmp_path / "t.csv"
+    file.write_text("story_id;actor;proposition\n7;world;It rains\n")
+    call_command("import_tables", file, "--project", "minds")
+    assert "1 table: 1 created, 0 changed, 0 unchanged; 1 rows added" in capsys.readouterr().out
+    file.write_text("story;actor\n")
+    with pytest.raises(CommandError, match="lacks the columns story_id, belief"):
+        call_command("import_tables", file, "--project", "minds")
+
+
+def test_the_page_says_whose_work_a_new_row_opens_again(cast, make_story, seat, cast_vote, client):
+    story = make_story(7, rows=[("world", "It rains")])
+    (bob, *_) = seat(story)
+    for dimension in cast.project.schema.dimensions:
+        cast_vote(bob, Proposition.objects.gold_of(story).get(), dimension.key, dimension.values[0])
+    client.force_login(cast.esi)
+    address = reverse("annotation:table_edit", args=["minds", story.uid])
+    assert "Bob finished this story" in client.get(address).content.decode()
+    page = client.post(address, {"actor": "Ines", "belief": "It snows", "order": ""}, follow=True).content.decode()
+    assert "Bob had finished this story and will find it open again" in page
