@@ -335,8 +335,8 @@ def test_a_leaderboard_leads_to_each_model_across_suites(world, client):
 def test_a_command_says_writes_and_freezes_it(world, tmp_path):
     ask = ("across", "--project", world.cast.project.slug)
     found = told(*ask)
-    assert [row["title"] for row in found.rankings] == ["Tiny sums, version 2", "Tiny sums, version 1"]
-    first = found.rankings[0]["models"]
+    assert [row["title"] for row in found["rankings"]] == ["Tiny sums, version 2", "Tiny sums, version 1"]
+    first = found["rankings"][0]["models"]
     assert {*first} == {*SKILLS} and first["ada"]["rank"] == 1 and found["correlations"][0]["models"] == len(SKILLS)
     path = tmp_path / "across.csv"
     assert told(*ask, "--name", "across", "--output", str(path))["path"] and "ada" in path.read_text()
