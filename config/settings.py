@@ -190,6 +190,7 @@ EMAIL_USE_TLS = environment.boolean("SMTP_TLS", True)
 DEFAULT_FROM_EMAIL = environment.text("MAIL_FROM", "credence@localhost")
 
 # --- security --------------------------------------------------------------------------------------------------------
+SESSION_ENGINE = "config.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600

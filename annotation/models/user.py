@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.db import models
 from django.db.models import Q
+
+from core.reads import Read
 
 _MARK = ":"
 """Stands in the user name of every imported annotator; no account's name may hold it."""
@@ -18,6 +21,18 @@ class PeopleManager(UserManager):
     def accounts(self) -> models.QuerySet[User]:
         """Everybody who can have a password: all but imported annotators."""
         return self.filter(imported_into__isnull=True)
+
+    def get(self, *conditions: Any, **by: Any) -> User:
+        """As the ORM's; every request asks for the account of its session, by `pk` alone."""
+        plain = type(self) is PeopleManager and self._db is None and not conditions  # not those of a relation
+        if not plain or by.keys() != {"pk"} or not isinstance(by["pk"], int):
+            return super().get(*conditions, **by)
+        if not (found := _BY_PK(pk=by["pk"])):
+            raise User.DoesNotExist("There is no such account.")
+        return found[0]
+
+
+_BY_PK = Read["User"](lambda given: User.objects.filter(pk=given.pk))
 
 
 class User(AbstractUser):
