@@ -72,7 +72,7 @@ def _measured(options: argparse.Namespace, times: int) -> dict[str, str]:
             with tempfile.TemporaryDirectory() as scratch:
                 output = Path(scratch) / "out"
                 took = _timed(var, "export_gold", "--project", SLUG, "--format", key, "--output", output)
-            rows[f"export, {name}: s (MB)"] = took
+            rows[f"export, {name}: s; of processors (MB)"] = took
     if options.imports:
         rows |= _imports(options.folder, times)
     return rows
@@ -86,7 +86,7 @@ def _imports(folder: Path, times: int) -> dict[str, str]:
         _manage(var, "prepare")
         stories = _timed(var, "import_corpus", "omnitom", corpus / "stories.jsonl", "--project", SLUG)
         votes = _timed(var, "import_votes", corpus / "votes.csv", "--project", SLUG)
-        return {"import_corpus: s (MB)": stories, "import_votes: s (MB)": votes}
+        return {"import_corpus: s; of processors (MB)": stories, "import_votes: s; of processors (MB)": votes}
 
 
 def _enlarge(corpus: Path, out: Path, times: int) -> None:
@@ -183,20 +183,22 @@ def _manage(var: Path, *arguments) -> None:
 
 
 def _timed(var: Path, *arguments) -> str:
-    """Return seconds and the most memory, in MB, of a command."""
+    """Return seconds, those of processors, which a busy machine changes less, and the most memory of a command in
+    MB."""
     command = [sys.executable, str(ROOT / "manage.py"), *map(str, arguments)]
     began = time.perf_counter()
     process = subprocess.Popen(command, env=_environment(var), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     most = 0
-    while process.poll() is None:
+    while not (ended := os.wait4(process.pid, os.WNOHANG))[0]:
         most = max(most, _own_memory(process.pid))
         time.sleep(0.02)
-    took = time.perf_counter() - began
+    took, used = time.perf_counter() - began, ended[2].ru_utime + ended[2].ru_stime
+    process.returncode = os.waitstatus_to_exitcode(ended[1])
     with process.stderr as errors:
         said = errors.read().decode()
     if process.returncode:
         raise SystemExit(f"{arguments[0]} failed: {said[-500:]}")
-    return f"{took:.1f} ({most / 1024:.0f})"
+    return f"{took:.1f}; {used:.1f} ({most / 1024:.0f})"
 
 
 def _own_memory(process: int) -> int:

@@ -12,6 +12,8 @@ Floats = NDArray[np.floating]
 Clusters = NDArray[np.int64]
 RESAMPLES = 2000
 DRAWS_AT_ONCE = 4_000_000
+BLOCK = 1_000_000
+"""Of these, in tens of megabytes while they are drawn."""
 DRAWS_KEPT = 16_000_000
 """More of them are drawn anew each time; up to so many are kept, beyond `DRAWS_AT_ONCE` in a byte each."""
 
@@ -104,7 +106,7 @@ def weights(n: int, *, seed: int, resamples: int = RESAMPLES) -> Iterator[NDArra
 
 def _blocks(seed: int, resamples: int, n: int) -> Iterator[Floats]:
     rng = np.random.default_rng(seed)
-    step = max(1, DRAWS_AT_ONCE // n)
+    step = max(1, BLOCK // n)
     for start in range(0, resamples, step):
         yield _weights(rng, min(step, resamples - start), n)
 

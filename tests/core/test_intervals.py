@@ -160,7 +160,8 @@ def test_intervals_of_few_stories_cover_the_truth(stories, alpha_beta):
 def test_resamples_of_many_clusters_are_the_same_kept_or_not(monkeypatch):
     columns = np.random.default_rng(2).random((40, 3))
     few_clusters = statistics.replicated_sums(columns, seed=3, resamples=50)
-    monkeypatch.setattr("core.statistics.bootstrap.DRAWS_AT_ONCE", 400)  # ten resamples at once
+    monkeypatch.setattr("core.statistics.bootstrap.DRAWS_AT_ONCE", 400)
+    monkeypatch.setattr("core.statistics.bootstrap.BLOCK", 400)  # ten resamples
     kept_in_bytes = statistics.replicated_sums(columns, seed=3, resamples=50)
     monkeypatch.setattr("core.statistics.bootstrap.DRAWS_KEPT", 400)
     assert np.allclose(kept_in_bytes, few_clusters, rtol=1e-14, atol=0)
