@@ -15,12 +15,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, numbers_of
-from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats, few, intervals
-from core.statistics.bootstrap import by_cluster, replicated_sums
+from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats, by_cluster, estimate_of, few
 
 NOT_CONVERGED = "the mixed model did not converge"
 LEAST_SPREAD = 0.01
@@ -152,14 +152,17 @@ def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: in
     predicted."""
     width = rows.shape[1]
     products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
-    sums = by_cluster(products, stories)
-    value = float(_solved(sums.sum(axis=0)[None], width)[0])
-    replicates = _solved(replicated_sums(sums, seed=seed, resamples=resamples), width)[:, None]
-    ((ends, why),) = intervals(
-        np.array([value]), replicates, np.array([count]), clusters=count, scale=REAL, unit=UNIT, empty=""
+    estimate = estimate_of(
+        by_cluster(products, stories),
+        partial(_solved, width=width),
+        n=len(rows),
+        scale=REAL,
+        unit=UNIT,
+        empty="the slope is undefined",
+        seed=seed,
+        resamples=resamples,
     )
-    estimate: Estimate = {"value": value, "n": len(rows), "interval": ends, "clusters": count}
-    return estimate | {"reason": why} if why else estimate
+    return estimate | {"clusters": count}
 
 
 def _solved(products: Floats, width: int) -> Floats:

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from benchmark.domain.association.observations import UNIT, numbers_of
-from core.statistics import DIFFERENCE, FEWEST, RESAMPLES, Clusters, Estimate, Floats, few, intervals, ratios
-from core.statistics.bootstrap import replicated_sums
+from core.statistics import DIFFERENCE, RESAMPLES, Clusters, Estimate, Floats, estimate_of, ratios
 from core.statistics.correlation import FEWEST_POINTS, too_few_points
 
 Scores = Sequence[float | None]
@@ -38,18 +37,17 @@ def correlation(
         return {"value": None, "n": len(pairs), "interval": None, "clusters": told, "reason": too_few_points("answers")}
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
-    value, count = float(_r(sums.sum(axis=0)[None])[0]), int(clusters.max()) + 1
-    if np.isnan(value):
-        why = "one of the two is the same everywhere"
-        return {"value": None, "n": len(pairs), "interval": None, "clusters": count, "reason": why}
-    estimate: Estimate = {"value": value, "n": len(pairs), "interval": None, "clusters": count}
-    if count < FEWEST:
-        return estimate | {"reason": few(UNIT)}
-    replicates = _r(replicated_sums(sums, seed=seed, resamples=resamples))[:, None]
-    ((estimate["interval"], why),) = intervals(
-        np.array([value]), replicates, np.array([count]), clusters=count, scale=DIFFERENCE, unit=UNIT, empty=""
+    estimate = estimate_of(
+        sums,
+        _r,
+        n=len(pairs),
+        scale=DIFFERENCE,
+        unit=UNIT,
+        empty="one of the two is the same everywhere",
+        seed=seed,
+        resamples=resamples,
     )
-    return estimate | {"reason": why} if why else estimate
+    return estimate | {"clusters": len(sums)}
 
 
 def _sums(scores: Floats, clusters: Clusters, models: Clusters) -> Floats:

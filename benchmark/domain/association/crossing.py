@@ -15,8 +15,19 @@ import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, is_right, numbers_of
 from benchmark.domain.inference.cases import Case
-from core.statistics import DIFFERENCE, FEWEST, POSITIVE, RESAMPLES, SHARE, Estimate, Floats, Scale, intervals, ratios
-from core.statistics.bootstrap import by_cluster, replicated_sums
+from core.statistics import (
+    DIFFERENCE,
+    FEWEST,
+    POSITIVE,
+    RESAMPLES,
+    SHARE,
+    Estimate,
+    Floats,
+    Scale,
+    by_cluster,
+    estimate_of,
+    ratios,
+)
 
 BOTH, STRUCTURE_ALONE, ANSWER_ALONE, NEITHER = range(4)
 """The cells of the table by what is right, in the order of `Crossing.cells`."""
@@ -104,12 +115,10 @@ class _Table:
 
     def estimate(self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale) -> Estimate:
         value = float(measure(counts.sum(axis=0)[None])[0]) if self.known else np.nan
-        if np.isnan(value):
-            return {"value": None, "n": len(self.known), "interval": None, "reason": self._nothing()}
-        if min(self.sides) < FEWEST:
+        if not np.isnan(value) and min(self.sides) < FEWEST:
             few = f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
             return {"value": value, "n": len(self.known), "interval": None, "reason": few}
-        return self._with_interval(value, counts, measure, scale, len(self.known), self.stories)
+        return self._estimate(counts, measure, scale, len(self.known), self.stories)
 
     def odds(self, counts: Floats) -> Estimate:
         """Return the odds ratio: none of answers that are all alike, although the halves that keep it finite would make
@@ -132,15 +141,20 @@ class _Table:
             return f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut"
         return "structures or answers are alike within each part that is compared"
 
-    def _with_interval(
-        self, value: float, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale, n: int, stories: int
+    def _estimate(
+        self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale, n: int, stories: int
     ) -> Estimate:
-        replicates = measure(replicated_sums(counts, seed=self.seed, resamples=self.resamples))[:, None]
-        ((ends, why),) = intervals(
-            np.array([value]), replicates, np.array([stories]), clusters=self.stories, scale=scale, unit=UNIT, empty=""
+        return estimate_of(
+            counts,
+            measure,
+            n=n,
+            scale=scale,
+            unit=UNIT,
+            empty=self._nothing(),
+            seed=self.seed,
+            resamples=self.resamples,
+            clusters=stories,
         )
-        estimate: Estimate = {"value": value, "n": n, "interval": ends}
-        return estimate | {"reason": why} if why else estimate
 
     def share(self, right: int, wrong: int) -> Estimate:
         """Return the share of right answers in one row of the table."""
@@ -150,7 +164,7 @@ class _Table:
         chosen = np.isin(self.places, (right, wrong))
         counts = by_cluster(np.stack([self.places == right, chosen], axis=1).astype(float), self.clusters)
         stories = len({*self.clusters[chosen]})
-        return self._with_interval(self.cells[right] / n, counts, _share, SHARE, n, stories)
+        return self._estimate(counts, _share, SHARE, n, stories)
 
 
 def _cell(seen: Observation, cut: float) -> int:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.statistics import FEWEST, RESAMPLES, SHARE, Floats, intervals, replicated_sums
+from core.statistics import RESAMPLES, SHARE, Floats, estimate_of
 
 _LABELS = (0, 1)
 _NOTHING = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
@@ -39,24 +39,23 @@ def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
         answer._replace(predicted=answer.gold ^ wrong) if answer.predicted is None else answer for answer in answers
     ]
     return float(
-        _f1(_sums(filled, list(dict.fromkeys(answer.conversation for answer in answers))).sum(axis=0)[None])[0, 0]
+        _f1(_sums(filled, list(dict.fromkeys(answer.conversation for answer in answers))).sum(axis=0)[None])[0]
     )
 
 
 def _known(answers: Sequence[Said], seed: int, resamples: int) -> dict[str, Any]:
     names = list(dict.fromkeys(answer.conversation for answer in answers))
-    sums = _sums(answers, names)
-    value = _f1(sums.sum(axis=0)[None])
-    if len(names) >= FEWEST:
-        drawn = _f1(replicated_sums(sums.astype(np.float32), seed=seed, resamples=resamples))
-    else:
-        drawn = np.full((len(names) + 1, 1), np.nan)
-    [(ends, why)] = intervals(
-        value[0], drawn, np.array([len(names)]), clusters=len(names), scale=SHARE, unit="conversations",
-        empty="no conversation"
-    )  # fmt: skip
-    found: dict[str, Any] = {"value": float(value[0, 0]), "n": len(answers), "interval": ends}
-    return found | ({"reason": why} if why else {})
+    estimate = estimate_of(
+        _sums(answers, names),
+        _f1,
+        n=len(answers),
+        scale=SHARE,
+        unit="conversations",
+        empty="no conversation",
+        seed=seed,
+        resamples=resamples,
+    )
+    return {**estimate}
 
 
 def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:
@@ -73,10 +72,10 @@ def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:
 
 
 def _f1(sums: Floats) -> Floats:
-    """Weighted F1 of each row of sums, shape (r, 6) → (r, 1); nan without an answer."""
+    """Weighted F1 of each row of sums, shape (r, 6) → (r,); nan without an answer."""
     hits, gold, predicted = np.split(sums, 3, axis=1)
     occurred = gold + predicted
     f1 = np.divide(2 * hits, occurred, out=np.zeros_like(hits), where=occurred > 0)
     total = gold.sum(axis=1)
     means: Floats = np.divide((f1 * gold).sum(axis=1), total, out=np.full(len(sums), np.nan), where=total > 0)
-    return means[:, None]
+    return means

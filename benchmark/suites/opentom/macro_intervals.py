@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmark.suites.opentom.kinds import UNREAD
-from core.statistics import DIFFERENCE, FEWEST, RESAMPLES, SHARE, Estimate, Floats, Scale, intervals, replicated_sums
+from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of
 
 Bounded = dict[str, Any]
 """An `Estimate`, with `bounds` where something was not read: the figure with that as wrong and as right."""
@@ -106,23 +106,22 @@ def _estimate(
         return {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
     narratives = list(dict.fromkeys(answer.narrative for answers in counted for answer in answers))
     columns = [_counts(answers, narratives) for answers in counted]
-    value = _weighted([_macro(part.sum(axis=0)[None]) for part in columns], weights)
-    if len(narratives) >= FEWEST:
-        drawn = _weighted(
-            [_macro(replicated_sums(part.astype(np.float32), seed=seed, resamples=resamples)) for part in columns],
-            weights,
-        )
-    else:
-        drawn = np.full((len(narratives) + 1, 1), np.nan)
-    [(ends, why)] = intervals(
-        value[0], drawn, np.array([len(narratives)]), clusters=len(narratives), scale=scale, unit="narratives",
-        empty="no narrative"
-    )  # fmt: skip
-    total = sum(map(len, counted))
-    estimate: Estimate = {"value": float(value[0, 0]), "n": total, "interval": ends, "clusters": len(narratives)}
-    if why:
-        estimate["reason"] = why
-    return estimate
+    edges = np.cumsum([part.shape[1] for part in columns])[:-1]
+
+    def weighted(sums: Floats) -> Floats:
+        return _weighted([_macro(part) for part in np.split(sums, edges, axis=1)], weights)
+
+    estimate = estimate_of(
+        np.concatenate(columns, axis=1),
+        weighted,
+        n=sum(map(len, counted)),
+        scale=scale,
+        unit="narratives",
+        empty="no narrative",
+        seed=seed,
+        resamples=resamples,
+    )
+    return estimate | {"clusters": len(narratives)}
 
 
 def _weighted(parts: Sequence[Floats], weights: Sequence[float]) -> Floats:
@@ -147,10 +146,10 @@ def _counts(answers: Sequence[Told], narratives: Sequence[str]) -> Floats:
 
 
 def _macro(sums: Floats) -> Floats:
-    """Macro F1 of each row of sums, shape (r, 3 · labels) → (r, 1); over the labels that occur in that row."""
+    """Macro F1 of each row of sums, shape (r, 3 · labels) → (r,); over the labels that occur in that row."""
     hits, gold, predicted = np.split(sums, 3, axis=1)
     occurred = gold + predicted
     f1 = np.divide(2 * hits, occurred, out=np.zeros_like(hits), where=occurred > 0)
     there = (occurred > 0).sum(axis=1)
     means: Floats = np.divide(f1.sum(axis=1), there, out=np.full(len(sums), np.nan), where=there > 0)
-    return means[:, None]
+    return means
