@@ -24,12 +24,14 @@ from workers.providers.wire import exchange
 
 
 class ChatBackend:
-    """Asks a server that speaks chat completions. `own` is the address where the endpoint names none.
+    """Asks a server that speaks chat completions. `own` is the address where the endpoint names none, `key_header` the
+    header that carries the key alone where that is not Authorization with a bearer token.
 
     A backend whose server counts tokens in fields of its own overrides `usage`, and nothing else.
     """
 
     own = ""
+    key_header = ""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -37,6 +39,13 @@ class ChatBackend:
 
     def body(self, request: Request) -> Body:
         return body_of(self.spec, request)
+
+    def key_headers(self) -> dict[str, str | openai.Omit]:
+        """Return the headers by which the key travels otherwise than as a bearer token; none where it is one."""
+        if not self.key_header:
+            return {}
+        own = {self.key_header: api_key(self.spec)} if self.spec.api_key_env else {}
+        return {"Authorization": openai.omit, **own}
 
     def usage(self, payload: Mapping[str, Any], text: str) -> Usage:
         """Return what the whole answer says of its tokens; `text` is all that the model wrote, reasoning included."""
@@ -51,7 +60,7 @@ class ChatBackend:
                     cast_to=httpx2.Response,
                     body=whole(body),
                     options={
-                        "headers": {"X-Client-Request-Id": call},
+                        "headers": {"X-Client-Request-Id": call, **self.key_headers()},
                         # not sent; the package would draw one, and wait for the other thread at that
                         "idempotency_key": call,
                         "security": {"bearer_auth": True},

@@ -21,7 +21,7 @@ from workers.providers.chat_completions import ChatBackend
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
 from workers.providers.description import Provider
 from workers.providers.parsing import count_of, is_reported, object_of
-from workers.services.endpoints import save_endpoint
+from workers.services.endpoints import save_endpoint, try_endpoint
 from workers.services.planning import key_of
 
 ROOT = Path(__file__).parents[3]
@@ -91,6 +91,28 @@ def test_a_server_that_counts_tokens_in_fields_of_its_own_needs_one_method(own_r
     call = Call.objects.get()
     assert (call.state, call.answer, call.input_tokens, call.output_tokens) == ("answered", "yes", 11, 2)
     assert call.usage_told and float(call.cost) == pytest.approx((11 * 1 + 2 * 2) / 1_000_000)
+
+
+@pytest.mark.parametrize("variable", ["INSTITUTE_KEY", ""])
+def test_a_server_that_takes_the_key_in_a_header_of_its_own_needs_one_name(variable, own_registry, monkeypatch, db):
+    class Institute(ChatBackend):
+        key_header = "X-Institute-Key"
+
+    monkeypatch.setenv("INSTITUTE_KEY", "key-of-the-institute")
+    registry.register(Provider(name="institute", label="Ours", sentence="Ours.", backend=Institute, hosted=False))
+    came: list[Mapping[str, str]] = []
+
+    def answered(path: str, headers: Mapping[str, str], body: Any) -> Odd:
+        came.append(headers)
+        choice = {"message": {"content": f"You are {headers.get('x-institute-key')}."}, "finish_reason": "stop"}
+        return Odd(body=json.dumps({"choices": [choice]}).encode())
+
+    with OddServer(answered) as server:
+        values = {"name": "ours", "provider": "institute", "model": "m", "base_url": f"{server.url}/v1"}
+        tried = try_endpoint(endpoint=save_endpoint(by="alice", values=values | {"api_key_env": variable}))
+    sent = "key-of-the-institute" if variable else None
+    assert tried["said"] == f"You are {'[key]' if variable else None}."
+    assert {(each.get("x-institute-key"), each.get("authorization")) for each in came} == {(sent, None)}
 
 
 FOLDER = '''
