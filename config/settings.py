@@ -98,7 +98,7 @@ def _database() -> dict:
             "timeout": 20,
             "transaction_mode": "IMMEDIATE",
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY; "
-            "PRAGMA mmap_size=268435456; PRAGMA cache_size=-8192;",
+            "PRAGMA mmap_size=67108864; PRAGMA cache_size=-8192;",
         }
         # In a file, not in memory: threads of a test then meet the locks that they meet in production.
         database["TEST"] = {"NAME": str(VAR_DIR / "test.sqlite3")}

@@ -188,7 +188,7 @@ def _adapter(field: models.Field) -> Adapter | None:
     if isinstance(field, models.DateTimeField) and connection.vendor != "postgresql":
         return lru_cache(4096)(connection.ops.adapt_datetimefield_value)
     if isinstance(field, models.DecimalField):
-        return lambda value: field.get_db_prep_save(value, connection)
+        return lru_cache(4096)(lambda value: field.get_db_prep_save(value, connection))
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +27,7 @@ from workers.models import Endpoint
 from workers.providers.contract import Request
 
 T = TypeVar("T")
-LONG = 200
-"""Characters from which on a text that samples have in common is held once."""
+_READ_AT_ONCE = 500
 NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -177,15 +177,26 @@ def sample_of(story: DatasetSample) -> Sample:
 
 
 def all_at_once(samples: QuerySet[DatasetSample]) -> Iterator[DatasetSample]:
-    """Yield samples to be held together, in the order of the dataset: the same long text, such as the story of many
+    """Yield samples to be held together, in the order of the dataset: the same text, such as the story of many
     questions, is in memory once."""
-    texts: dict[str, str] = {}
-    rows = samples.defer("votes", "methods", "adjudications").order_by("position")
-    for row in rows.iterator(chunk_size=500):
-        for name, value in row.content.items():
-            if isinstance(value, str) and len(value) > LONG:
-                row.content[name] = texts.setdefault(value, value)
-        yield row
+    ids = list(samples.order_by("position").values_list("pk", flat=True))  # a database sorts whole rows in memory
+    rows = DatasetSample.objects.defer("votes", "methods", "adjudications")
+    for at in range(0, len(ids), _READ_AT_ONCE):
+        by_id = rows.in_bulk(ids[at : at + _READ_AT_ONCE])
+        for row in (by_id[pk] for pk in ids[at : at + _READ_AT_ONCE] if pk in by_id):
+            row.content, row.gold, row.cluster = _once(row.content), _once(row.gold), sys.intern(row.cluster)
+            yield row
+
+
+def _once(value: Any) -> Any:
+    """Return what was read from JSON with each of its texts held once among all that is held."""
+    if isinstance(value, str):
+        return sys.intern(value)
+    if isinstance(value, list):
+        return [_once(one) for one in value]
+    if isinstance(value, dict):
+        return {sys.intern(name): _once(one) for name, one in value.items()}
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,9 +135,8 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selecti
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
-    asked_both = {
-        number: categories[number] for number in categories if all(number in side["stories"] for side in sides)
-    }
+    of_both = {*sides[0]["stories"]} & {*sides[1]["stories"]}
+    asked_both = {number: category for number, category in categories.items() if number in of_both}
     rows = _rows(sides, asked_both, stage)
     repaired = [metrics_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
     unit = units_of_group(stage)

@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
+from django.db.models import CharField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Cast
+
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.provenance import spec_of
@@ -13,7 +16,7 @@ from benchmark.services.results import WITHOUT_CALL
 from benchmark.services.taken_over import ended_extractions
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
-from core.bulk import insert_rows, update_rows
+from core.bulk import insert_rows
 from workers.models import Endpoint, Item
 from workers.services.jobs import add_items
 
@@ -41,8 +44,7 @@ def add_run_items(
     judging = suite_named(run.suite).judging
     if run.source_id and judging and judging.key in run.stages:
         _take_over(run, judging, entrant, stories)
-    work = RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable="").order_by("id")
-    add_work(run=run, run_items=list(work.select_related("entrant__endpoint")), now=now)
+    add_work(run=run, run_items=RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable=""), now=now)
 
 
 _NEW = ("entrant", "sample", "stage", "unusable", "repetition")
@@ -67,19 +69,22 @@ def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[Data
     insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in complete])
 
 
-def add_work(*, run: Run, run_items: Sequence[RunItem], now: datetime) -> None:
-    """Queue work for run items that have none, in the caller's transaction."""
-    if not run_items:
-        return
-    judge = run.judge
+def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:
+    """Queue work for run items of a run that have none, in the caller's transaction."""
     judged = {step.key for step in suite_named(run.suite).steps if step.judged}
-    items = [
-        (judge if run_item.stage in judged else run_item.entrant.endpoint, run_item.stage, str(run_item.pk))
-        for run_item in run_items
-    ]
+    rows = list(run_items.order_by("id").values_list("pk", "stage", "entrant__endpoint"))
+    if not rows:
+        return
+    endpoints = Endpoint.objects.in_bulk({endpoint for *_, endpoint in rows})
+    items = [(run.judge if stage in judged else endpoints[endpoint], stage, str(pk)) for pk, stage, endpoint in rows]
     add_items(job=run.job, items=items, now=now)
-    for endpoint, stage in {(endpoint.pk, stage) for endpoint, stage, _ in items}:
-        keys = [key for asked, item_stage, key in items if (asked.pk, item_stage) == (endpoint, stage)]
-        for at in range(0, len(keys), 500):
-            created = Item.objects.filter(job=run.job, endpoint=endpoint, stage=stage, key__in=keys[at : at + 500])
-            update_rows(RunItem, ["item"], [(pk, int(key)) for pk, key in created.values_list("pk", "key")])
+    for stage, endpoint in {(stage, None if stage in judged else endpoint) for _, stage, endpoint in rows}:
+        waiting = run_items.filter(stage=stage)
+        waiting = waiting if endpoint is None else waiting.filter(entrant__endpoint=endpoint)
+        _link(waiting, Item.objects.filter(job=run.job, endpoint=endpoint or run.judge_id, stage=stage))
+
+
+def _link(run_items: QuerySet[RunItem], items: QuerySet[Item]) -> None:
+    """Give run items their work, whose key is the id of the run item: in one statement, as there are thousands."""
+    of_run_item = items.filter(key=Cast(OuterRef("pk"), CharField())).values("pk")
+    run_items.order_by().update(item=Subquery(of_run_item))

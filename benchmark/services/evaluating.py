@@ -190,14 +190,9 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
     fields = ("entrant", "sample", "repetition", "stage", "unusable")
     insert_rows(RunItem, fields, [(*_turn(run_item), step, "") for run_item in opening])
-    runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
-    waiting = list(run_items.filter(item=None, call=None).select_related("entrant__endpoint"))
-    for run in runs.values():
-        add_work(
-            run=run,
-            run_items=[run_item for run_item in waiting if run_item.entrant.run_id == run.pk],
-            now=timezone.now(),
-        )
+    waiting = run_items.filter(item=None, call=None)
+    for run in {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}.values():
+        add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
 
 
 def _complete(parsed: Sequence[RunItem]) -> None:

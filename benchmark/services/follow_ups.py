@@ -6,7 +6,6 @@ its own; its answer fills the gaps of the repaired parse (services/evaluating.py
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -117,6 +116,5 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
 _NEW = ("entrant", "sample", "repetition", "stage", "unusable")
 
 
-def _waiting(run: Run, step: str) -> Sequence[RunItem]:
-    held = RunItem.objects.filter(entrant__run=run, stage=step, item=None, call=None)
-    return list(held.select_related("entrant__endpoint").order_by("id"))
+def _waiting(run: Run, step: str) -> QuerySet[RunItem]:
+    return RunItem.objects.filter(entrant__run=run, stage=step, item=None, call=None)

@@ -75,7 +75,7 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
         values = {"scored": scored[1], "metrics": metrics, "computed_at": timezone.now()}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.filter(run=run).delete()
-        StoryScores.objects.bulk_create(by_story)
+        StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
     return metrics
 
 

@@ -23,6 +23,7 @@ SYMMETRY_FROM = 30
 """Of fewer clusters, one that is far off decides for a side; from about so many on the mean is symmetric enough
 whatever the differences are."""
 _AT_ONCE = 4_000_000
+_AS_FLOATS = 1_000_000
 
 Columns = NDArray[np.int64]
 
@@ -115,10 +116,19 @@ def _drawn_p(blocks: Sequence[Floats], *, seed: int, flips: int) -> Floats:
         size = min(step, flips - start)
         totals = np.zeros((size, observed.shape[1]))
         for at, block in enumerate(blocks, 1):
-            signs = rng.integers(0, 2, size=(size, block.shape[1]), dtype=np.int8) * 2.0 - 1.0
-            sums = signs @ block.T
+            sums = _turned(rng.integers(0, 2, size=(size, block.shape[1]), dtype=np.int8), block)
             totals += sums
             extreme[at] += _reached(sums, observed[at], scale[at]).sum(axis=0)
         extreme[0] += _reached(totals, observed[0], scale[0]).sum(axis=0)
     p: Floats = (extreme + 1) / (flips + 1)
     return p
+
+
+def _turned(drawn: NDArray[np.int8], block: Floats) -> Floats:
+    """The sums of each row of a block, shape (k, n), whose signs each pattern of 0 and 1 turns, shape (patterns, n):
+    (patterns, k). A part of the patterns at once: as floats they take eight times the memory."""
+    sums = np.empty((len(drawn), len(block)))
+    step = max(1, _AS_FLOATS // max(1, drawn.shape[1]))
+    for start in range(0, len(drawn), step):
+        np.matmul(drawn[start : start + step] * 2.0 - 1.0, block.T, out=sums[start : start + step])
+    return sums

@@ -144,9 +144,12 @@ def test_a_run_is_read_once_for_all_questions_that_are_asked_together(planned, d
     assert len(run_items) == 2 * QUESTIONS
 
 
-def test_questions_on_one_story_hold_its_text_once(planned, monkeypatch):
-    monkeypatch.setattr(asking, "LONG", 50)
-    samples = [asking.sample_of(row) for row in asking.all_at_once(planned.dataset.samples.all())]
-    assert [sample.key for sample in samples] == [row.key for row in planned.dataset.samples.order_by("position")]
-    long = [sample.content["story"] for sample in samples if len(sample.content["story"]) > asking.LONG]
-    assert long and len({id(text) for text in long}) == len({*long})
+def test_samples_that_are_held_together_hold_a_text_once(planned, monkeypatch):
+    monkeypatch.setattr(asking, "_READ_AT_ONCE", 7)
+    first, again = ([*map(asking.sample_of, asking.all_at_once(planned.dataset.samples.all()))] for _ in range(2))
+    assert [sample.key for sample in first] == [row.key for row in planned.dataset.samples.order_by("position")]
+    assert first == [*map(asking.sample_of, planned.dataset.samples.order_by("position"))]
+    texts = [sample.content["story"] for sample in [*first, *again]]
+    assert len({id(text) for text in texts}) == len({*texts}) < len(first)
+    names = [name for sample in [*first, *again] for name in sample.content]
+    assert len({id(name) for name in names}) == len({*names})

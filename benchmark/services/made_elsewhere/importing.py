@@ -290,16 +290,16 @@ def _take_in(run: Run, entrant: Entrant, preview: Preview, now: datetime) -> Non
     for at in range(0, len(rows), _AT_ONCE):
         insert_rows(RunItem, ("entrant", "sample", "stage", "unusable", "repetition"), rows[at : at + _AT_ONCE])
     items = {
-        (item.sample_id, item.stage, item.repetition): item
-        for item in entrant.items.select_related("entrant__endpoint")
+        (sample, stage, repetition): pk
+        for pk, sample, stage, repetition in entrant.items.values_list("pk", "sample", "stage", "repetition")
     }
-    add_work(run=run, run_items=list(items.values()), now=now)
+    add_work(run=run, run_items=entrant.items.all(), now=now)
     answers = [
-        _answer(run, str(items[item_key].pk), item_key, given[item_key])
+        _answer(run, str(items[item_key]), item_key, given[item_key])
         for item_key in item_keys
         if item_key not in lacking
     ]
-    missing = {str(items[item_key].pk): why for item_key, why in lacking.items()}
+    missing = {str(items[item_key]): why for item_key, why in lacking.items()}
     take_in(job=run.job, endpoint=entrant.endpoint, answers=answers, missing=missing, now=now)
 
 
