@@ -68,6 +68,7 @@ BY_NATURE = {
     "annotation:release_table": "frees one slot, which then is free",
     "annotation:save_lanes": "each decision has a key of the page's and counts once",
     "annotation:link_lanes": "two rows that were linked are one, and one that was separated is none",
+    "api:propositions": "the same table again changes nothing (tests/api/test_corpus.py)",
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
     "benchmark:import_copy": "the same samples are the same version",

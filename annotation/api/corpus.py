@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
+from django.utils import timezone
+from drf_spectacular.utils import OpenApiExample, extend_schema
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import project_access, story_of
 from annotation.api.description import SLUG, STORY, answers
-from annotation.api.requests import StoryFilter
-from annotation.api.shapes import ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
-from annotation.models import Membership, Project, Proposition
+from annotation.api.requests import StoryFilter, TableIn
+from annotation.api.shapes import BeliefTableOut, ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
+from annotation.domain.tables import TableRow
+from annotation.models import Membership, Project, Proposition, Role, Story
+from annotation.services.belief_tables import write_table
+from core.api.bodies import read_body
+from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.api.refusals import CannotBeDone
+
+_TABLE = {
+    "rows": [
+        {"actor": "world", "belief": "The key is in the drawer", "order": "0"},
+        {"actor": "Ines", "belief": "The key is in the bag", "order": "1"},
+    ]
+}
 
 
 class Projects(Listing):
@@ -72,3 +85,38 @@ class Propositions(Listing):
         read_query(request, Strict)
         rows = Proposition.objects.gold_of(story_of(access, story))
         return self.page(rows.only("uid", "position", "actor", "belief"), PropositionOut)
+
+    @extend_schema(
+        operation_id="propositions_write",
+        tags=["corpus"],
+        parameters=[SLUG, STORY],
+        request={"application/json": TableIn},
+        examples=[OpenApiExample("Two rows", value=_TABLE, request_only=True)],
+        responses=answers(BeliefTableOut, 403, *BODY),
+    )
+    def post(self, request: Request, slug: str, story: str) -> Response:
+        """Writes the belief table of a story; for experts.
+
+        The same table again changes nothing. With `replace` it is written over one that is there: rows whose actor and
+        belief did not change keep their votes, the others are new or leave the table. 422 where there is another table
+        and `replace` is not set, or where experts are writing one.
+        """
+        access = project_access(request.user, slug, role=Role.EXPERT)
+        row = story_of(access, story)
+        table = read_body(request, TableIn)
+        rows = [TableRow(one.actor.strip(), one.belief.strip(), one.order.strip()) for one in table.rows]
+        written = _written(request, row, rows, replace=table.replace)
+        propositions = Proposition.objects.gold_of(row).only("uid", "position", "actor", "belief")
+        return Response(BeliefTableOut({**written, "propositions": propositions}).data)
+
+
+def _written(request: Request, story: Story, rows: list[TableRow], *, replace: bool) -> dict:
+    """Return what writing the rows did. Raises CannotBeDone."""
+    if not all(row.actor and row.belief for row in rows):
+        raise CannotBeDone("A row has an actor and a belief that are more than spaces.")
+    if story.tables.drafts().exists() and not Proposition.objects.gold_of(story).exists():
+        raise CannotBeDone("Experts are writing the table of this story; release them first.")
+    written = write_table(by=request.user, story=story, rows=rows, now=timezone.now(), only_new=not replace)
+    if written is None:
+        raise CannotBeDone("This story has another table already; set replace to write over it.")
+    return {"kept": written.kept, "added": written.added, "removed": written.removed, "reopened": written.reopened}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationInfo, field_validator
 from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey, labels_of
 from annotation.domain.formats import GOLD, VOTES
+from annotation.domain.tables import MAX_ROWS
 from annotation.forms.votes import UID
 from annotation.models import ErrorTag, Method
 from core.api.fields import Pattern, Strict
 from core.incoming.misfit import refusal
-from core.incoming.shapes import Among, Like, Shape
+from core.incoming.shapes import Among, Counted, Like, Shape
 
 MAX_REASON = 2000
 Label = Annotated[str, Like(r"^[^\u0000]{1,40}$", "a label")]
@@ -50,6 +51,31 @@ class ExportOptions(Strict):
     pseudonyms = serializers.ChoiceField(
         ["true"], required=False, help_text=f"{VOTES.key}: annotators as A1, A2, … instead of user names."
     )
+
+
+class TableRowIn(Shape):
+    """A proposition of a belief table."""
+
+    actor: Annotated[str, Like(r"^[^\u0000]+$", "a text of at most 200 characters, without NUL", max_length=200)]
+    belief: Annotated[str, Like(r"^[^\u0000]+$", "a text of at most 2000 characters, without NUL", max_length=2000)]
+    order: Annotated[str, Like(r"^[^\u0000]*$", "a text of at most 40 characters, without NUL", max_length=40)] = ""
+
+
+TableRows = Annotated[list[TableRowIn], Counted(1, MAX_ROWS)]
+
+
+class TableIn(Shape):
+    """The belief table of a story, in its order."""
+
+    rows: TableRows
+    replace: bool = Field(False, description="Writes over a table that is there.")
+
+    @classmethod
+    def described(cls) -> dict[str, Any]:
+        """The shape as JSON Schema, with that of its rows inside it."""
+        described = super().described()
+        described["properties"]["rows"]["items"] = described.pop("$defs")["TableRowIn"]
+        return described
 
 
 class DecisionIn(Shape):

@@ -71,6 +71,18 @@ class PropositionOut(serializers.ModelSerializer):
         read_only_fields = fields
 
 
+class BeliefTableOut(serializers.Serializer):
+    """What writing a table did, and the table as it stands."""
+
+    kept = serializers.IntegerField(help_text="Rows whose text did not change: they keep their votes.")
+    added = serializers.IntegerField()
+    removed = serializers.IntegerField()
+    reopened = serializers.ListField(
+        child=serializers.CharField(), help_text="Annotators who had finished the story and have new rows to label."
+    )
+    propositions = PropositionOut(many=True)
+
+
 class AssignmentOut(serializers.Serializer):
     story = serializers.CharField(source="story.uid")
     number = serializers.IntegerField(source="story.number")

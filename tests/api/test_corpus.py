@@ -95,3 +95,37 @@ def test_statements_do_not_grow_with_the_rows(cast, api, address, make_story, se
         )
     many = [_statements(client, address(name)) for name in names] + [_statements(client, "/api/v1/projects/")]
     assert few == many and max(many) <= 8
+
+
+ROWS = [{"actor": "world", "belief": "It rains", "order": "0"}, {"actor": "Ines", "belief": "It rains"}]
+
+
+def test_an_expert_writes_a_table_once(cast, api, address, make_story):
+    story = make_story(9)
+    story.tables.all().delete()
+    esi = api(cast.esi)
+    first, again = (esi.post(address("propositions", story), {"rows": ROWS}, format="json") for _ in range(2))
+    assert (first.status_code, first.json()["added"], again.json()["added"], again.json()["kept"]) == (200, 2, 0, 2)
+    assert first.json()["propositions"] == again.json()["propositions"]
+    other = {"rows": ROWS[1:]}
+    assert esi.post(address("propositions", story), other, format="json").status_code == 422
+    replaced = esi.post(address("propositions", story), other | {"replace": True}, format="json").json()
+    assert (replaced["kept"], replaced["removed"], replaced["reopened"]) == (1, 1, [])
+
+
+@pytest.mark.parametrize(("person", "status"), [("bob", 403), ("charlie", 404)])
+def test_who_is_no_expert_writes_no_table(cast, api, address, story, person, status):
+    response = api(getattr(cast, person)).post(address("propositions", story), {"rows": ROWS}, format="json")
+    assert response.status_code == status
+
+
+@pytest.mark.parametrize(
+    ("rows", "status"),
+    [([], 400), ([{"actor": "Ines"}], 400), ([{"actor": "Ines", "belief": " "}], 422), ([{**ROWS[0], "x": 1}], 400)],
+)
+def test_a_table_that_says_nothing_is_refused(cast, api, address, make_story, rows, status):
+    story = make_story(9)
+    story.tables.all().delete()
+    response = api(cast.esi).post(address("propositions", story), {"rows": rows}, format="json")
+    assert response.status_code == status
+    assert not story.tables.exists()
