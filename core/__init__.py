@@ -1,1 +1,1 @@
-"""What every app stands on and none owns: no table, no word of the domain, no framework."""
+"""The ground of every app, owned by none: no table, no word of the domain, no framework."""

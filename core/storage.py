@@ -1,4 +1,4 @@
-"""What happened to this installation's disk or database, in a sentence that names it."""
+"""Trouble with this installation's disk or database, in a sentence that names it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _SQLITE = {5: HELD, 6: HELD, 8: CLOSED, 10: FULL, 11: DAMAGED, 13: FULL, 14: CLO
 """By primary result code (https://sqlite.org/rescode.html). An I/O error (10) is nearly always a quota or a disk that
 is full."""
 _SQLITE_ERROR = 1
-"""What the SQL names is not there, or the SQL is wrong."""
+"""Something that the SQL names is not there, or the SQL is wrong."""
 _SQLSTATE = {
     "53100": FULL,
     "42P01": OTHER_VERSION,

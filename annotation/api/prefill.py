@@ -15,7 +15,7 @@ from annotation.access import project_access
 from annotation.api.description import ACTION, ROUND, SLUG, answers
 from annotation.api.shapes import RoundOut
 from annotation.models import Prefill, Role
-from annotation.services.prefill_standing import standings_of
+from annotation.services.prefill_progress import progress_of_rounds
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
@@ -86,9 +86,9 @@ def _serialized(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
             "created_by": row.created_by and row.created_by.username,
             "note": row.job.note,
             "budget": row.job.budget,
-            **standing,
+            **progress,
         }
-        for row, standing in zip(rounds, standings_of(rounds), strict=True)
+        for row, progress in zip(rounds, progress_of_rounds(rounds), strict=True)
     ]
 
 

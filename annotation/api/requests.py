@@ -1,4 +1,4 @@
-"""What requests carry: bodies and filters. That of votes is `annotation.forms.votes`, which the grid reads by, too."""
+"""Bodies and filters of requests. That of votes is `annotation.forms.votes`, which the grid reads by, too."""
 
 from __future__ import annotations
 

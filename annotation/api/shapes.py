@@ -1,4 +1,4 @@
-"""What answers carry. Objects are named by the opaque uids of the pages, people by their user names."""
+"""Shapes of answers. Objects are named by the opaque uids of the pages, people by their user names."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Dimension:
 
     @property
     def counts(self) -> bool:
-        """Whether all labels are whole numbers, and can be written as such."""
+        """True where all labels are whole numbers, and can be written as such."""
         return all(value.isascii() and value.isdecimal() for value in self.values)
 
 

@@ -13,7 +13,7 @@ from core.bulk import write_few
 
 
 class Method(models.TextChoices):
-    """How a cell was settled. OPEN: all votes are in and no rule settles it; an expert must."""
+    """The way in which a cell was settled. OPEN: all votes are in and no rule settles it; an expert must."""
 
     OPEN = "open", "Open"
     UNANIMOUS = "unanimous", "Unanimous"

@@ -9,7 +9,7 @@ from annotation.models import ApiToken, Scope, User
 from annotation.models.api_token import digest_of, seal_of
 
 USED_EVERY = timedelta(minutes=10)
-"""How exactly `used_at` is kept: a write for every request would cost more than it tells."""
+"""The exactness of `used_at`: a write for every request would cost more than it tells."""
 
 
 def make_token(

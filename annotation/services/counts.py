@@ -47,7 +47,7 @@ class VotesOf(NamedTuple):
 
 @dataclass(slots=True)
 class Counted:
-    """What is kept of one story; see `StoryCounts` and `AnnotatorCounts`."""
+    """The counts of one story; see `StoryCounts` and `AnnotatorCounts`."""
 
     propositions: int = 0
     unanimous: int = 0

@@ -1,4 +1,4 @@
-"""How many wrong passwords there may be before somebody has to wait.
+"""Limits of wrong passwords, after which somebody has to wait.
 
 An attempt is counted before its password is looked at, and taken back where it was no wrong guess, so that attempts at
 one moment get no more than their number. The counts are rows of the database: no cache that throws out what is old

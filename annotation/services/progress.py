@@ -36,7 +36,7 @@ class Totals:
 
     @property
     def unlabelled(self) -> int:
-        """How many cells have no label in an export."""
+        """The number of cells without a label in an export."""
         return self.cells - self.settled - self.imported
 
 
@@ -52,7 +52,7 @@ class CategoryTotals(TypedDict):
 
 
 class AnnotatorTotals(TypedDict):
-    """How many cells an annotator is to label, in how many stories, and how many they have labelled."""
+    """Numbers of cells that an annotator is to label, of their stories, and of cells labelled."""
 
     name: str
     stories: int
@@ -62,7 +62,7 @@ class AnnotatorTotals(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AssignmentTotals:
-    """How many stories are assigned to an annotator, and how many of them are not finished."""
+    """Numbers of stories that are assigned to an annotator, and of those not finished."""
 
     count: int = 0
     unfinished: int = 0

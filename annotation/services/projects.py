@@ -80,7 +80,7 @@ def _batches(project: Project) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """How many cells a change of the rules would settle, send to an expert, and leave waiting for votes."""
+    """Numbers of cells that a change of the rules would settle, send to an expert, and leave waiting for votes."""
 
     settled: int
     opened: int
@@ -99,7 +99,7 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
         return RuleChange(0, 0, 0)
     changed: Counter[Outcome] = Counter()
     for batch in _batches(project):
-        methods, votes = _standing(batch)
+        methods, votes = _gold_and_votes(batch)
         for cell, labels in votes.items():
             unanimity = cell[1] in demanding
             after = resolve(labels, rule=project.rule_version, overlap=overlap, demand_unanimity=unanimity).outcome
@@ -111,7 +111,7 @@ def foresee(*, project: Project, changes: dict) -> RuleChange:
     )
 
 
-def _standing(propositions: list[int]) -> tuple[dict, dict]:
+def _gold_and_votes(propositions: list[int]) -> tuple[dict, dict]:
     """Return cell → method of its gold, and cell → labels of its standing votes."""
     gold = GoldLabel.objects.filter(proposition__in=propositions)
     methods = {(pk, key): method for pk, key, method in gold.values_list("proposition_id", "dimension", "method")}

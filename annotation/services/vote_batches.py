@@ -48,7 +48,9 @@ class Placed:
     person: Person
 
 
-class Standing(NamedTuple):
+class StoredVote(NamedTuple):
+    """One annotator's vote on a cell, or a withdrawn one, whose label is empty."""
+
     label: str
     changed_at: datetime
     client_key: str
@@ -58,7 +60,7 @@ class Standing(NamedTuple):
 class Rehearsal:
     """The rows that earlier batches of a dry run would have written."""
 
-    votes: dict[int, dict[VoteKey, Standing]] = field(default_factory=lambda: defaultdict(dict))
+    votes: dict[int, dict[VoteKey, StoredVote]] = field(default_factory=lambda: defaultdict(dict))
     """By proposition."""
     slots: dict[int, dict[int, int]] = field(default_factory=dict)
     people: int = 0
@@ -85,7 +87,7 @@ class StoredVotes:
     """
 
     live: set[int]
-    votes: Mapping[VoteKey, Standing]
+    votes: Mapping[VoteKey, StoredVote]
     slots: Mapping[int, Mapping[int, int]]
     imported: set[tuple[int, str]]
     with_gold: set[Cell]
@@ -102,17 +104,17 @@ def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
     votes = Vote.objects.filter(proposition_id__in=ids).values_list(
         "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
     )
-    standing_votes = {row[:3]: Standing(*row[3:]) for row in votes}
+    votes_by_key = {row[:3]: StoredVote(*row[3:]) for row in votes}
     slots: dict[int, dict[int, int]] = {row.story: {} for row in rows}
     active = Assignment.objects.active().filter(story_id__in=slots)
     for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
         slots[story][annotator] = slot
     imported: set[tuple[int, str]] = set()
-    if standing_votes:
+    if votes_by_key:
         events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
         imported = set(events.values_list("annotator_id", "client_key"))
     gold = GoldLabel.objects.filter(proposition_id__in=ids)
-    return StoredVotes(live_ids, standing_votes, slots, imported, set(gold.values_list("proposition_id", "dimension")))
+    return StoredVotes(live_ids, votes_by_key, slots, imported, set(gold.values_list("proposition_id", "dimension")))
 
 
 class Batch:
@@ -178,7 +180,7 @@ class Batch:
             person.pk = -self.rehearsal.people
             cell = (placed.proposition, row.dimension, person.pk)
         self._take_slot(placed.story, person.pk, slot)
-        vote = Standing(row.label, moment, idempotency_key)
+        vote = StoredVote(row.label, moment, idempotency_key)
         previous = standing.label if standing else ""
         self.events.append((*_columns(cell, vote), previous, "", self.now, True, _ORIGIN))
         self.votes[cell] = vote
@@ -198,7 +200,7 @@ class Batch:
         what = f"chose {standing.label!r}" if standing.label else "withdrew the vote"
         raise Refused(f"{person.name} {what} here in the product; an import does not overwrite that.", keeps=True)
 
-    def _changes(self, standing: Standing, placed: Placed, key: str, moment: datetime) -> bool:
+    def _changes(self, standing: StoredVote, placed: Placed, key: str, moment: datetime) -> bool:
         if standing.label == placed.row.label or (placed.person.pk, key) in self.stored.imported:
             return False
         return placed.row.created_at is None or moment > standing.changed_at
@@ -276,7 +278,7 @@ class Batch:
         )
 
 
-def _columns(cell: VoteKey, vote: Standing) -> tuple:
+def _columns(cell: VoteKey, vote: StoredVote) -> tuple:
     """Return the values of _VOTE."""
     proposition, dimension, annotator = cell
     return proposition, annotator, dimension, vote.label, vote.changed_at, vote.client_key, None

@@ -1,4 +1,4 @@
-"""How figures are written: shares in per cent with two decimals, coefficients with three, undefined ones a dash."""
+"""Figures as pages write them: shares in per cent with two decimals, coefficients with three, undefined ones a dash."""
 
 from django import template
 

@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def in_full(self) -> bool:
-        """Whether the cell stands in full; others are shown in one line as context."""
+        """True where the cell stands in full; others are shown in one line as context."""
         return self.todo or self.decided or self.wanted
 
     @property

@@ -1,4 +1,4 @@
-"""What names things in addresses of the API. Importing it registers it: `<uid:name>`."""
+"""The converter of ids in addresses of the API. Importing it registers it: `<uid:name>`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI description says of every operation of every app: the errors and their one shape."""
+"""Parts of the OpenAPI description that every operation of every app has: the errors and their one shape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API takes in query strings: unknown names are refused, no text holds a NUL. Bodies are
+"""Query strings of the API: unknown names are refused, no text holds a NUL. Bodies are
 `core.incoming.shapes`."""
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from rest_framework.exceptions import APIException
 
 
 class Conflict(APIException):
-    """What the caller saw is no longer so; reading it again and repeating the request can help."""
+    """The state that the caller saw is past; reading it again and repeating the request can help."""
 
     status_code = status.HTTP_409_CONFLICT
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import models, transaction
 
 KEPT = timedelta(days=1)
-"""How long a key is known. After that the same key makes anew."""
+"""The time for which a key is known. After that the same key makes anew."""
 
 
 class OtherContent(ValueError):

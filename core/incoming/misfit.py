@@ -1,4 +1,4 @@
-"""What does not fit a shape, in sentences: the place, what was found there, and what was expected."""
+"""Values that do not fit a shape, in sentences: the place, what was found there, and what was expected."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Estimate(TypedDict):
     n: int
     interval: list[float] | None
     clusters: NotRequired[int]
-    """How many it rests on, where these are more than one value each."""
+    """Clusters that it rests on, where these are more than one value each."""
     reason: NotRequired[str]
     """Why there is no figure or no interval."""
 

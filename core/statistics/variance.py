@@ -1,5 +1,4 @@
-"""How much of the spread of scores lies between clusters, between conditions and between repetitions, from a mixed
-model."""
+"""Shares of the spread of scores that lie between clusters, conditions and repetitions, from a mixed model."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What pages of every app show alike."""
+"""Parts of pages that every app shows alike."""

@@ -14,13 +14,13 @@ from typing import Any
 LONGEST = 28
 """Letters of a label; a longer one is shortened in its middle, where names of one family differ least."""
 NOISE = 1e-9
-"""What sums of fractions are off by."""
+"""Rounding of sums of fractions."""
 MOST_TICKS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Notation:
-    """How the numbers of a chart are written: so many times the value, with so many decimals and a sign before or a
+    """The notation of a chart's numbers: so many times the value, with so many decimals and a sign before or a
     unit after it."""
 
     times: float = 100
@@ -133,8 +133,9 @@ class Tick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DotChart:
-    """What `components/dot_chart.html` draws. `heads` are over the columns of text by their names, `zero` is the place
-    of nought where a line stands, `lacking` says why some have no interval, and `lead` are sentences above it."""
+    """The chart that `components/dot_chart.html` draws. `heads` are over the columns of text by their names, `zero` is
+    the place of nought where a line stands, `lacking` says why some have no interval, and `lead` are sentences above
+    it."""
 
     title: str
     unit: str

@@ -12,7 +12,7 @@ from annotation.domain.schema import Schema
 
 
 class Tallies:
-    """What is kept of some stories, from ids, ascending, and `Patterns.packed` of each."""
+    """The kept patterns of some stories, from ids, ascending, and `Patterns.packed` of each."""
 
     def __init__(self, schema: Schema, stories: Sequence[int], packed: Sequence[bytes]) -> None:
         self._schema, self._stories = schema, np.array(stories, dtype=np.int64)

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Arm(StrEnum):
-    """How an annotator meets the suggestion of a cell; NONE where no arm was drawn."""
+    """The way in which an annotator meets the suggestion of a cell; NONE where no arm was drawn."""
 
     NONE = ""
     SHOWN = "shown"  # before voting

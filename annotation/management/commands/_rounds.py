@@ -1,13 +1,12 @@
-"""Shared by the commands about rounds of suggestions: running one to its end, and its standing."""
+"""Shared by the commands about rounds of suggestions: running one to its end, and its progress."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from annotation.models import Prefill
-from annotation.services.prefill_standing import standing_of
+from annotation.services.prefill_progress import RoundProgress, progress_of_round
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
 from workers.management.ending import note_end
@@ -17,14 +16,14 @@ from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 
 
-def standing_after(prefill: Prefill, *, wait: bool, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Return the standing of a round; with `wait` that at its end, after writing what it lacks."""
+def progress_after(prefill: Prefill, *, wait: bool, tell: Callable[[str], None]) -> RoundProgress:
+    """Return the progress of a round; with `wait` that at its end, after writing what it lacks."""
     if not wait:
-        return standing_of(prefill)
+        return progress_of_round(prefill)
     _run_to_end(prefill, tell)
     total = progress_of(prefill.job).total
     note_end(prefill.job, shortfall_of(prefill.job, total=total), "round", tell)
-    return standing_of(prefill)
+    return progress_of_round(prefill)
 
 
 def _run_to_end(prefill: Prefill, tell: Callable[[str], None]) -> None:

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.domain.labelling import LEVELS
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import standing_after
+from annotation.management.commands._rounds import progress_after
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
@@ -52,8 +52,8 @@ class Command(JsonCommand):
         )  # without any, start says why
         self._say_before(estimate(**request), scope)
         prefill = start_prefill(by=None, budget=budget, now=timezone.now(), **request)
-        standing = standing_after(prefill, wait=options["wait"], tell=self.note)
-        return standing | {"left_out": sum(scope.covered.values())}
+        progress = progress_after(prefill, wait=options["wait"], tell=self.note)
+        return progress | {"left_out": sum(scope.covered.values())}
 
     def say(self, result: dict) -> None:
         super().say(printed_of(result))

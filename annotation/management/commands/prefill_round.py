@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.commands._money import dollars
-from annotation.management.commands._rounds import standing_after
+from annotation.management.commands._rounds import progress_after
 from annotation.management.json_command import JsonCommand
 from annotation.models import Prefill
 from workers.management.ending import failure_of, printed_of
@@ -31,7 +31,7 @@ class Command(JsonCommand):
                 raise ValueError(f"--{name} is not for {action}, which takes {fit}.")
         dollars(options["budget"])
         require_action(prefill.job, action, budget=options["budget"] or "", what="round")
-        return standing_after(prefill, wait=options["wait"], tell=self.note)
+        return progress_after(prefill, wait=options["wait"], tell=self.note)
 
     def say(self, result: dict) -> None:
         super().say(printed_of(result))
