@@ -12,7 +12,8 @@ from benchmark.suites.guarding import SuiteFailed, guarded
 from benchmark.suites.item_filters import OF_EVERY_SUITE
 from benchmark.suites.released import Parser
 from benchmark.suites.settings import OF_EVERY_RUN, OF_THE_LAUNCH
-from workers.providers.baseline.registered import register_baseline
+from workers.providers.baseline.baseline import Baseline
+from workers.providers.baseline.registered import register_baseline, registered_baseline
 
 FOLDERS = ("omnitom", "tombench", "opentom", "fantom", "percept_tomi", "percept_fantom")
 """Folders beside this file, each with a `suite.py` that holds `SUITE`."""
@@ -27,8 +28,8 @@ _find_schema: Callable[[str, str], Schema] | None = None
 
 def register(suite: Suite) -> None:
     """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that
-    it parses is another's, where two of its metric groups have one score title, or where the name of one of its
-    settings is one of every run, that of a filter one of every suite."""
+    it parses is another's, where two of its metric groups have one score title, where the name of one of its settings
+    is one of every run, that of a filter one of every suite, or where a baseline of it would take another's place."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
     for group in suite.groups:
@@ -52,10 +53,27 @@ def register(suite: Suite) -> None:
     for kind in suite.parsers:
         if any(kind in other.parsers for name, other in _suites.items() if name != suite.name):
             raise ValueError(f"Two suites parse answers of the kind {kind!r}; expected one of its own for each.")
+    if other := _replacing(suite):
+        raise ValueError(
+            f"There is a baseline {other.name!r} for tasks {other.task!r} already, which answers otherwise than that "
+            f"of {suite.name}; expected a kind of task of the suite's own."
+        )
     for baseline in suite.baselines:
         register_baseline(baseline)
     _suites[suite.name] = guarded(suite)
     _groups.update({group.key: group for group in suite.groups})
+
+
+def _replacing(suite: Suite) -> Baseline | None:
+    """Return a baseline of the suite that would take the place of another's: what others ask would be answered by
+    it."""
+    before = _suites[suite.name].baselines if suite.name in _suites else ()
+    own = {(baseline.name, baseline.task) for baseline in before}
+    for baseline in suite.baselines:
+        other = registered_baseline(baseline.name, baseline.task)
+        if other not in (None, baseline) and (baseline.name, baseline.task) not in own:
+            return baseline
+    return None
 
 
 @cache

@@ -41,6 +41,7 @@ from tests.benchmark.tiny.suite import ROWS, SUITE
 from tests.benchmark.tiny_copies import SUMS, imported, zipped
 from tests.cast import Cast, new_cast
 from tests.copies import copied
+from workers.providers.baseline.registered import registered_baseline
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -263,6 +264,16 @@ def test_two_metric_groups_of_a_suite_cannot_have_one_score_title(tiny):
 def test_two_suites_cannot_parse_the_same_kind_of_answer(tiny):
     with pytest.raises(ValueError, match="Two suites parse answers of the kind 'extract'"):
         registry.register(replace(SUITE, name="other", groups=(), parsers={"extract": Parser(lambda text, tables: {})}))
+
+
+def test_a_suite_cannot_answer_the_tasks_of_another_by_its_own_baseline(tiny):
+    shared = replace(SUITE, name="other", groups=())
+    registry.register(shared)  # the same baselines: two suites may share a kind of task
+    theirs = next(one for one in registry.suites()["tombench"].baselines if one.name == "random")
+    mine = replace(theirs, answer=lambda body: "A")
+    with pytest.raises(ValueError, match=r"a baseline 'random' for tasks 'choose' already, .* than that of third"):
+        registry.register(replace(SUITE, name="third", groups=(), baselines=(mine,)))
+    assert registered_baseline("random", "choose") is theirs
 
 
 def test_it_is_compared_shared_and_downloaded(run, admin, cast, tmp_path):
