@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -287,3 +287,26 @@ def test_figures_of_the_tables_that_were_reconciled(lanes, experts, client, caps
     assert "25.00%" in page and "66.67%" in page and "at least 5 stories" in page
     call_command("table_report", "--project", "minds")
     assert "1 of 4 reviewed propositions of 1 stories" in capsys.readouterr().out
+
+
+def test_the_command_does_what_the_pages_do(story, experts, capsys):
+    for expert in experts:
+        hand_in(story, expert, *FIRST, submit=False)
+
+    def run(action, expert="esi", number=story.number):
+        call_command("table", action, "--project", "minds", "--story", str(number), "--expert", expert)
+        return capsys.readouterr().out
+
+    assert "is handed in" in run("hand-in")
+    with pytest.raises(CommandError, match="both experts"):
+        run("open")
+    for action in ("take-back", "hand-in"):
+        run(action)
+    run("hand-in", "ben")
+    for action in ("open", "agree", "finish", "reopen"):
+        run(action)
+    assert not Proposition.objects.gold_of(story).exists() and lanes_of(story).count() == len(FIRST)
+    with pytest.raises(CommandError, match="no expert of minds"):
+        run("open", "bob")
+    with pytest.raises(CommandError, match="no story 99"):
+        run("open", number=99)
