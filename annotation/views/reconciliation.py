@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.access import ProjectAccess, project_access, story_of
+from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.reconciliation import change_of
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import posted
@@ -47,6 +47,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "state": state,
         "lanes": _LANES,
         "writers": [_name(draft.author) for draft in state.submitted],
+        "shows_order": row.pk not in unfinished(access),  # who still labels the story is not told a label of it
         "why_kept": kept_by(row) if state.has_gold else "",
         "rows": [_shown(one) for one in rows] if state.has_gold else [],
         "settings": _settings(access, row, state) if state.opened and not state.has_gold else None,

@@ -216,6 +216,17 @@ def test_the_lanes_open_again_while_nobody_has_worked_on_the_table(lanes, expert
         reopen(by=esi, story=lanes)
 
 
+def test_an_expert_who_labels_the_story_is_not_told_its_orders(lanes, experts, client, seat):
+    settle_all(lanes, experts[0])
+    finish(by=experts[0], story=lanes, now=NOW)
+    client.force_login(experts[0])
+    address = reverse("annotation:reconcile", args=["minds", lanes.uid])
+    assert client.get(address).context["shows_order"]
+    seat(lanes, [experts[0]])
+    page = client.get(address)
+    assert not page.context["shows_order"] and "The key is in the bag" in page.content.decode()
+
+
 def test_leaving_everything_out_is_refused(story, experts):
     for expert in experts:
         hand_in(story, expert, *FIRST[:1])
