@@ -28,10 +28,11 @@ from benchmark.services.across import SuiteRanking, rankings_across
 from benchmark.services.across_reports import ACROSS, rankings_from
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
-from benchmark.services.documents import Document, document_of
+from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.suites.registry import group_suite, suite_named
+from benchmark.suites.shown import NamedEntrant
 from workers.providers.registry import without_prompts
 
 
@@ -158,7 +159,7 @@ def run_document(access: RunAccess) -> Document:
 def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
     """A frozen report as this person may see it, whoever froze it; one across suites with `SuiteRanking`s. Raises
     PermissionDenied."""
-    return _opened(access, report.metrics, report.run.dataset if report.run else None)
+    return _opened(access, document_from(report.metrics), report.run.dataset if report.run else None)
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
@@ -238,12 +239,12 @@ def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
     return withheld.whole_ranking(ranking, closed_to(access, group_suite(ranking.stage)))
 
 
-def comparison_for(access: ProjectAccess, pair: list[dict], comparison: Comparison) -> Comparison:
+def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     suite = group_suite(comparison["stage"])
     closed = closed_to(access, suite)
     stories = {row["number"] for row in comparison["stories"]}
-    telling = any(entrant["kind"] in withheld.TELLING for entrant in pair)
+    telling = any(entrant.kind in withheld.TELLING for entrant in pair)
     if withheld.few(stories, closed, suite) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_comparison(comparison, closed)

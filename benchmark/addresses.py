@@ -113,7 +113,7 @@ def kept(entrants: list[EntrantResults], filters: dict[str, str]) -> list[Entran
 
 
 def _fits(entrant: EntrantResults, text: str, kind: str) -> bool:
-    return text.casefold() in entrant["model"].casefold() and (not kind or entrant["kind"] == kind)
+    return text.casefold() in entrant.model.casefold() and (not kind or entrant.kind == kind)
 
 
 def of_parse(table: Table, parse: str) -> Table:

@@ -23,7 +23,7 @@ from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantResults, RunEntrant
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 
@@ -79,21 +79,17 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
     return absent
 
 
-def uncovered(stage: str, entrants: Sequence[EntrantResults], present: Set[str], stories: Set[int]) -> list[Absence]:
+def uncovered(stage: str, entrants: Sequence[RunEntrant], present: Set[str], stories: Set[int]) -> list[Absence]:
     """Return the absences of `entrants` whose names are not `present` in a ranking over the stories: no run has all of
     them. Each once, with the run that has most, the newest of several."""
-    widest: dict[str, tuple[int, EntrantResults]] = {}
+    widest: dict[str, tuple[int, RunEntrant]] = {}
     for entrant in entrants:
-        covered = len(stories & set(entrant["numbers"]))
-        if (
-            entrant["kind"] != "person"
-            and entrant["name"] not in present
-            and covered > widest.get(entrant["name"], (-1,))[0]
-        ):
-            widest[entrant["name"]] = covered, entrant
+        covered = len(stories & set(entrant.numbers))
+        if entrant.kind != "person" and entrant.name not in present and covered > widest.get(entrant.name, (-1,))[0]:
+            widest[entrant.name] = covered, entrant
     return [
         Absence(
-            stage, name, run=entrant["run"], run_title=entrant["run_title"], covered=covered,
+            stage, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
             why=f"its run has {covered:,} of these {len(stories):,} {_samples(stage)}",
         )
         for name, (covered, entrant) in widest.items()
@@ -141,17 +137,15 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
     """Return the models without figures of a parse, and of the repaired one those without a usable story."""
     unread_models = []
     for entrant in entrants:
-        metrics = entrant["readings"][parse]
+        metrics = entrant.parses[parse]
         if not metrics:
             unread_models.append(
-                {"model": entrant["model"], "why": _sentence(entrant["readings"].get("reason") or "no figures")}
+                {"model": entrant.model, "why": _sentence(entrant.parses.get("reason") or "no figures")}
             )
         elif not int(metrics["overall"]["stories"]):
             reasons = metrics["overall"].get("unusable_reasons", {})
             counted = ", ".join(f"{why} {count:,}" for why, count in reasons.items())
-            unread_models.append(
-                {"model": entrant["model"], "why": f"no usable story{f': {counted}' if counted else ''}"}
-            )
+            unread_models.append({"model": entrant.model, "why": f"no usable story{f': {counted}' if counted else ''}"})
     return unread_models
 
 
@@ -159,24 +153,25 @@ def _sentence(text: str) -> str:
     return text.strip().removesuffix(".")
 
 
-def is_absent(entrant: EntrantResults) -> bool:
+def is_absent(entrant: RunEntrant) -> bool:
     """Return whether every story of the entrant lacks its figure because a call failed. A refusal is an answer, and
     keeps its row."""
-    overall = (entrant["figures"].get("repaired") or {}).get("overall") or {}
+    overall = (entrant.metrics.get("repaired") or {}).get("overall") or {}
     reasons = set(overall.get("unusable_reasons", ()))
-    return entrant["kind"] != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
+    return entrant.kind != "person" and overall.get("stories") == 0 and bool(reasons) and reasons <= NO_ANSWER
 
 
-def absences(stage: str, entrants: Sequence[EntrantResults]) -> list[Absence]:
+def absences(stage: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
     """Return the absences of these entrants, in their order. One query."""
-    problems = _problems(stage, [entrant["entrant"] for entrant in entrants])
+    problems = _problems(stage, [entrant.entrant for entrant in entrants if entrant.entrant])
     absent = []
     for entrant in entrants:
-        model_problems = problems.get(entrant["entrant"], [])
-        fields = {"model": entrant["name"], "run": entrant["run"], "run_title": entrant["run_title"]}
+        model_problems = problems.get(entrant.entrant or 0, [])
         failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
         why = f"all {failed:,} calls failed" + (f", most often: {_sentence(problem[:_LONGEST])}" if problem else "")
-        absent.append(Absence(stage, why=why, failed=failed, problem=problem, **fields))
+        absent.append(
+            Absence(stage, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
+        )
     return absent
 
 

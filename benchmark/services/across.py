@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from benchmark.services.selections import Selection, selections_of
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
-from benchmark.suites.showing.names import label
+from benchmark.suites.showing.names import labels_of
 from benchmark.suites.shown import EntrantResults
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
@@ -167,14 +167,14 @@ def _ranking(
     exact: Mapping[str, Any] | None,
 ) -> SuiteRanking:
     entrants = leaderboard.entrants[group.key]
-    rows = dict(zip((entrant["key"] for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
-    newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant["at"]), reverse=True)
+    rows = dict(zip((entrant.key for entrant in entrants), leaderboard_rows(entrants, group.key), strict=True))
+    newest = sorted(entrants, key=lambda entrant: (_asked(entrant), entrant.at), reverse=True)
     models: dict[str, EntrantResults] = {}
     for entrant in newest:
-        if entrant["kind"] == "model":
+        if entrant.kind == "model":
             models.setdefault(key_of(entrant), entrant)
     guessing = next((entrant for entrant in newest if _guesses(entrant)), None)
-    chance = exact or (rows[guessing["key"]]["repaired"] if guessing else None)
+    chance = exact or (rows[guessing.key]["repaired"] if guessing else None)
     chosen, conditions = leaderboard.chosen, leaderboard.rankings[group.key].chosen
     return SuiteRanking(
         stage=group.key,
@@ -190,14 +190,9 @@ def _ranking(
         }
         | conditions,
         within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
-        places={key: _place(entrant, rows[entrant["key"]]) for key, entrant in models.items()},
-        models={
-            key: {"name": entrant["name"], "spec": _identity(entrant.get("spec", {}))}
-            for key, entrant in models.items()
-        },
-        ranked=sum(
-            bool(entrant["ranking"]["repaired"] and entrant["ranking"]["repaired"]["rank"]) for entrant in entrants
-        ),
+        places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
+        models={key: {"name": entrant.name, "spec": _identity(entrant.spec)} for key, entrant in models.items()},
+        ranked=sum(bool(entrant.ranking["repaired"] and entrant.ranking["repaired"]["rank"]) for entrant in entrants),
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
         absent=absent,
@@ -205,29 +200,29 @@ def _ranking(
 
 
 def _place(entrant: EntrantResults, row: Mapping[str, Any]) -> Place:
-    ranking = entrant["ranking"]["repaired"] or {}
+    ranking = entrant.ranking["repaired"] or {}
     return Place(
         metric=row["repaired"],
         bounds=row["bounds"],
         rank=ranking.get("rank"),
         ranks=ranking.get("ranks"),
         why=ranking.get("reason") or ranking.get("ranks_reason") or "",
-        run=entrant["run"],
-        run_title=entrant["run_title"],
-        entrant=entrant["entrant"] or 0,
-        settings=entrant["own"],
+        run=entrant.run,
+        run_title=entrant.run_title,
+        entrant=entrant.entrant or 0,
+        settings=entrant.own,
     )
 
 
 def _asked(entrant: EntrantResults) -> int:
     """The number of samples that it was asked about, but for those that were lost outside, as what an imported file
     does not hold."""
-    ranking = entrant["ranking"]["repaired"] or {}
+    ranking = entrant.ranking["repaired"] or {}
     return int(ranking.get("n", 0)) - int(ranking.get("lost", 0))
 
 
 def _guesses(entrant: EntrantResults) -> bool:
-    return entrant["kind"] == "baseline" and entrant.get("spec", {}).get("model") == CHANCE
+    return entrant.kind == "baseline" and entrant.spec.get("model") == CHANCE
 
 
 def _identity(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -236,7 +231,7 @@ def _identity(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 def key_of(entrant: EntrantResults) -> str:
     """Return the key of the model that an entrant is."""
-    return _key(entrant["name"], entrant.get("spec", {}))
+    return _key(entrant.name, entrant.spec)
 
 
 def _key(name: str, spec: Mapping[str, Any]) -> str:
@@ -275,16 +270,22 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A model as `labels_of` takes it; between suites no settings are shared."""
+
+    name: str
+    spec: Mapping[str, Any]
+    kind: str = "model"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
 def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
     """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next,
     and so on."""
     models = {key: model for ranking in rankings for key, model in ranking.models.items()}
-    rows: list[Any] = [
-        {"key": key, "name": model["name"], "kind": "model", "settings": {}, "spec": model["spec"]}
-        for key, model in models.items()
-    ]
-    label(rows)
-    names = {row["key"]: row["model"] for row in rows}
+    labels = labels_of([_Named(model["name"], model["spec"]) for model in models.values()])
+    names = dict(zip(models, labels.models, strict=True))
     ordered = sorted(names, key=lambda key: ([_order(ranking.places.get(key)) for ranking in rankings], names[key]))
     return [AcrossModel(key, names[key]) for key in ordered]
 

@@ -19,7 +19,7 @@ from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_o
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import NamedEntrant
 from benchmark.suites.story_scores import cases_by_story, categories_of, clusters_of, lacking, scores_by_story
 from core.made_by import made_by
 from core.statistics import holm, mean_of, method
@@ -38,7 +38,7 @@ class NotChosen(NotComparable):
     """No two entrants to be compared were named."""
 
 
-def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[EntrantResults]]]:
+def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[NamedEntrant]]]:
     """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises
     NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
@@ -64,35 +64,32 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     reports = reports_of(list(runs.values()))
     entrants_by_stage = {}
     for stage in keys_of(first_run.suite):
-        by_key = {entrant["key"]: entrant for entrant in entrants_of(list(runs.values()), reports, stage)}
+        by_key = {entrant.key: entrant for entrant in entrants_of(list(runs.values()), reports, stage)}
         if first in by_key and second in by_key:
-            entrants_by_stage[stage] = [by_key[first], by_key[second]]
-            label(entrants_by_stage[stage])
+            entrants_by_stage[stage], _ = label([by_key[first], by_key[second]])
     if not entrants_by_stage:
         raise NotComparable("The two have no stage in common, or no figures yet.")
     return [first_run, second_run], entrants_by_stage
 
 
-def unread(entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None = None) -> str:
+def unread(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> str:
     """Return why one of the two has no figures of a parse, over the selection where there is one, in a sentence;
     empty where both have."""
     for entrant in entrants:
         if why := _unread(entrant, stage, parse, selection):
-            return f"{entrant['model']} has no {parse} figures. {why}".strip()
+            return f"{entrant.model} has no {parse} figures. {why}".strip()
     return ""
 
 
-def _unread(entrant: EntrantResults, stage: str, parse: str, selection: Selection | None) -> str:
-    metrics = entrant["figures"]
+def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection | None) -> str:
+    metrics = entrant.metrics
     if metrics[parse]:
         return ""
-    columns = selection and StoryScores.objects.get(pk=entrant["scores"]).metrics[stage][parse]
+    columns = selection and StoryScores.objects.get(pk=entrant.scores).metrics[stage][parse]
     return lacking(columns, selection.stories) if columns else metrics.get("reason") or "It has none."
 
 
-def compare(
-    entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None = None
-) -> Comparison:
+def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> Comparison:
     """Return {first, second, stage, parse, differ, split, selection, rows, stories, n, tests, method, lead,
     judge_tests}, cached by the scores of both entrants.
 
@@ -111,7 +108,7 @@ def compare(
     over = [selection.key, selection.label, sorted(selection.stories)] if selection else None
     compared = [
         made_by(),
-        [[entrant["scores"], entrant["model"], entrant["own"]] for entrant in entrants],
+        [[entrant.scores, entrant.model, entrant.own] for entrant in entrants],
         stage,
         parse,
         how,
@@ -125,11 +122,11 @@ def compare(
     return comparison | {"judge_tests": notes_of(entrants)}
 
 
-def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selection: Selection | None) -> Comparison:
+def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None) -> Comparison:
     metrics_by_scores = dict(
-        StoryScores.objects.filter(pk__in=[entrant["scores"] for entrant in entrants]).values_list("pk", "metrics")
+        StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     )
-    sides = [metrics_by_scores[entrant["scores"]][stage][parse] for entrant in entrants]
+    sides = [metrics_by_scores[entrant.scores][stage][parse] for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
@@ -138,14 +135,14 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selecti
     of_both = {*sides[0]["stories"]} & {*sides[1]["stories"]}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
     rows = _rows(sides, asked_both, stage)
-    repaired = [metrics_by_scores[entrant["scores"]][stage]["repaired"] for entrant in entrants]
+    repaired = [metrics_by_scores[entrant.scores][stage]["repaired"] for entrant in entrants]
     unit = units_of_group(stage)
     return {
-        "first": entrants[0]["model"],
-        "second": entrants[1]["model"],
+        "first": entrants[0].model,
+        "second": entrants[1].model,
         "stage": stage,
         "reading": parse,
-        "differ": "; ".join(f"{entrant['model']}: {entrant['own']}" for entrant in entrants if entrant["own"]),
+        "differ": "; ".join(f"{entrant.model}: {entrant.own}" for entrant in entrants if entrant.own),
         "split": selection.key if selection else "",
         "selection": selection.label if selection else "",
         "lead": [
@@ -171,31 +168,31 @@ def _compare(entrants: Sequence[EntrantResults], stage: str, parse: str, selecti
 
 
 def _not_asked(
-    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stories: Set[int], both: Set[int], nouns: str
+    entrants: Sequence[NamedEntrant], sides: Sequence[Mapping], stories: Set[int], both: Set[int], nouns: str
 ) -> list[str]:
     """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where
     both have all."""
     sentences = []
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns["stories"])):
-            how = "has not labelled" if entrant["kind"] == "person" else "was not asked about"
-            sentences.append(f"{entrant['model']} {how} {lacks:,} of the {len(stories):,} {nouns}")
+            how = "has not labelled" if entrant.kind == "person" else "was not asked about"
+            sentences.append(f"{entrant.model} {how} {lacks:,} of the {len(stories):,} {nouns}")
     return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
 
 
 def _unlike_missing(
-    entrants: Sequence[EntrantResults], sides: Sequence[Mapping], stage: str, stories: Set[int]
+    entrants: Sequence[NamedEntrant], sides: Sequence[Mapping], stage: str, stories: Set[int]
 ) -> list[str]:
     """Return what `unlike_missing` says, of the stories that are compared."""
-    if any(entrant["kind"] == "person" for entrant in entrants):
+    if any(entrant.kind == "person" for entrant in entrants):
         return []
     shares, rows = {}, {}
     for entrant, columns in zip(entrants, sides, strict=True):
         cases = cases_by_story(columns, group_named(stage).score)
         answered = [case for number, case in cases.items() if case and number in stories]
-        shares[entrant["model"]] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
+        shares[entrant.model] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
         unjudged = columns.get("unjudged", {}).items()
-        rows[entrant["model"]] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
+        rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
         (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)), "The differences count them at their worst."
     )
@@ -268,9 +265,9 @@ def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str
     return sorted(stories, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
 
 
-def items_behind(entrants: Sequence[EntrantResults], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
+def items_behind(entrants: Sequence[NamedEntrant], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:
     """Return {(entrant key, story number): the id of the item behind a figure}."""
-    keys = {entrant["entrant"]: entrant["key"] for entrant in entrants if entrant["entrant"]}
+    keys = {entrant.entrant: entrant.key for entrant in entrants if entrant.entrant}
     items = RunItem.objects.filter(entrant__in=keys, stage=group_named(stage).scored, sample__number__in=numbers)
     rows = items.values_list("entrant_id", "sample__number", "pk")
     return {(keys[entrant], number): pk for entrant, number, pk in rows}

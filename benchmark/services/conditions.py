@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.controls.chosen import CONTROL, CONTROLS
@@ -23,6 +23,7 @@ from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.settings import OF_EVERY_RUN
+from benchmark.suites.shown import RunEntrant
 
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
@@ -126,55 +127,57 @@ class Ranking:
     others: Sequence[Mapping[str, Any]]
 
 
-def named(entrants: Sequence[dict[str, Any]]) -> None:
-    """Give each entrant `within`: the name of each of its conditions. One digest has one name, whatever words its runs
-    have for it (an endpoint may have another name, a category another number of examples), and no two digests share
-    one."""
+def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
+    """Return the entrants with `within`: the name of each of their conditions. One digest has one name, whatever words
+    its runs have for it (an endpoint may have another name, a category another number of examples), and no two digests
+    share one."""
+    within: list[dict[str, str | None]] = [{} for _ in entrants]
     for field in FIELDS:
         words: dict[str, str] = {}
-        for phrase, digest in filter(None, (entrant["conditions"][field] for entrant in entrants)):
+        for phrase, digest in filter(None, (entrant.conditions[field] for entrant in entrants)):
             words[digest] = min(phrase, words.get(digest, phrase))
         shared = Counter(words.values())
-        for entrant in entrants:
-            _, digest = entrant["conditions"][field] or ("", "")
-            name = words.get(digest) and words[digest] + (
+        for entrant, names in zip(entrants, within, strict=True):
+            _, digest = entrant.conditions[field] or ("", "")
+            names[field] = words.get(digest) and words[digest] + (
                 f", version {digest[:6]}" if shared[words[digest]] > 1 else ""
             )
-            entrant["within"] = entrant.get("within", {}) | {field: name}
+    return [replace(entrant, within=names) for entrant, names in zip(entrants, within, strict=True)]
 
 
 def ranked_together(
-    entrants: Sequence[dict[str, Any]], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
-) -> tuple[list[dict[str, Any]], Ranking]:
+    entrants: Sequence[RunEntrant], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
+) -> tuple[list[RunEntrant], Ranking]:
     """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
     asked for counts where it is one of the `known` names, even if this stage has no model under it."""
-    kept, chosen, options = list(entrants), {}, {}
+    chosen: dict[str, str] = {}
+    options: dict[str, list[str]] = {}
+    kept = list(entrants)
     for field in FIELDS:
-        counts = Counter(
-            entrant["within"][field] for entrant in kept if entrant["within"][field] and entrant["kind"] == "model"
-        )
-        counts.update(dict.fromkeys((entrant["within"][field] for entrant in kept if entrant["within"][field]), 0))
+        names = [(name, entrant.kind) for entrant in kept if (name := entrant.within[field])]
+        counts = Counter(name for name, kind in names if kind == "model")
+        counts.update(dict.fromkeys((name for name, _ in names), 0))
         options[field] = [name for name, _ in counts.most_common()]
         asked_name = asked.get(field, "")
         chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
-        kept = [entrant for entrant in kept if entrant["within"][field] in (None, chosen[field])]
+        kept = [entrant for entrant in kept if entrant.within[field] in (None, chosen[field])]
     return kept, Ranking(options, chosen, _others(entrants, kept))
 
 
-def _others(entrants: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[dict[str, Any]]:
     """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest
     ranking of their judge."""
-    inside = {entrant["key"] for entrant in kept}
-    left = [entrant for entrant in entrants if entrant["key"] not in inside]
+    inside = {entrant.key for entrant in kept}
+    left = [entrant for entrant in entrants if entrant.key not in inside]
     groups: dict[tuple[str, str], list[str]] = {}
     for entrant in left:
-        if prompts := entrant["within"]["prompts"]:
-            groups.setdefault((entrant["within"]["judge"] or "", prompts), []).append(entrant["name"])
+        if prompts := entrant.within["prompts"]:
+            groups.setdefault((entrant.within["judge"] or "", prompts), []).append(entrant.name)
     largest = sorted(groups, key=lambda conditions: -len(groups[conditions]))
     for entrant in left:
-        if not entrant["within"]["prompts"]:
-            judge = entrant["within"]["judge"] or ""
-            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entrant["name"])
+        if not entrant.within["prompts"]:
+            judge = entrant.within["judge"] or ""
+            groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entrant.name)
     return [
         {"judge": judge, "prompts": prompts, "rows": len(names), "models": names}
         for (judge, prompts), names in sorted(groups.items(), key=lambda group: -len(group[1]))

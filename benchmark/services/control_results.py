@@ -57,7 +57,7 @@ def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) ->
 
 
 def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[stage, entrant["key"], entrant["model"]] for stage, entrants in stages.items() for entrant in entrants]
+    return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
 
 
 def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> dict[
     beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
     rows: dict[str, dict[str, list[Row]]] = {}
     for stage in keys_of(run.suite):
-        models = [entrant for entrant in stages.get(stage, ()) if entrant["entrant"] in endpoints]
+        models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
         for parse in PARSES:
             compared = []
             for control in controls:
                 for entrant in models:
-                    endpoint = endpoints[entrant["entrant"]]
+                    endpoint = endpoints[entrant.entrant]
                     sides = [
                         columns_of(metrics.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)
                     ]
@@ -115,11 +115,11 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
     ]
     both = paired(*scores, known, seed=SEED, unit=units_of_group(stage), resamples=1)
     return {
-        "key": entrant["key"],
-        "model": entrant["model"],
-        "kind": entrant["kind"],
-        "entrant": entrant["entrant"],
-        "run": entrant["run"],
+        "key": entrant.key,
+        "model": entrant.model,
+        "kind": entrant.kind,
+        "entrant": entrant.entrant,
+        "run": entrant.run,
         "control": told.name,
         "title": told.title,
         "beside": control.uid,
@@ -130,7 +130,7 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
             for name in ("value", "interval", "reason", "n", "answered", "bounds", "missing")
             if name in pair
         },
-        "p": pair["p"] if entrant["kind"] == "model" else None,
+        "p": pair["p"] if entrant.kind == "model" else None,
         "agreement": both.agreement,
         "flips": list(both.flips),
         "stories": _stories(both.flips, scores, known),

@@ -37,7 +37,7 @@ def pairs_of(
     biggest difference first and those without one last; models by their unique labels, the keys of their entrants
     beside them."""
     tested = differences(entrants, stage, selection)[parse]
-    names = {entrant["key"]: entrant["model"] for entrant in entrants}
+    names = {entrant.key: entrant.model for entrant in entrants}
     rows = [
         pair
         | {

@@ -12,7 +12,8 @@ tables and figures over all stories alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -93,8 +94,39 @@ def leaderboard_document(
 
 def plain(entrant: EntrantResults) -> EntrantResults:
     """Return the entrant without user names and what only the comparison needed."""
-    left_out = {"person", "numbers", "scores", "spec", "conditions"}
-    return {name: value for name, value in entrant.items() if name not in left_out} | {"at": entrant["at"].isoformat()}
+    return replace(entrant, person="", numbers=(), scores=0, spec={}, conditions={})
+
+
+KEPT = {"metrics": "figures", "parses": "readings"}
+"""Names under which kept documents have what code calls otherwise."""
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+"""The time of a kept entrant that does not say when it was asked."""
+_NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
+_OF_ENTRANT = {one.name: KEPT.get(one.name, one.name) for one in fields(EntrantResults) if one.name not in _NOT_KEPT}
+
+
+def as_json(document: Document) -> dict[str, Any]:
+    """Return the document as it is kept."""
+    stages = {stage: [_as_json(entrant) for entrant in entrants] for stage, entrants in document["stages"].items()}
+    return document | {"stages": stages}
+
+
+def _as_json(entrant: EntrantResults) -> dict[str, Any]:
+    row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
+    return {name: value for name, value in row.items() if name != "others" or value is not None}
+
+
+def document_from(kept: Mapping[str, Any]) -> Document:
+    """Return the document that was kept, of whichever version: what an earlier one did not keep of an entrant is as
+    if it had none."""
+    stages = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in kept.get("stages", {}).items()}
+    return {**kept, "stages": stages}
+
+
+def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
+    known = {name: row[kept] for name, kept in _OF_ENTRANT.items() if row.get(kept) is not None}
+    at = datetime.fromisoformat(known["at"]) if "at" in known else LONG_AGO
+    return EntrantResults(**{"entrant": None, **known, "at": at})
 
 
 def absent_from(document: Document, *stages: str) -> list[Absent]:
@@ -119,7 +151,7 @@ def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     stories, analyses of a run's."""
     entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
     read = {
-        stage: [entrant for entrant in group_entrants if entrant["readings"][parse]]
+        stage: [entrant for entrant in group_entrants if entrant.parses[parse]]
         for stage, group_entrants in entrants.items()
     }
     of_leaderboard = document["kind"] == "leaderboard"
@@ -195,7 +227,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 def _without_metrics(document: Document, stage: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
     entrants = document["stages"].get(stage) or []
-    return unread([entrant for entrant in entrants if not entrant["readings"][parse]], parse)
+    return unread([entrant for entrant in entrants if not entrant.parses[parse]], parse)
 
 
 def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:

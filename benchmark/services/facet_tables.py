@@ -39,7 +39,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, pars
     """`facet` is a key of the group's facets. EntrantsByGroup without analyses of the parse are left out by the
     caller."""
     group = group_named(stage)
-    facets_by_model = {entrant["model"]: entrant["figures"]["analyses"][parse]["facets"][facet] for entrant in entrants}
+    facets_by_model = {entrant.model: entrant.metrics["analyses"][parse]["facets"][facet] for entrant in entrants}
     values = list(dict.fromkeys(value for rows in facets_by_model.values() for value in rows))
     columns = [Column(key="value", header=group.facets[facet])]
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
@@ -75,7 +75,7 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
         Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
         Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
     ]
-    rows = [{"model": entrant["model"], **entrant["figures"]["analyses"][parse]["repetitions"]} for entrant in entrants]
+    rows = [{"model": entrant.model, **entrant.metrics["analyses"][parse]["repetitions"]} for entrant in entrants]
     title = f"{group.score_title} of single repetitions, {parse} parse (%)"
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)

@@ -64,9 +64,7 @@ def _methods(
     """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
     texts: dict[tuple[str, str], list[str]] = {}
     for run in runs:
-        own = {
-            stage: [entrant for entrant in entrants if entrant["run"] == run.uid] for stage, entrants in rows.items()
-        }
+        own = {stage: [entrant for entrant in entrants if entrant.run == run.uid] for stage, entrants in rows.items()}
         for part in methods_of(run, reports[run.pk], own):
             texts.setdefault((part["heading"], part["text"]), []).append(run.title)
     return [

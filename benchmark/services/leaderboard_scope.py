@@ -19,7 +19,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantResults, RunEntrant
 from workers.models import JobState
 
 
@@ -105,10 +105,10 @@ def leaderboard_of_runs(
     ranked, common, rankings = {}, {}, {}
     for stage, entrants in everybody.items():
         together, rankings[stage] = ranked_together(entrants, asked or {}, all_conditions)
-        common[stage] = label(together)
-        ranked[stage] = ranked_entrants(together, stage, chosen)
+        labelled, common[stage] = label(together)
+        ranked[stage] = ranked_entrants(labelled, stage, chosen)
         absent += apart(stage, rankings[stage])
-        present = {entrant["name"] for entrant in (*entrants, *without[stage])}
+        present = {entrant.name for entrant in (*entrants, *without[stage])}
         others = entrants_of([run for run in runs if run not in fitting], reports, stage)
         absent += uncovered(stage, others, present, chosen.stories if chosen else frozenset())
     return Leaderboard(
@@ -146,7 +146,7 @@ def ranking_with(
         given = {field: asked.get(field, "") for field in FIELDS}
         for conditions in (given, _own_conditions(everybody[stage], keys)):
             together, _ = ranked_together(everybody[stage], conditions, all_conditions)
-            if set(keys) <= {entrant["key"] for entrant in together}:
+            if set(keys) <= {entrant.key for entrant in together}:
                 address = {"split": split, "runs": "all" if every else "", **conditions}
                 return {name: value for name, value in address.items() if value}
     return dict(asked)
@@ -159,7 +159,7 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection 
 
 def _everybody(
     groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
-) -> tuple[dict[str, list[EntrantResults]], dict[str, list[EntrantResults]]]:
+) -> tuple[dict[str, list[RunEntrant]], dict[str, list[RunEntrant]]]:
     """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those
     without an answer."""
     everybody, without = {}, {}
@@ -168,20 +168,19 @@ def _everybody(
         without[stage] = [entrant for entrant in entrants if is_absent(entrant)]
         # before the newest is chosen: an earlier run has figures
         entrants = [entrant for entrant in entrants if not is_absent(entrant)]
-        everybody[stage] = entrants if all_runs else newest(entrants)
-        named(everybody[stage])
+        everybody[stage] = named(entrants if all_runs else newest(entrants))
     return everybody, without
 
 
-def _own_conditions(entrants: Sequence[EntrantResults], keys: Sequence[str]) -> dict[str, str]:
+def _own_conditions(entrants: Sequence[RunEntrant], keys: Sequence[str]) -> dict[str, str]:
     """Return, by field, the first condition that one of the entrants has; a baseline has no prompts."""
-    conditions = [entrant["within"] for entrant in entrants if entrant["key"] in keys]
+    conditions = [entrant.within for entrant in entrants if entrant.key in keys]
     return {field: next(filter(None, (condition[field] for condition in conditions)), "") for field in FIELDS}
 
 
-def _names(stages: Iterable[Sequence[EntrantResults]], field: str) -> list[str]:
+def _names(stages: Iterable[Sequence[RunEntrant]], field: str) -> list[str]:
     """Return all names of a condition, sorted."""
-    return sorted({name for entrants in stages for entrant in entrants if (name := entrant["within"][field])})
+    return sorted({name for entrants in stages for entrant in entrants if (name := entrant.within[field])})
 
 
 def _chosen(dataset: Dataset, suite: str, selections: Sequence[Selection], key: str | None) -> Selection | None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
@@ -23,7 +25,7 @@ from benchmark.services.judge_versions import version_failure
 from benchmark.services.selections import Selection
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.names import REPETITIONS, label
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
 from benchmark.suites.story_scores import (
     PARSES,
     cases_by_story,
@@ -65,7 +67,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     return settings
 
 
-def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[EntrantResults]:
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[RunEntrant]:
     """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
     runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
     if group_named(stage).judged:
@@ -83,24 +85,24 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> 
             person = "" if row["id"] else row["name"]
             reads = row["kind"] == "model"
             settings = {} if person else settings_of(run, stage, reads=reads)
-            entrants.append({
-                "key": f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
-                "name": people[person] if person else row["name"],
-                "person": person,
-                "kind": row["kind"],
-                "role": row.get("role", ""),
-                "run": run.uid,
-                "run_title": run.title,
-                "at": run.created_at,
-                "entrant": row["id"],
-                "settings": settings,
-                "judge_test": tests.get(run.pk),
-                "spec": specs.get(row["id"], {}),
-                "conditions": dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
-                "figures": row[stage],
-                "numbers": reports[run.pk]["numbers"],
-                "scores": scores[run.pk, row["id"], person],
-            })  # fmt: skip
+            entrants.append(RunEntrant(
+                key=f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
+                name=people[person] if person else row["name"],
+                person=person,
+                kind=row["kind"],
+                role=row.get("role", ""),
+                run=run.uid,
+                run_title=run.title,
+                at=run.created_at,
+                entrant=row["id"],
+                settings=settings,
+                judge_test=tests.get(run.pk),
+                spec=specs.get(row["id"], {}),
+                conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
+                metrics=row[stage],
+                numbers=reports[run.pk]["numbers"],
+                scores=scores[run.pk, row["id"], person],
+            ))  # fmt: skip
     return entrants
 
 
@@ -114,68 +116,65 @@ def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     }
 
 
-def newest(entrants: Sequence[EntrantResults]) -> list[EntrantResults]:
+def newest(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
     """Return the first entrant of each model and settings, with `others`, how many further ones there are. Not the best
     one: choosing among repetitions by their score would flatter. A baseline stands in every ranking, so how often it
     was asked does not part it in two."""
-    newest_by_settings: dict[str, EntrantResults] = {}
+    newest_by_settings: dict[str, RunEntrant] = {}
+    earlier: Counter[str] = Counter()
     for entrant in entrants:
         digests = {
-            field: condition and condition[1] for field, condition in entrant["conditions"].items()
+            field: condition and condition[1] for field, condition in entrant.conditions.items()
         }  # a judge may have changed under its name
         same = json.dumps(
-            [entrant["name"], entrant["person"], entrant["kind"], entrant["spec"], _parting(entrant), digests],
+            [entrant.name, entrant.person, entrant.kind, entrant.spec, _parting(entrant), digests],
             sort_keys=True,
         )
         if same in newest_by_settings:
-            newest_by_settings[same]["others"] += 1
+            earlier[same] += 1
         else:
-            newest_by_settings[same] = entrant | {"others": 0}
-    return list(newest_by_settings.values())
+            newest_by_settings[same] = entrant
+    return [replace(entrant, others=earlier[same]) for same, entrant in newest_by_settings.items()]
 
 
-def _parting(entrant: EntrantResults) -> dict[str, str]:
+def _parting(entrant: RunEntrant) -> dict[str, str]:
     """Return the settings that make two rows of one name different rows."""
-    once = {REPETITIONS} if entrant["kind"] == "baseline" else set()
-    return {name: value for name, value in entrant["settings"].items() if name not in once}
+    once = {REPETITIONS} if entrant.kind == "baseline" else set()
+    return {name: value for name, value in entrant.settings.items() if name not in once}
 
 
 def ranked_entrants(
-    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> list[EntrantResults]:
-    """Return the entrants with `parses`, their figures on the selection, `ranking` by parse, `group`, its letters,
-    by parse, and `no_letters`, why there are none, by parse. By rank of the repaired parse, then who has none,
+    """Return the entrants as they are ranked over the selection: by rank of the repaired parse, then who has none,
     then people: annotators, then experts, whose decisions are gold.
 
-    A `ranking` is a model of `inference.leaderboard`, with `against`: {key: [difference, p_adjusted, shown to differ]}
-    of those below it, and None of who is not ranked at all. Without an official parse `parses` has a `reason`,
-    which says why.
+    The `against` of a ranking is {key: [difference, p_adjusted, shown to differ]} of those below it.
     """
     if not entrants:
         return []
     rankings, part, no_letters = _kept("ranking", entrants, stage, selection, seed)
     ranked = []
     for entrant in entrants:
-        metrics = part.get(entrant["key"]) or _own_metrics(entrant)
-        ranking = {name: rankings[name].get(entrant["key"]) for name in PARSES}
-        group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
-        ranked.append(entrant | {"readings": metrics, "ranking": ranking, "group": group, "no_letters": no_letters})
+        metrics = part.get(entrant.key) or _own_metrics(entrant)
+        ranking: dict[str, Any] = {name: rankings[name].get(entrant.key) for name in PARSES}
+        ranked.append(EntrantResults.ranked(entrant, parses=metrics, ranking=ranking, no_letters=no_letters))
     return sorted(ranked, key=lambda entrant: _place(entrant, stage))
 
 
 def _place(entrant: EntrantResults, stage: str) -> tuple[Any, ...]:
-    ranking = entrant["ranking"]["repaired"]
+    ranking = entrant.ranking["repaired"]
     rank = ranking["rank"] if ranking else None
-    return ROLES.index(entrant["role"]), rank is None, rank or 0, -_score(entrant, stage), entrant["model"]
+    return ROLES.index(entrant.role), rank is None, rank or 0, -_score(entrant, stage), entrant.model
 
 
 ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_metrics(entrant: EntrantResults) -> dict[str, Any]:
+def _own_metrics(entrant: RunEntrant) -> dict[str, Any]:
     """Return the figures that the run's report has of the entrant."""
-    metrics = entrant["figures"]
+    metrics = entrant.metrics
     own = {"own": metrics["own"]} if "own" in metrics else {}
     return (
         {name: metrics[name] for name in PARSES}
@@ -185,7 +184,7 @@ def _own_metrics(entrant: EntrantResults) -> dict[str, Any]:
 
 
 def _score(entrant: EntrantResults, stage: str) -> float:
-    repaired, official = entrant["readings"]["repaired"], entrant["readings"]["official"]
+    repaired, official = entrant.parses["repaired"], entrant.parses["official"]
     value = (
         repaired["overall"][group_named(stage).score]
         if repaired
@@ -195,7 +194,7 @@ def _score(entrant: EntrantResults, stage: str) -> float:
 
 
 def differences(
-    entrants: Sequence[EntrantResults], stage: str, selection: Selection | None = None, *, seed: int = SEED
+    entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None = None, *, seed: int = SEED
 ) -> dict[str, Any]:
     """Return by parse {pairs, method, tests}: every two models over the selection's stories and in each category, as
     `inference.paired_differences` has them under the keys of their entrants. The letters of `ranked_entrants` rest on
@@ -203,15 +202,15 @@ def differences(
     return _kept("differences", entrants, stage, selection, seed)
 
 
-def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: Selection | None, seed: int) -> Any:
+def _kept(what: str, entrants: Sequence[NamedEntrant], stage: str, selection: Selection | None, seed: int) -> Any:
     """Return the part of `_compare` of that name, computed once for the same scores."""
-    partial = [entrant for entrant in entrants if selection and set(entrant["numbers"]) != selection.stories]
-    models = [entrant for entrant in entrants if entrant["kind"] != "person"]
+    partial = [entrant for entrant in entrants if selection and set(entrant.numbers) != selection.stories]
+    models = [entrant for entrant in entrants if entrant.kind != "person"]
     compared = [
         made_by(),
         stage,
-        sorted((entrant["scores"], entrant["key"], entrant["model"]) for entrant in models),
-        sorted(entrant["scores"] for entrant in partial),
+        sorted((entrant.scores, entrant.key, entrant.model) for entrant in models),
+        sorted(entrant.scores for entrant in partial),
         sorted(selection.stories) if partial else None,
         method(seed=seed, unit=units_of_group(stage)),
     ]
@@ -228,7 +227,7 @@ def _kept(what: str, entrants: Sequence[EntrantResults], stage: str, selection: 
 def _compare(models, partial, stage: str, selection: Selection | None, seed: int) -> dict[str, Any]:
     """Return {"ranking": (rankings by parse and key, figures of the selection by key where they are not the report's
     own, why there are no letters by parse), "differences": by parse}."""
-    score_ids = {entrant["scores"] for entrant in (*models, *partial)}
+    score_ids = {entrant.scores for entrant in (*models, *partial)}
     columns = {
         pk: metrics[stage] for pk, metrics in StoryScores.objects.filter(pk__in=score_ids).values_list("pk", "metrics")
     }
@@ -241,7 +240,7 @@ def _compare(models, partial, stage: str, selection: Selection | None, seed: int
         }
         apart[parse] = {name: comparison[name] for name in ("pairs", "method", "tests")}
         no_letters[parse] = comparison["no_letters"]
-    part = {entrant["key"]: _part(entrant, columns[entrant["scores"]], stage, selection, seed) for entrant in partial}
+    part = {entrant.key: _part(entrant, columns[entrant.scores], stage, selection, seed) for entrant in partial}
     return {"ranking": (ranked, part, no_letters), "differences": apart}
 
 
@@ -254,14 +253,14 @@ def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any
 
 
 def _part(
-    entrant: EntrantResults, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
+    entrant: RunEntrant, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
 ) -> dict[str, Any]:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
     metrics = _parses(columns, stage, selection, seed)
     if not metrics["official"]:
         why = lacking(columns["official"], selection.stories)
-        metrics["reason"] = why if columns["official"] else entrant["figures"].get("reason", why)
+        metrics["reason"] = why if columns["official"] else entrant.metrics.get("reason", why)
     return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
@@ -281,10 +280,10 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
     clusters: dict[int, str] = {}
     everything: set[int] = set()
     for model in models:
-        column, stories = columns[model["scores"]][parse], selection.stories if selection else set(model["numbers"])
+        column, stories = columns[model.scores][parse], selection.stories if selection else set(model.numbers)
         everything |= stories
         if column and not (parse == "official" and lacking(column, stories)):
-            cases[model["key"]] = cases_by_story(column, group_named(stage).score)
+            cases[model.key] = cases_by_story(column, group_named(stage).score)
             categories |= categories_of(column)
             clusters |= clusters_of(column)
     if not cases:
@@ -298,6 +297,5 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
 def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[EntrantResults]:
     """Rank the entrants of one run against each other, over its own stories."""
     entrants = entrants_of([run], {run.pk: report}, stage)
-    named(entrants)
-    label(entrants)
-    return ranked_entrants(entrants, stage, seed=run.params.get("seed", 1))
+    labelled, _ = label(named(entrants))
+    return ranked_entrants(labelled, stage, seed=run.params.get("seed", 1))

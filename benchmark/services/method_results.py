@@ -90,7 +90,7 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
 
 
 def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
-    return [[stage, entrant["key"], entrant["model"]] for stage, entrants in stages.items() for entrant in entrants]
+    return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
 
 
 def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int]]) -> Chosen:
@@ -161,12 +161,12 @@ def _compared(
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows: dict[str, dict[str, list[Row]]] = {}
     for stage in keys_of(run.suite):
-        models = [entrant for entrant in stages.get(stage, ()) if entrant["entrant"] in endpoints]
+        models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
         if group_named(stage).scored != answering_step(run):
             continue  # other steps are asked alike by all methods
         for parse in PARSES:
             table = _Table(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
-            compared = [row for entrant in models for row in _of_model(table, entrant, endpoints[entrant["entrant"]])]
+            compared = [row for entrant in models for row in _of_model(table, entrant, endpoints[entrant.entrant])]
             if any(row["score"] for row in compared):
                 rows.setdefault(stage, {})[parse] = adjusted(compared)
     plain = next(iter(methods))
@@ -183,14 +183,14 @@ def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[Row
     for name, title in table.methods.items():
         asked = table.asked(name, endpoint)
         row = _NOTHING | {
-            "key": entrant["key"], "model": entrant["model"], "kind": entrant["kind"], "entrant": entrant["entrant"],
-            "run": entrant["run"],
+            "key": entrant.key, "model": entrant.model, "kind": entrant.kind, "entrant": entrant.entrant,
+            "run": entrant.run,
             "method": name, "title": title, "beside": None, "beside_entrant": None,
         }  # fmt: skip
         if not isinstance(asked, str):
             row |= {"beside": asked.run.uid, "beside_entrant": asked.entrant} | _metrics(table, name, endpoint)
         row["why"] = asked if isinstance(asked, str) else _why(table, row, endpoint)
-        rows.append(row if entrant["kind"] == "model" else row | {"p": None})
+        rows.append(row if entrant.kind == "model" else row | {"p": None})
     return rows
 
 

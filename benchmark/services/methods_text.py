@@ -246,7 +246,7 @@ def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Repor
     return Reported(
         settings=settings_of(run),
         groups=frozenset(key for key, entrants in stages.items() if entrants),
-        kinds=frozenset(entrant["kind"] for entrants in stages.values() for entrant in entrants),
+        kinds=frozenset(entrant.kind for entrants in stages.values() for entrant in entrants),
         prompted=any(entrant.spec.get("provider") not in without_prompts() for entrant in run.entrants.all()),
         judge=judge,
         asking=_asking(run),
@@ -296,7 +296,7 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
     shown_entrants = [entrant for entrants in stages.values() for entrant in entrants]
     if not shown_entrants:
         return ""
-    suite, method = suite_named(run.suite), shown_entrants[0]["figures"]["repaired"]["method"]
+    suite, method = suite_named(run.suite), shown_entrants[0].metrics["repaired"]["method"]
     (_, many), (cluster, clusters) = suite.noun, suite.cluster
     dependent = suite.dependent or f"{many} about one {cluster}"
     ranked = {group_named(stage).title: entrants for stage, entrants in stages.items() if entrants}

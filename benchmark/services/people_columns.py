@@ -24,7 +24,7 @@ SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the re
 
 def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
     """Overall accuracy of people against gold that contains their own votes, by parse; none without people."""
-    own_parses = [entrant["readings"]["own"] for entrant in entrants if entrant["readings"].get("own")]
+    own_parses = [entrant.parses["own"] for entrant in entrants if entrant.parses.get("own")]
     return [
         Column(
             key=f"own_{name}", header=name.capitalize(), kind="share", group=OWN_GROUP, interval=f"own_{name}_interval"
@@ -36,7 +36,7 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
 
 def own_values(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for name, metrics in entrant["readings"].get("own", {}).items():
+    for name, metrics in entrant.parses.get("own", {}).items():
         overall = metrics["overall"] if metrics else {}
         values[f"own_{name}"] = overall.get(group_named(stage).score)
         values |= interval_of(f"own_{name}_interval", overall, group_named(stage).score)
@@ -47,7 +47,7 @@ def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
     """Return a note on how much of what models were asked each person labelled, and how much of that counts; older
     frozen reports have none."""
     labelled_by_model = [
-        (entrant["model"], entrant["figures"]["labelled"]) for entrant in entrants if entrant["figures"].get("labelled")
+        (entrant.model, entrant.metrics["labelled"]) for entrant in entrants if entrant.metrics.get("labelled")
     ]
     sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
     return [f"Labelled by {'; '.join(sentences)}."] if sentences else []

@@ -122,8 +122,8 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
     rows = []
     for entrant in entrants:
         missing = missing_of(entrant, stage)
-        ranking = (entrant.get("ranking") or {}).get("repaired") or {}
-        row = {"model": entrant["model"], "group": entrant["group"]["repaired"], "ranks": ranking.get("ranks")}
+        ranking = entrant.ranking.get("repaired") or {}
+        row = {"model": entrant.model, "group": entrant.group["repaired"], "ranks": ranking.get("ranks")}
         row |= {name: score_of(entrant, name, stage) for name in PARSES}
         row["left_out"] = left_out(missing)
         rows.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
@@ -133,7 +133,7 @@ def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dic
 def score_of(entrant: EntrantResults, parse: str, stage: str) -> dict[str, Any] | None:
     """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many
     samples it is, and how many the parse leaves out."""
-    overall = (entrant["readings"][parse] or {}).get("overall")
+    overall = (entrant.parses[parse] or {}).get("overall")
     if not overall:
         return None
     counts = {"n": int(overall.get("n", overall["stories"])), "unusable": overall.get("unusable", 0)}
@@ -162,21 +162,21 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
 def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
     """Return the models that are absent, and those without a rank in the parse; people are not compared."""
     models = models_of(document["stages"].get(stage) or [])
-    ranked = {model["key"] for model in in_rank_order(models, parse)}
+    ranked = {model.key for model in in_rank_order(models, parse)}
     unpaired = absent_from(document, stage)
     for model in models:
-        if model["key"] not in ranked:
-            ranking = (model.get("ranking") or {}).get(parse) or {}
-            why = ranking.get("reason") or model["readings"].get("reason") or "not ranked"
-            unpaired.append({"model": model["model"], "why": why.removesuffix(".")})
+        if model.key not in ranked:
+            ranking = model.ranking.get(parse) or {}
+            why = ranking.get("reason") or model.parses.get("reason") or "not ranked"
+            unpaired.append({"model": model.model, "why": why.removesuffix(".")})
     return unpaired
 
 
 def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> dict[str, Any]:
     ranked = in_rank_order(entrants, parse)
-    cells = [[_pair(first["ranking"][parse]["against"], second["key"]) for second in ranked] for first in ranked]
+    cells = [[_pair((first.ranking[parse] or {})["against"], second.key) for second in ranked] for first in ranked]
     return {
-        "positional": [[entrant["model"] for entrant in ranked], cells],
+        "positional": [[entrant.model for entrant in ranked], cells],
         "score": group_named(stage).score_title,
         "parse": parse,
     }
@@ -207,7 +207,7 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
             )
         for name, title in group.facets.items():
             rows = [
-                {"model": entrant["model"], "values": _named(analyses_of(entrant, parse)["facets"][name], group)}
+                {"model": entrant.model, "values": _named(analyses_of(entrant, parse)["facets"][name], group)}
                 for entrant in analysed
             ]
             parts[f"facet-{name}-{stage}"] = (title.lower(), rows)
@@ -233,9 +233,9 @@ def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Any]:
 
 def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
     """Return {"model", "values": {category: figure}} of one entrant."""
-    rows = entrant["readings"][parse]["by_category"]
+    rows = entrant.parses[parse]["by_category"]
     return {
-        "model": entrant["model"],
+        "model": entrant.model,
         "values": {row["story_category"]: metric_of(row, group_named(stage).score) for row in rows},
     }
 

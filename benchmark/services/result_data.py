@@ -32,14 +32,14 @@ def _entrants(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, 
 
 
 def _entrant(entrant: EntrantResults, row: Mapping[str, Any]) -> dict[str, Any]:
-    ranking = (entrant.get("ranking") or {}).get("repaired") or {}
+    ranking = entrant.ranking.get("repaired") or {}
     return {
-        "key": entrant["key"],
+        "key": entrant.key,
         "model": row["model"],
-        "kind": entrant["kind"],
-        "run": entrant["run"],
-        "run_title": entrant["run_title"],
-        "settings": entrant["settings"],
+        "kind": entrant.kind,
+        "run": entrant.run,
+        "run_title": entrant.run_title,
+        "settings": entrant.settings,
         "rank": ranking.get("rank"),
         "ranks": row["ranks"],
         "group": row["group"],

@@ -99,7 +99,7 @@ def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> li
 
 
 def _official(entrant: EntrantResults) -> Mapping[str, Any]:
-    overall: Mapping[str, Any] = (entrant["readings"]["official"] or {}).get("overall", {})
+    overall: Mapping[str, Any] = (entrant.parses["official"] or {}).get("overall", {})
     return overall
 
 
@@ -117,8 +117,8 @@ def _ranking_columns(parse: str, group: str) -> list[Column]:
 
 def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
     """Rows to sort and to mark the best of, and those that stand below: experts, whose decisions are gold."""
-    below = [row for entrant, row in rows if entrant.get("role") == "expert"]
-    ranked = [row for entrant, row in rows if entrant.get("role") != "expert"]
+    below = [row for entrant, row in rows if entrant.role == "expert"]
+    ranked = [row for entrant, row in rows if entrant.role != "expert"]
     return (ranked, below) if ranked else (below, [])
 
 
@@ -127,7 +127,7 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     for parse in PARSES:
         row |= _of_parse(entrant, stage, parse)
     missing = missing_of(entrant, stage)
-    ranking = (entrant.get("ranking") or {}).get("repaired") or {}
+    ranking = entrant.ranking.get("repaired") or {}
     row |= {"low_interval": ranking.get("interval"), "low_interval_reason": ranking.get("interval_reason")}
     row |= own_values(entrant, stage)
     row |= {"unusable": left_out(missing), "unjudged": unjudged(entrant)}
@@ -138,15 +138,15 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
 
 def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
     row: dict[str, Any] = {}
-    overall = (entrant["readings"][parse] or {}).get("overall", {})
+    overall = (entrant.parses[parse] or {}).get("overall", {})
     for name in group_named(stage).headers:
         key = f"{parse}_{name}"
         row |= {key: overall.get(name), **interval_of(f"{key}_interval", overall, name)}
         row[f"{key}_worst"] = _at_worst(overall, name, parse)
         row[f"{key}_n"] = int(overall.get("n", overall["stories"])) if group_named(stage).unit and overall else None
-    ranking = (entrant.get("ranking") or {}).get(parse) or {}
+    ranking = entrant.ranking.get(parse) or {}
     row |= {f"{parse}_{name}": ranking.get(name) for name in ("rank", "ranks", "ranks_reason")}
-    return row | {f"{parse}_group": entrant["group"][parse]}
+    return row | {f"{parse}_group": entrant.group[parse]}
 
 
 def _at_worst(metrics: Mapping[str, Any], name: str, parse: str) -> Any:
@@ -172,7 +172,7 @@ def _notes(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
         notes += [NOTE, *notes_of(entrants)] if tests_of(entrants) else []
     notes += ranked_within(entrants)
     notes += _unofficial(entrants)
-    if any(entrant["kind"] == "person" for entrant in entrants):
+    if any(entrant.kind == "person" for entrant in entrants):
         notes += [PEOPLE_NOTE, *labelled_notes(entrants)]
     return notes
 
@@ -181,8 +181,8 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
     """Say why there is no official figure, a note for each reason."""
     models: dict[str, list[str]] = {}
     for entrant in entrants:
-        if not entrant["readings"]["official"]:
-            models.setdefault(entrant["readings"].get("reason", ""), []).append(entrant["model"])
+        if not entrant.parses["official"]:
+            models.setdefault(entrant.parses.get("reason", ""), []).append(entrant.model)
     return [
         why if len(names) == len(entrants) else f"No official figure of {', '.join(names)}: {why}"
         for why, names in models.items()

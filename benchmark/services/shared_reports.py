@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -18,7 +17,7 @@ from benchmark.services.across import rankings_across
 from benchmark.services.across_reports import across_report, items_behind
 from benchmark.services.archiving import locked_run
 from benchmark.services.comparisons import Comparison
-from benchmark.services.documents import Document, document_of
+from benchmark.services.documents import Document, as_json, document_of
 from benchmark.services.items import state_of
 from benchmark.services.leaderboard_reports import leaderboard_report
 from benchmark.services.leaderboard_scope import Leaderboard
@@ -66,7 +65,7 @@ def freeze_leaderboard(
 ) -> SharedReport:
     """The leaderboard as it stands (`leaderboard_of`), with the items of its stories; `query` is its address. Raises
     RunRefused where a run was deleted, and for a leaderboard without a row."""
-    keys = {entrant["run"] for entrants in leaderboard.entrants.values() for entrant in entrants}
+    keys = {entrant.run for entrants in leaderboard.entrants.values() for entrant in entrants}
     runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
         raise RunRefused("The leaderboard has no row to keep.")
@@ -77,7 +76,7 @@ def freeze_leaderboard(
         title or f"Leaderboard: {leaderboard.chosen.label}",
         leaderboard_report(dataset, leaderboard, runs, query),
     )
-    entrants = [entrant["entrant"] for rows in leaderboard.entrants.values() for entrant in rows if entrant["entrant"]]
+    entrants = [entrant.entrant for rows in leaderboard.entrants.values() for entrant in rows if entrant.entrant]
     items, numbers = RunItem.objects.filter(entrant__in=entrants), leaderboard.chosen.stories
     if len(numbers) < dataset.stories_count:
         items = items.filter(sample__in=dataset.samples.filter(number__in=numbers).values("pk"))
@@ -114,7 +113,7 @@ def _compared(comparison: Comparison) -> str:
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:
     title = title.replace("\x00", "").strip()[:200]
-    metrics: dict[str, Any] = document | {"title": title}
+    metrics = as_json(document) | {"title": title}
     report = SharedReport.objects.create(project=project, run=run, title=title, metrics=metrics, created_by=by)
     audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)
     return report

@@ -11,17 +11,17 @@ from benchmark.services import item_detail
 from benchmark.services import items as items_service
 from benchmark.suites.contract import MetricGroup, Step
 from benchmark.suites.registry import suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import NamedEntrant
 from benchmark.suites.side_by_side import ReadLine
 
 Item = RunItem | None
 VERDICTS = ("right", "officially_right")
 
 
-def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Item, Item]]:
+def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item, Item]]:
     """Return the items of a story by step, in the order of the suite: those of the first and of the second entrant, in
     the first repetition."""
-    ids = [int(entrant["entrant"]) for entrant in pair if entrant["entrant"]]
+    ids = [int(entrant.entrant) for entrant in pair if entrant.entrant]
     items = RunItem.objects.filter(entrant__in=ids, sample__number=number, repetition=0).select_related(
         "sample", "call", "item", "entrant__endpoint", "entrant__run__dataset", "entrant__run__project"
     )
@@ -29,7 +29,7 @@ def steps_of(pair: Sequence[EntrantResults], number: int) -> dict[str, tuple[Ite
     if not by_place:
         return {}
     suite = suite_named(next(iter(by_place.values())).entrant.run.suite)
-    sides = {step.key: [by_place.get((entrant["entrant"], step.key)) for entrant in pair] for step in suite.steps}
+    sides = {step.key: [by_place.get((entrant.entrant, step.key)) for entrant in pair] for step in suite.steps}
     return {step: (first, second) for step, (first, second) in sides.items() if first or second}
 
 
@@ -113,7 +113,7 @@ def _cell(line: ReadLine | None) -> Mapping[str, Any]:
 
 
 def set_beside(
-    pair: Sequence[EntrantResults], items: Sequence[Item], group: MetricGroup, closed: Set[int]
+    pair: Sequence[NamedEntrant], items: Sequence[Item], group: MetricGroup, closed: Set[int]
 ) -> list[dict[str, Any]]:
     """Return the questions of the set that an item is of, where the metric group counts sets: {"number", "here",
     "counts" for the set, "line", what `paired` returns of their answers}. Nothing where the suite has more than one
@@ -121,7 +121,7 @@ def set_beside(
     here = next((item for item in items if item), None)
     if group.unit is None or here is None or not here.sample.group:
         return []
-    ids = [int(entrant["entrant"]) for entrant in pair if entrant["entrant"]]
+    ids = [int(entrant.entrant) for entrant in pair if entrant.entrant]
     beside = RunItem.objects.filter(
         entrant__in=ids,
         stage=here.stage,
@@ -157,10 +157,10 @@ def tabs(steps: Mapping[str, Any], suite_steps: Sequence[Step], here: str) -> li
     ]
 
 
-def numbers_around(pair: Sequence[EntrantResults], number: int, closed: Set[int]) -> dict[str, int | None]:
+def numbers_around(pair: Sequence[NamedEntrant], number: int, closed: Set[int]) -> dict[str, int | None]:
     """Return {"before", "after"}: the stories next to this one that both were asked about, passing over those in
     `closed`."""
-    both = frozenset.intersection(*(frozenset(entrant["numbers"]) for entrant in pair)) - closed
+    both = frozenset.intersection(*(frozenset(entrant.numbers) for entrant in pair)) - closed
     return {
         "before": max((other for other in both if other < number), default=None),
         "after": min((other for other in both if other > number), default=None),

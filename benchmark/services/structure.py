@@ -136,7 +136,7 @@ def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Ch
     """Return what `compute` makes, computed once for the same scores, choice and cut."""
     compared = [
         made_by(),
-        sorted({(pair.model, pair.structure["scores"], pair.answers["scores"]) for pair in pairs}),
+        sorted({(pair.model, pair.structure.scores, pair.answers.scores) for pair in pairs}),
         [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
     ]
     key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()

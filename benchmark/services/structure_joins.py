@@ -11,7 +11,7 @@ from benchmark.services.structure_sides import Measure
 from benchmark.suites.asked import Columns, Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import RunEntrant
 from benchmark.suites.story_scores import cases_by_story, categories_of
 
 Texts = Mapping[int, str]
@@ -23,8 +23,8 @@ class Pair:
     """One model's structures and answers, each an entrant of a run."""
 
     model: str
-    structure: EntrantResults
-    answers: EntrantResults
+    structure: RunEntrant
+    answers: RunEntrant
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class Joined:
 class Joining:
     """Joins the pairs of models in one parse; scores and texts are read once for all of them."""
 
-    def __init__(self, entrants: Sequence[EntrantResults], parse: Parse) -> None:
-        scores = StoryScores.objects.filter(pk__in={entrant["scores"] for entrant in entrants})
+    def __init__(self, entrants: Sequence[RunEntrant], parse: Parse) -> None:
+        scores = StoryScores.objects.filter(pk__in={entrant.scores for entrant in entrants})
         self.metrics = dict(scores.values_list("pk", "metrics"))
-        runs = Run.objects.filter(uid__in={entrant["run"] for entrant in entrants})
+        runs = Run.objects.filter(uid__in={entrant.run for entrant in entrants})
         self.runs = {uid: (dataset, suite) for uid, dataset, suite in runs.values_list("uid", "dataset_id", "suite")}
         self.texts = {key: _texts(*key) for key in set(self.runs.values())}
         self.parse = parse
@@ -79,7 +79,7 @@ class Joining:
         """Return the observations of a pair in one measure of structure, and in the score of answers."""
         columns = {}
         for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
-            columns[group.key] = (self.metrics[side["scores"]][group.key] or {}).get(self.parse)
+            columns[group.key] = (self.metrics[side.scores][group.key] or {}).get(self.parse)
             if not columns[group.key]:
                 return Joined(pair, why=f"no {self.parse} figures of {group.noun}")
         structures, questions = columns[measure.group.key], columns[answers.key]
@@ -97,9 +97,9 @@ class Joining:
         return joined
 
     def _linked(self, pair: Pair, structures: Columns, questions: Columns) -> Links:
-        key = pair.structure["scores"], pair.answers["scores"]
+        key = pair.structure.scores, pair.answers.scores
         if key not in self._links:
-            texts = [self.texts[self.runs[side["run"]]] for side in (pair.structure, pair.answers)]
+            texts = [self.texts[self.runs[side.run]] for side in (pair.structure, pair.answers)]
             self._links[key] = _links(texts, categories_of(structures), categories_of(questions))
         return self._links[key]
 

@@ -14,7 +14,7 @@ from benchmark.services.leaderboards import entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.contract import STRUCTURE, MetricGroup
 from benchmark.suites.registry import group_named, ordered_suites, suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import RunEntrant
 from workers.models import JobState
 
 ENDPOINT = ("provider", "model", "revision")
@@ -46,7 +46,7 @@ class Measure:
 class Sides:
     """The entrants of finished runs by metric group and by model, newest first."""
 
-    entrants: Mapping[str, Mapping[str, Sequence[EntrantResults]]]
+    entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]]
 
     def groups(self, told: str) -> list[MetricGroup]:
         """The metric groups that tell of structure, or of answers, and that have entrants."""
@@ -66,19 +66,19 @@ class Sides:
     def runs(self, group: str) -> dict[str, str]:
         """Titles of the runs with entrants of the group, by id, newest first."""
         listed = [entrant for of in self.entrants.get(group, {}).values() for entrant in of]
-        listed.sort(key=lambda entrant: entrant["at"], reverse=True)
-        return {entrant["run"]: entrant["run_title"] for entrant in listed}
+        listed.sort(key=lambda entrant: entrant.at, reverse=True)
+        return {entrant.run: entrant.run_title for entrant in listed}
 
-    def entrant(self, group: str, model: str, run: str = "") -> EntrantResults | None:
+    def entrant(self, group: str, model: str, run: str = "") -> RunEntrant | None:
         """Return the newest entrant of a model, or the one of that run."""
         listed = self.entrants.get(group, {}).get(model, ())
-        return next((entrant for entrant in listed if not run or entrant["run"] == run), None)
+        return next((entrant for entrant in listed if not run or entrant.run == run), None)
 
 
 def sides_of(project: Project) -> Sides:
     """Return what the finished runs of a project offer, models and baselines; who has not a single answer is left
     out."""
-    entrants: dict[str, dict[str, list[EntrantResults]]] = {}
+    entrants: dict[str, dict[str, list[RunEntrant]]] = {}
     finished = Run.objects.listed().filter(project=project, job__state=JobState.FINISHED)
     for name in ordered_suites(finished.order_by().values_list("suite", flat=True).distinct()):
         suite = suite_named(name)
@@ -92,25 +92,25 @@ def sides_of(project: Project) -> Sides:
         )
         reports = reports_of(runs)
         for group in groups:
-            models = [entrant for entrant in entrants_of(runs, reports, group.key) if entrant["kind"] != "person"]
+            models = [entrant for entrant in entrants_of(runs, reports, group.key) if entrant.kind != "person"]
             entrants[group.key] = _by_model([entrant for entrant in models if not is_absent(entrant)])
     return Sides(_named(entrants))
 
 
-def _by_model(entrants: Sequence[EntrantResults]) -> dict[str, list[EntrantResults]]:
-    by_model: dict[str, list[EntrantResults]] = {}
+def _by_model(entrants: Sequence[RunEntrant]) -> dict[str, list[RunEntrant]]:
+    by_model: dict[str, list[RunEntrant]] = {}
     for entrant in entrants:
         by_model.setdefault(_identity(entrant), []).append(entrant)
     return by_model
 
 
-def _identity(entrant: EntrantResults) -> str:
-    return "\n".join([entrant["name"], *(str(entrant.get("spec", {}).get(name) or "") for name in ENDPOINT)])
+def _identity(entrant: RunEntrant) -> str:
+    return "\n".join([entrant.name, *(str(entrant.spec.get(name) or "") for name in ENDPOINT)])
 
 
 def _named(
-    entrants: Mapping[str, Mapping[str, Sequence[EntrantResults]]],
-) -> dict[str, dict[str, Sequence[EntrantResults]]]:
+    entrants: Mapping[str, Mapping[str, Sequence[RunEntrant]]],
+) -> dict[str, dict[str, Sequence[RunEntrant]]]:
     """Return them by the name of each model, with what it is where two of one name are not the same."""
     identities = {identity for of in entrants.values() for identity in of}
     names = [identity.partition("\n")[0] for identity in identities]

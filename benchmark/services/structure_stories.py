@@ -67,16 +67,16 @@ def sides_shown(joined: Joined, group: MetricGroup, answers: MetricGroup, place:
 
 def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
     items = RunItem.objects.filter(
-        entrant=entrant["entrant"], sample__number=number, stage__in=[group.scored, group.prompt]
+        entrant=entrant.entrant, sample__number=number, stage__in=[group.scored, group.prompt]
     )
     items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
     held = sorted(items, key=lambda item: (item.stage != group.scored, item.repetition))
     answered = [item for item in held if item.call_id] or held
     if not answered:
-        return Side(title, entrant["run"], None, {})
+        return Side(title, entrant.run, None, {})
     item = answered[0]
     suite = suite_named(item.entrant.run.suite)
-    return Side(title, entrant["run"], item, parses_shown(item), suite.step(item.stage), suite)
+    return Side(title, entrant.run, item, parses_shown(item), suite.step(item.stage), suite)
 
 
 def place_of(association: Association, model: str, question: int) -> tuple[Joined, Apart] | None:

@@ -91,15 +91,15 @@ def _of_group(
     own = {entrant.pk: entrant for entrant in run.entrants.all()}
     known = {one.pk: conditions_of(one, stage, reads=True) for one in (run, *others)}
     for entrant in entrants:
-        if entrant["kind"] != "model" or entrant["entrant"] not in own:
+        if entrant.kind != "model" or entrant.entrant not in own:
             continue
-        same = {(known[run.pk]["prompts"] or ["", ""])[1]: own[entrant["entrant"]]}
+        same = {(known[run.pk]["prompts"] or ["", ""])[1]: own[entrant.entrant]}
         for other in others:
-            if known[other.pk]["judge"] == known[run.pk]["judge"] and (twin := _twin(own[entrant["entrant"]], other)):
+            if known[other.pk]["judge"] == known[run.pk]["judge"] and (twin := _twin(own[entrant.entrant], other)):
                 same.setdefault((known[other.pk]["prompts"] or ["", ""])[1], twin)
         if len(same) > 1:
             told = {one.run_id: (known[one.run_id]["prompts"] or [""])[0] for one in same.values()}
-            yield {"model": entrant["model"]} | _kept(stage, list(same.values()), told)
+            yield {"model": entrant.model} | _kept(stage, list(same.values()), told)
 
 
 def _twin(entrant: Entrant, run: Run) -> Entrant | None:

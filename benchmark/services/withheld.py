@@ -9,9 +9,8 @@ of the stories that are left.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from dataclasses import replace
-from typing import Any
 
 from annotation.models.workload import FEWEST, too_few
 from benchmark.services.absences import Absence, rows_withheld
@@ -19,6 +18,7 @@ from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
 from benchmark.suites.registry import group_suite, suite_named
+from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
 Numbers = Set[int]
 
@@ -79,9 +79,9 @@ def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:
     return replace(ranking, chance=None, no_chance=rows_withheld(ranking.stage, TELLING["baseline"], count).why)
 
 
-def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
+def rows_of(stages: EntrantsByGroup, stories: int) -> list[Absence]:
     """Return an absence for each kind of `TELLING` rows that is left out; `stories` is how many wait."""
-    present = {(stage, entrant["kind"]) for stage, entrants in stages.items() for entrant in entrants}
+    present = {(stage, entrant.kind) for stage, entrants in stages.items() for entrant in entrants}
     return [
         rows_withheld(stage, rows, stories)
         for stage in stages
@@ -90,9 +90,9 @@ def rows_of(stages: Mapping[str, Any], stories: int) -> list[Absence]:
     ]
 
 
-def whole_stages(stages: Mapping[str, Any]) -> dict[str, Any]:
+def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
     return {
-        stage: [entrant for entrant in entrants if entrant["kind"] not in TELLING] for stage, entrants in stages.items()
+        stage: [entrant for entrant in entrants if entrant.kind not in TELLING] for stage, entrants in stages.items()
     }
 
 

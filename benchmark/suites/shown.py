@@ -7,46 +7,86 @@ all pairs and the self-test of its judge without a word of its suite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NotRequired, TypedDict
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
 
 from benchmark.domain.tables import Table
 
 
-class EntrantResults(TypedDict):
-    """One model, baseline or person of one run in one metric group, as plain data; one that was frozen may be older
-    than some of it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunEntrant:
+    """One model, baseline or person of one run in one metric group, as the run's report has it.
 
-    `model` is its unique label, `own` the settings that not all have, `figures` the group's of the report, `scores` the
-    id of its `StoryScores`; `others` is how many earlier entrants it stands for, `within` what all models of its
-    ranking have in common. A ranking adds `parses`, the figures of its selection, and by parse `ranking`, `group`,
-    its letters, and `no_letters`, why there are none.
+    `metrics` are the group's of the report, `settings` what bears on them, in words by name, `conditions` the name and
+    the digest of each condition that a ranking is within, and `within` their names, one for each digest. `person` is
+    the user name of a person, `role` what they are, `scores` the id of the `StoryScores`, `numbers` the samples of the
+    run; `others` is how many earlier entrants it stands for, None where all are shown. What is kept of a report has no
+    user name, numbers, scores, spec or conditions, and one that was kept by an earlier version may lack more.
     """
 
     key: str
     name: str
-    model: str
     kind: str
     run: str
     run_title: str
+    at: datetime
     entrant: int | None
-    settings: dict[str, str]
+    metrics: Mapping[str, Any]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    role: str = ""
+    person: str = ""
+    judge_test: dict[str, Any] | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
+    conditions: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    numbers: Sequence[int] = ()
+    scores: int = 0
+    within: Mapping[str, str | None] = field(default_factory=dict)
+    others: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedEntrant(RunEntrant):
+    """An entrant beside others: `model` is a name that none of them has, `own` the settings that not all have."""
+
+    model: str
     own: str
-    figures: dict[str, Any]
-    readings: dict[str, Any]
-    role: NotRequired[str]
-    person: NotRequired[str]
-    at: NotRequired[Any]
-    judge_test: NotRequired[dict[str, Any] | None]
-    spec: NotRequired[dict[str, Any]]
-    conditions: NotRequired[dict[str, Any]]
-    numbers: NotRequired[Sequence[int]]
-    scores: NotRequired[int]
-    within: NotRequired[dict[str, str]]
-    others: NotRequired[int]
-    ranking: NotRequired[dict[str, Any]]
-    group: NotRequired[dict[str, Any]]
-    no_letters: NotRequired[dict[str, str]]
+
+    @classmethod
+    def of(cls, entrant: RunEntrant, *, model: str, own: str) -> NamedEntrant:
+        return cls(model=model, own=own, **_held(entrant, RunEntrant))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantResults(NamedEntrant):
+    """An entrant in a ranking, which tables and pictures are made of.
+
+    `parses` are its figures over the stories of the ranking by parse, None without any, with a `reason` where there is
+    no official parse; by parse too are `ranking`, a model of `inference.leaderboard` with `against`, None where it is
+    not ranked, `group`, its letters, and `no_letters`, why the ranking has none.
+    """
+
+    parses: Mapping[str, Any]
+    ranking: Mapping[str, Mapping[str, Any] | None] = field(default_factory=dict)
+    group: Mapping[str, str | None] = field(default_factory=dict)
+    no_letters: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def ranked(
+        cls,
+        entrant: NamedEntrant,
+        *,
+        parses: Mapping[str, Any],
+        ranking: Mapping[str, Mapping[str, Any] | None],
+        no_letters: Mapping[str, str],
+    ) -> EntrantResults:
+        group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
+        held = _held(entrant, NamedEntrant)
+        return cls(parses=parses, ranking=ranking, group=group, no_letters=no_letters, **held)
+
+
+def _held(entrant: RunEntrant, stage: type[RunEntrant]) -> dict[str, Any]:
+    return {one.name: getattr(entrant, one.name) for one in fields(stage)}
 
 
 EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]

@@ -27,6 +27,7 @@ from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import measured
+from benchmark.suites.shown import NamedEntrant
 from benchmark.views.sections import Address, files_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
 from core.idempotency.forms import made_once
@@ -96,11 +97,11 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         if column.key == "value":
             return f"?{chosen['query']}&{urlencode({'category': row['category']})}#stories"
         entrant = sides.get(column.key)
-        if entrant is None or not entrant["entrant"]:
+        if entrant is None or not entrant.entrant:
             return ""
         where = {"category": row["category"], "split": chosen["comparison"]["split"]}
         where |= measured(chosen["stage"], row["key"], chosen["parse"])
-        return items_url(slug, entrant["run"], **{"model": entrant["entrant"], "stage": stage} | where)
+        return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": stage} | where)
 
     return href
 
@@ -218,9 +219,9 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
                 "text": _without_score(entrant, row["number"], chosen["stage"])
                 if value is None
                 else f"{100 * value:.1f}",
-                "href": _item_url(access, entrant, items.get((entrant["key"], row["number"]))),
+                "href": _item_url(access, entrant, items.get((entrant.key, row["number"]))),
                 "ahead": gap * sign > 0,
-                "model": entrant["model"],
+                "model": entrant.model,
             }
             for entrant, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
         ]
@@ -230,19 +231,19 @@ def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dic
     return rows
 
 
-def _without_score(entrant: Mapping[str, Any], number: int, stage: str) -> str:
+def _without_score(entrant: NamedEntrant, number: int, stage: str) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
-    if entrant["kind"] == "person":
+    if entrant.kind == "person":
         return "not labelled"
-    if number not in entrant["numbers"]:
+    if number not in entrant.numbers:
         return "not asked"
     return "not known" if group_named(stage).unit else "unusable"
 
 
-def _item_url(access: ProjectAccess, entrant: dict[str, Any], pk: int | None) -> str:
+def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> str:
     if pk is None:
         return ""
-    return reverse("benchmark:run_item", args=[access.project.slug, entrant["run"], pk])
+    return reverse("benchmark:run_item", args=[access.project.slug, entrant.run, pk])
 
 
 def comparison_now(slug: str, document: Mapping[str, Any]) -> str:

@@ -133,7 +133,7 @@ def _stage(
 def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     """Link figures to the items behind them, and the name of a model to its page across suites."""
     metrics = item_links(slug, split)
-    models = {entrant["key"]: across_url(slug, key_of(entrant)) for entrant in entrants if entrant["kind"] == "model"}
+    models = {entrant.key: across_url(slug, key_of(entrant)) for entrant in entrants if entrant.kind == "model"}
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         source = source_of(row)
@@ -176,14 +176,14 @@ def leaderboard_chart(
     opens the items behind it, unless `slug` is empty."""
     rows = [
         Row(
-            label=entrant["model"],
+            label=entrant.model,
             first=row["repaired"],
             second=row["official"],
             bounds=row["bounds"],
             out=row["left_out"],
-            aside=row["group"] or ("" if entrant["kind"] == "person" else "–"),
-            href=items_url(slug, entrant["run"], **_behind(entrant, stage), split=split)
-            if slug and entrant["entrant"]
+            aside=row["group"] or ("" if entrant.kind == "person" else "–"),
+            href=items_url(slug, entrant.run, **_behind(entrant, stage), split=split)
+            if slug and entrant.entrant
             else "",
         )
         for entrant, row in zip(entrants[:limit], leaderboard_rows(entrants[:limit], stage), strict=True)
@@ -200,7 +200,7 @@ def leaderboard_chart(
 
 
 def _behind(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    return {"model": entrant["entrant"], "stage": group_named(stage).scored}
+    return {"model": entrant.entrant, "stage": group_named(stage).scored}
 
 
 def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
@@ -209,7 +209,7 @@ def _comparable(leaderboard: Leaderboard) -> list[dict[str, str]]:
         leaderboard.entrants, key=lambda stage: -len(leaderboard.entrants[stage])
     ):  # the first two have a stage in common
         for entrant in leaderboard.entrants[stage]:
-            labels.setdefault(entrant["key"], f"{entrant['model']} · {entrant['run_title']}")
+            labels.setdefault(entrant.key, f"{entrant.model} · {entrant.run_title}")
     return [{"key": key, "label": label} for key, label in labels.items()]
 
 

@@ -119,7 +119,7 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
         },
         "sections": sections_of(document, address, request.GET, href),
         "explorer": explorer_of(document, address, request.GET, href),
-        "people": any(entrant["kind"] == "person" for entrants in document["stages"].values() for entrant in entrants),
+        "people": any(entrant.kind == "person" for entrants in document["stages"].values() for entrant in entrants),
     }
     if document["kind"] == "comparison":
         opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link

@@ -40,12 +40,10 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         for stage in ordered_keys(document["stages"])
         if document["stages"][stage]
     }
-    kinds = {entrant["kind"] for entrants in document["stages"].values() for entrant in entrants}
+    kinds = {entrant.kind for entrants in document["stages"].values() for entrant in entrants}
     by_size = sorted(document["stages"].values(), key=lambda entrants: -len(entrants))
     comparable = {
-        entrant["key"]: {"key": entrant["key"], "label": entrant["model"]}
-        for entrants in by_size
-        for entrant in entrants
+        entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
     }
     no_folder = no_official_output(access.run)
     shows_outputs = not no_folder and not document.get("withheld")

@@ -102,7 +102,7 @@ def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
 def parses_in(document: Document) -> list[str]:
     """List the repaired parse, and the official one where anybody has it."""
     entrants = [entrant for stage_entrants in document["stages"].values() for entrant in stage_entrants]
-    return [name for name in ("repaired", "official") if any(entrant["readings"][name] for entrant in entrants)]
+    return [name for name in ("repaired", "official") if any(entrant.parses[name] for entrant in entrants)]
 
 
 def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
     context = {
         "number": number,
-        "names": [entrant["model"] for entrant in pair],
+        "names": [entrant.model for entrant in pair],
         "noun": suite.noun,
         "category": next(item for item in steps[step] if item).sample.category,
         "score": suite.step(step).score or "score",

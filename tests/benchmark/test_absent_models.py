@@ -8,13 +8,14 @@ import io
 import json
 import re
 from html import unescape
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
-from benchmark.services.documents import document_of, leaderboard_document, tables_of
+from benchmark.services.documents import document_from, document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
@@ -116,7 +117,7 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     )
     there = client.get(f"{world.base}/results/?{named['query']}").context
     assert there["leaderboard"].chosen.stories == {1, 2, 3}
-    assert {"small", "majority"} <= {one["name"] for one in there["leaderboard"].entrants["stage2"]}
+    assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
     assert not [one for one in there["leaderboard"].absent if one.stage == "stage2"]
     assert COVERED in " ".join(client.get(f"{world.base}/results/differences/?stage=stage2").content.decode().split())
     lines = lines_of(client.get(f"{world.base}/results/tables/stage2.csv").content)
@@ -179,7 +180,7 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
     lost = RunItem.objects.filter(entrant__run=world.run, stage="label", entrant__name="random").first()
     RunItem.objects.filter(pk=lost.pk).update(official=None, repaired=None, score=None, repaired_score=None, call=None)
     forget_report(world.run)
-    frozen = freeze_run(by=world.alice, run=world.run).metrics
+    frozen = document_from(freeze_run(by=world.alice, run=world.run).metrics)
     for document in (document_of(world.run), frozen):
         table = tables_of(document)["orders-dimensions-official"]()
         [absent] = table.absent
@@ -189,14 +190,14 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
 
 
 def test_rows_of_people_that_wait_are_named():
-    stages = {"stage1": [], "stage2": [{"kind": "person"}, {"kind": "model"}]}
+    stages = {"stage1": [], "stage2": [SimpleNamespace(kind="person"), SimpleNamespace(kind="model")]}
     document = {"kind": "run", "stages": stages, "absent": {}, "numbers": [1, 2, 3, 4, 5, 6]}
     held = whole_document(document, {1, 2, 9})
-    assert [one["kind"] for one in held["stages"]["stage2"]] == ["model"]
+    assert [one.kind for one in held["stages"]["stage2"]] == ["model"]
     assert held["absent"]["stage2"] == [
         {"model": "People", "why": "withheld: you still have work to do on 2 of these stories"}
     ]
-    without = whole_document(document | {"stages": {"stage1": [], "stage2": [{"kind": "model"}]}}, {1})
+    without = whole_document(document | {"stages": {"stage1": [], "stage2": [SimpleNamespace(kind="model")]}}, {1})
     assert without["absent"] == {}
 
 

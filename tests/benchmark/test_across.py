@@ -207,9 +207,9 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
         names = {model["name"]: key for key, model in found.models.items()}
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
-            own = found.places[names[entrant["name"]]]
+            own = found.places[names[entrant.name]]
             assert own.metric == score_of(entrant, "repaired", "tiny")
-            assert own.rank == entrant["ranking"]["repaired"]["rank"]
+            assert own.rank == entrant.ranking["repaired"]["rank"]
     assert models_across(world.rankings)[0].name == "ada"
 
 
@@ -355,7 +355,7 @@ def test_chance_is_what_the_random_baseline_comes_to(tmp_path):
     stage1, stage2 = rankings_across(world.dataset.project)
     assert (stage1.title, stage2.title) == ("OmniToM, F1 of extraction", "OmniToM, Accuracy of labelling")
     entrants = leaderboard_of(world.dataset, world.run.form, "").entrants["stage2"]
-    [random] = [entrant for entrant in entrants if entrant["name"] == across.CHANCE]
+    [random] = [entrant for entrant in entrants if entrant.name == across.CHANCE]
     assert stage2.chance == score_of(random, "repaired", "stage2") and stage2.chance["value"] > 0
     assert stage1.chance is None and stage1.no_chance == NO_CHANCE
     assert [model.name for model in models_across([stage1, stage2])] == [HOSTILE], "baselines are no models"

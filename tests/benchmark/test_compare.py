@@ -111,7 +111,7 @@ def test_other_runs_can_be_compared_if_dataset_and_form_are_the_same(world):
     def named(name: str) -> set[str]:
         other = world.another(name, level=1)
         _, entries = pair_of(world.dataset.project, world.entrant(name), f"{other.uid}.{other.entrants.get().pk}")
-        return {one["model"] for one in entries["stage2"]}
+        return {one.model for one in entries["stage2"]}
 
     assert named(HOSTILE) == {f"{HOSTILE} (level 1)", f"{HOSTILE} (level 3)"}
     assert named("random") == {"random", "random #2"}  # a baseline reads no prompt, of whatever level

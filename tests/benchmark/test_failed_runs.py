@@ -42,7 +42,7 @@ def run_of(dataset, *names: str) -> Run:
 
 
 def shown(dataset) -> list[str]:
-    return [one["model"] for one in leaderboard_of(dataset, "text", None).entrants["stage2"] if one["kind"] != "person"]
+    return [one.model for one in leaderboard_of(dataset, "text", None).entrants["stage2"] if one.kind != "person"]
 
 
 def test_a_run_whose_every_call_failed_has_failed(dataset):
@@ -112,7 +112,7 @@ def test_a_newer_run_that_failed_does_not_hide_an_earlier_one(dataset):
     Item.objects.filter(job=bad.job).update(state="failed", problem=REASON)
     Job.objects.filter(pk=bad.job_id).update(outcome=JobOutcome.FAILED)
     found = leaderboard_of(dataset, "text", None)
-    rows = [(one["name"], one["run"]) for one in found.entrants["stage2"] if one["kind"] != "person"]
+    rows = [(one.name, one.run) for one in found.entrants["stage2"] if one.kind != "person"]
     assert rows == [("tiny", good.uid)]
     assert [one.run for one in found.absent] == [bad.uid] and found.failed == [bad]
 

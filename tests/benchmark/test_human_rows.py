@@ -53,7 +53,7 @@ def metrics(cast, **plan) -> dict:
     """A run of one model on the present gold: what its rows have in stage 2, by shown name."""
     dataset = freeze(by=cast.alice, project=cast.project)[0]
     run = work_off(started(cast, dataset, [baselines()["majority"]], **plan))
-    return {one["model"]: one for one in ranked_entrants_of_run(run, report_of(run), "stage2")}
+    return {one.model: one for one in ranked_entrants_of_run(run, report_of(run), "stage2")}
 
 
 def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
@@ -64,16 +64,16 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     label(seats[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])
     label(others[0], two[1], keys=DEFAULT_SCHEMA.keys[:2], **{DEFAULT_SCHEMA.keys[0]: "3"})
     bob = metrics(cast)["Annotator 1"]
-    overall = bob["readings"]["repaired"]["overall"]
+    overall = bob.parses["repaired"]["overall"]
     # story 1: context is wrong in the one cell that has a vote, 0 of 1; six dimensions 2 of 2: mean 6/7
     # story 2: order 0 of 1, truth status 1 of 1, no vote on the other five: mean 1/2
     assert overall["overall_accuracy"] == pytest.approx((6 / 7 + 1 / 2) / 2)
     assert overall["acc_order"] == pytest.approx((1 + 0) / 2) and overall["acc_context"] == 0
     assert (overall["stories"], overall["unusable"]) == (2, 0)
     counted = {"votes": 0, "expert": 0, "record": 15, "open": 0}
-    assert bob["figures"]["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
-    assert bob["readings"]["official"] is None
-    assert bob["readings"]["reason"] == "Official scoring needs a label in every cell of every story."
+    assert bob.metrics["labelled"] == {"stories": 2, "of_stories": 3, "cells": 7 + 6 + 2, "of_cells": 42} | counted
+    assert bob.parses["official"] is None
+    assert bob.parses["reason"] == "Official scoring needs a label in every cell of every story."
 
 
 def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
@@ -82,11 +82,11 @@ def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
             label(seats[0], row, context="Deceptive")
             label(seats[1], row)
     found = metrics(cast)
-    assert found["Annotator 1"]["readings"]["official"] is not None
+    assert found["Annotator 1"].parses["official"] is not None
     bea, bob = found["Annotator 1"], found["Annotator 2"]  # by user name
-    assert bea["readings"]["official"]["overall"]["overall_accuracy"] == "1.000000"
-    assert bob["readings"]["official"]["overall"]["overall_accuracy"] == "0.857143"  # 6 of 7 dimensions
-    assert bob["readings"]["official"]["overall"]["stories"] == "3"
+    assert bea.parses["official"]["overall"]["overall_accuracy"] == "1.000000"
+    assert bob.parses["official"]["overall"]["overall_accuracy"] == "0.857143"  # 6 of 7 dimensions
+    assert bob.parses["official"]["overall"]["stories"] == "3"
 
 
 def test_structured_output_gives_people_no_official_figures_either(cast, stories, label):
@@ -94,13 +94,13 @@ def test_structured_output_gives_people_no_official_figures_either(cast, stories
         for row in rows:
             label(seats[0], row)
     found = metrics(cast, form=Form.STRUCTURED)
-    assert found["Annotator 1"]["readings"]["official"] is None
-    assert found["Annotator 1"]["readings"]["repaired"]["overall"]["overall_accuracy"] == 1
+    assert found["Annotator 1"].parses["official"] is None
+    assert found["Annotator 1"].parses["repaired"]["overall"]["overall_accuracy"] == 1
 
 
 def test_confusions_count_only_cells_with_a_vote(cast, stories, label):
     label(stories[0][2][0], stories[0][1][0], keys=("context",), context="Deceptive")
-    tables = metrics(cast)["Annotator 1"]["figures"]["analyses"]["repaired"]["confusion"]
+    tables = metrics(cast)["Annotator 1"].metrics["analyses"]["repaired"]["confusion"]
     context = tables["context"]
     assert context["rows"][context["gold"].index("Neutral")][context["said"].index("Deceptive")] == 1
     assert sum(count for table in tables.values() for row in table["rows"] for count in row) == 1
@@ -115,7 +115,7 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     decide(cast.alice, one[0], "context", "Temporal")
     found = metrics(cast)
     assert set(found) == {"majority", "Expert 1", "Expert 2"}  # Alice, then Esi
-    alice, esi = (found[name]["readings"] for name in ("Expert 1", "Expert 2"))
+    alice, esi = (found[name].parses for name in ("Expert 1", "Expert 2"))
     own = [one["own"]["repaired"]["overall"] for one in (alice, esi)]
     # on gold as it is: Esi has context 1 of 2 in story 1 and order 1 of 1 in story 2, Alice her one decision
     assert (own[1]["overall_accuracy"], own[1]["acc_context"], own[1]["acc_order"]) == (0.75, 0.5, 1)
@@ -125,7 +125,7 @@ def test_an_expert_has_a_row_where_she_decided(cast, stories):
     assert (overall["overall_accuracy"], overall["acc_order"], overall["stories"]) == (0, None, 1)
     # without Alice, Esi's "Deceptive" stands
     assert (alice["repaired"]["overall"]["overall_accuracy"], alice["repaired"]["overall"]["stories"]) == (0, 1)
-    held = found["Expert 2"]["figures"]["labelled"]
+    held = found["Expert 2"].metrics["labelled"]
     assert held == {
         "stories": 2,
         "of_stories": 3,
@@ -156,10 +156,10 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
     found = metrics(cast)
     bob = found["Annotator 3"]  # by user name: bea, ben, bob
     # today: order 1 of 2, the other six dimensions 2 of 2
-    today = bob["readings"]["own"]["repaired"]["overall"]
+    today = bob.parses["own"]["repaired"]["overall"]
     assert today["overall_accuracy"] == pytest.approx((1 / 2 + 6) / 7) and today["acc_order"] == 0.5
     # without him order has one cell, in which he is wrong; context keeps two: Esi's decision, and the other two votes
-    alone = bob["readings"]["repaired"]["overall"]
+    alone = bob.parses["repaired"]["overall"]
     assert alone["overall_accuracy"] == pytest.approx(6 / 7)
     assert (alone["acc_order"], alone["acc_context"]) == (0, 1)
     told = {
@@ -172,9 +172,9 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
         "record": 0,
         "open": 1,
     }
-    assert bob["figures"]["labelled"] == told
+    assert bob.metrics["labelled"] == told
     # Esi's one decision is gold, and three different votes settle nothing without it: a dash, not 100
-    esi = found["Expert 1"]["readings"]
+    esi = found["Expert 1"].parses
     assert esi["repaired"]["overall"]["overall_accuracy"] is None
     assert (esi["repaired"]["overall"]["stories"], esi["repaired"]["overall"]["undefined"]) == (0, 1)
     assert esi["own"]["repaired"]["overall"]["overall_accuracy"] == 1
@@ -208,8 +208,8 @@ def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
     cast.project.overlap = 5
     cast.project.save(update_fields=["overlap"])
     run = work_off(started(cast, dataset, [baselines()["majority"]]))
-    bob = next(one for one in ranked_entrants_of_run(run, report_of(run), "stage2") if one["model"] == "Annotator 3")
-    assert bob["figures"]["labelled"]["votes"] == 7
+    bob = next(one for one in ranked_entrants_of_run(run, report_of(run), "stage2") if one.model == "Annotator 3")
+    assert bob.metrics["labelled"]["votes"] == 7
 
 
 def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label):
@@ -241,7 +241,7 @@ def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label)
             label(seats[0], row, context="Deceptive")
     decide(cast.esi, stories[0][1][0], "order", "2")
     entries = list(metrics(cast).values())
-    assert [one["model"] for one in entries][-1] == "Expert 1"
+    assert [one.model for one in entries][-1] == "Expert 1"
     for table in (stage_table(entries, "stage2"), category_table(entries, "stage2")):
         assert "Expert 1" not in [row["model"] for row in table.rows]
         assert [row["model"] for row in table.totals] == ["Expert 1"]

@@ -26,7 +26,7 @@ def world(tmp_path) -> ResultsWorld:
 
 
 def by_model(entries) -> dict:
-    return {one["model"]: one for one in entries}
+    return {one.model: one for one in entries}
 
 
 @pytest.mark.once
@@ -40,12 +40,12 @@ def test_the_figures_are_those_of_score_outputs(world):
         for name in names:
             for parse in ("official", "repaired"):
                 theirs = expected[name][parse][stage]
-                ours = shown[name]["readings"][parse]
+                ours = shown[name].parses[parse]
                 beside = {"interval", "n", "unusable", "bounds"}
                 assert {key: value for key, value in ours["overall"].items() if key not in beside} == {
                     key: value for key, value in theirs["overall"].items() if key not in beside
                 }
-            assert shown[name]["readings"]["repaired"]["overall"] == expected[name]["repaired"][stage]["overall"]
+            assert shown[name].parses["repaired"]["overall"] == expected[name]["repaired"][stage]["overall"]
 
 
 @pytest.mark.once
@@ -55,7 +55,7 @@ def test_an_unreadable_model_is_0_officially_and_missing_when_repaired(world):
     assert row["official_overall_accuracy"] == "0.000000"
     assert row["repaired_overall_accuracy"] is None
     assert (row["low"], row["high"], row["unusable"], row["stories"]) == (0.0, 1.0, 1.0, STORIES)
-    assert shown["group"]["repaired"] is None
+    assert shown.group["repaired"] is None
 
 
 def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
@@ -63,12 +63,12 @@ def test_a_split_is_scored_as_if_it_alone_had_been_asked_for(world, tmp_path):
     small = world.another("majority", limit=5)
     expected = scores_of(small)
     found = leaderboard_of(world.dataset, Form.TEXT, f"run:{small.uid}", all_runs=True)
-    shown = [one for one in found.entrants["stage2"] if one["name"] == "majority"]
+    shown = [one for one in found.entrants["stage2"] if one.name == "majority"]
     assert found.chosen.stories == frozenset({1, 2, 3, 4, 5})
-    assert {one["run"] for one in shown} == {world.run.uid, small.uid}
+    assert {one.run for one in shown} == {world.run.uid, small.uid}
     for one in shown:
-        assert one["readings"]["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
-        official = dict(one["readings"]["official"]["overall"])
+        assert one.parses["repaired"]["overall"] == expected["repaired"]["stage2"]["overall"]
+        official = dict(one.parses["official"]["overall"])
         assert official.pop("interval")["overall_accuracy"]
         counts = [official.pop(name) for name in ("n", "unusable")]
         assert counts == [5, 0] and official.pop("bounds")
@@ -80,7 +80,7 @@ def test_a_run_appears_only_where_it_covers_the_stories(world):
     runs = finished_runs(world.dataset, Form.TEXT)
     keys = [one.key for one in selections_of(world.dataset, reports_of(runs), runs)]
     assert keys == ["", f"run:{small.uid}"]
-    assert {one["run"] for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]} == {world.run.uid}
+    assert {one.run for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]} == {world.run.uid}
 
 
 def test_of_equal_settings_only_the_newest_is_shown(world):
@@ -88,13 +88,13 @@ def test_of_equal_settings_only_the_newest_is_shown(world):
     world.another("m", stages=("label",))
     again = world.another("m", "majority", stages=("label",))
     other = world.another("m", stages=("label",), max_tokens=50)
-    found = {one["model"]: one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]}
-    shown = [one for one in found.values() if one["name"] == "m"]
-    assert sorted((one["run"], one["others"]) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
-    assert {one["model"] for one in shown} == {"m (longest answer 6,000 tokens)", "m (longest answer 50 tokens)"}
-    assert (found["majority"]["run"], found["majority"]["others"]) == (again.uid, 1)  # it reads no prompt
+    found = {one.model: one for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]}
+    shown = [one for one in found.values() if one.name == "m"]
+    assert sorted((one.run, one.others) for one in shown) == sorted([(again.uid, 1), (other.uid, 0)])
+    assert {one.model for one in shown} == {"m (longest answer 6,000 tokens)", "m (longest answer 50 tokens)"}
+    assert (found["majority"].run, found["majority"].others) == (again.uid, 1)  # it reads no prompt
     every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
-    assert len({one["model"] for one in every}) == len(every) == 7
+    assert len({one.model for one in every}) == len(every) == 7
 
 
 @pytest.mark.once
@@ -203,9 +203,9 @@ def test_figures_follow_the_items(world):
     RunItem.objects.filter(pk=place.pk).update(call=None, official=None, repaired=None, score=None, repaired_score=None)
     after = by_model(leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"])["majority"]
     assert not held & set(StoryScores.objects.values_list("pk", flat=True))
-    assert after["readings"]["official"] is None  # official scoring has no figure where an answer lacks
-    assert after["readings"]["repaired"]["overall"]["stories"] == STORIES - 1
-    assert by_model(before)["majority"]["readings"]["repaired"]["overall"]["stories"] == STORIES
+    assert after.parses["official"] is None  # official scoring has no figure where an answer lacks
+    assert after.parses["repaired"]["overall"]["stories"] == STORIES - 1
+    assert by_model(before)["majority"].parses["repaired"]["overall"]["stories"] == STORIES
 
 
 @pytest.mark.once

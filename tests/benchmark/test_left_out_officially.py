@@ -3,6 +3,7 @@ of."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from benchmark.suites.measuring import SampleResult, measured_samples, undefined
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.registry import suite_named
 from benchmark.suites.right_or_wrong import ACCURACY, scored_by
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import cases_by_story, mean_columns, official_metrics, with_intervals
 
 UNREAD: dict[str, Any] = {"label": -1}
@@ -52,25 +54,23 @@ def measured(labels: list[int]):
     return measured_samples(Entered("m", "model", samples, outcomes, ["answer"], {}, SimpleNamespace()), GROUP, scored)
 
 
-def entrant(name: str, labels: list[int]) -> dict[str, Any]:
+def entrant(name: str, labels: list[int]) -> EntrantResults:
     metrics, _ = measured(labels)
-    more = {
-        "ranking": {"official": None, "repaired": None},
-        "group": {"official": None, "repaired": None},
-        "settings": {},
-        "own": "",
-    }
-    return {
-        "key": name,
-        "model": name,
-        "kind": "model",
-        "run": "r",
-        "run_title": "R",
-        "entrant": 1,
-        "readings": metrics,
-        "figures": metrics,
-        **more,
-    }
+    return EntrantResults(
+        key=name,
+        name=name,
+        model=name,
+        kind="model",
+        run="r",
+        run_title="R",
+        at=datetime.now(UTC),
+        entrant=1,
+        own="",
+        parses=metrics,
+        metrics=metrics,
+        ranking={"official": None, "repaired": None},
+        group={"official": None, "repaired": None},
+    )
 
 
 FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
@@ -107,7 +107,7 @@ def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
 
 
 def test_the_table_has_official_n_beside_the_figure_and_marks_by_the_worst():
-    entrants: Any = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
+    entrants = [entrant("fair", FAIR), entrant("shy", SHY), entrant("hostile", HOSTILE)]
     table = stage_table(entrants, GROUP.key)
     assert [(row["official_n"], row["official_unusable"]) for row in table.rows] == [(6, 0), (1, 5), (0, 6)]
     marks = {

@@ -55,12 +55,12 @@ def entries(world) -> list[dict]:
 
 def test_the_refuser_stands_below_whom_it_refused_against(world):
     first, second = entries(world)[:2]
-    assert (first["model"], second["model"]) == ("majority", "random")
-    means = [one["readings"]["repaired"]["overall"]["overall_accuracy"] for one in (first, second)]
+    assert (first.model, second.model) == ("majority", "random")
+    means = [one.parses["repaired"]["overall"]["overall_accuracy"] for one in (first, second)]
     assert means[1] > means[0]  # which is what it was ranked by
-    ranking = second["ranking"]["repaired"]
+    ranking = second.ranking["repaired"]
     assert (ranking["rank"], ranking["missing"], ranking["n"]) == (2, STORIES - KEPT, STORIES)
-    overall = second["readings"]["repaired"]["overall"]["bounds"]["overall_accuracy"]
+    overall = second.parses["repaired"]["overall"]["bounds"]["overall_accuracy"]
     assert [ranking["value"], ranking["best"]] == pytest.approx(overall)
 
 
@@ -94,7 +94,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert overall["value"] == pytest.approx(-pair["value"]) and overall["n"] == STORIES
     assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
     document = document_of(world.run)  # the run's own report has the same order
-    assert [one["model"] for one in document["stages"]["stage2"]][:2] == ["majority", "random"]
+    assert [one.model for one in document["stages"]["stage2"]][:2] == ["majority", "random"]
 
 
 def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):
@@ -177,13 +177,13 @@ def test_what_the_model_did_not_do():
 
 
 def test_what_judges_lost_of_several_models_is_one_sentence(world):
-    held = [one for one in entries(world) if one["kind"] != "person"]
+    held = [one for one in entries(world) if one.kind != "person"]
     for one in held:
-        one["ranking"]["repaired"]["lost"] = 2
+        one.ranking["repaired"]["lost"] = 2
     told = "Judges or providers lost answers, or rows of them, in 2 stories of majority, random, =HYPERLINK"
     [sentence] = [one for one in leads(held, "stage2") if "lost" in one]
     assert sentence.startswith(told) and sentence.endswith("that shows no difference against them.")
-    held[0]["ranking"]["repaired"]["lost"] = 1
+    held[0].ranking["repaired"]["lost"] = 1
     assert "in 1 story of majority: that shows no difference against it." in " ".join(leads(held, "stage2"))
 
 

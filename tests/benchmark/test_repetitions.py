@@ -9,6 +9,7 @@ import json
 import re
 from functools import partial
 from statistics import mean, stdev
+from types import SimpleNamespace
 
 import pytest
 from django.core.cache import cache
@@ -164,8 +165,8 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     """The page of the run says the same of a model that read both prompts, of those runs alone that differ in nothing
     else."""
     place = run.entrants.get(name="random").pk
-    model = {"kind": "model", "entrant": place, "model": "random"}
-    assert prompt_splits(run, {"stage2": [model | {"kind": "baseline"}]}) == {}
+    model = SimpleNamespace(kind="model", entrant=place, model="random")
+    assert prompt_splits(run, {"stage2": [SimpleNamespace(kind="baseline", entrant=place, model="random")]}) == {}
     found = prompt_splits(run, {"stage2": [model]})
     assert found == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
     document = document_of(run)

@@ -61,16 +61,16 @@ def _judged_twice(folder) -> ResultsWorld:
 def test_a_ranking_is_within_one_judge(judged_twice):
     world = judged_twice
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    names = [one["name"] for one in found.entrants["stage1"]]
+    names = [one.name for one in found.entrants["stage1"]]
     assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
-    assert {one["within"]["judge"].startswith(LEXICAL) for one in found.entrants["stage1"]} == {True}
+    assert {one.within["judge"].startswith(LEXICAL) for one in found.entrants["stage1"]} == {True}
     [apart] = found.rankings["stage1"].others
     assert apart["judge"].startswith(STRICT) and apart["rows"] == 1
     # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
     strict = next(name for name in found.conditions["judge"] if name.startswith(STRICT))
     other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": strict})
-    assert [(one["name"], one["run"]) for one in other.entrants["stage1"]] == [("both", world.strict.uid)]
-    assert [one["key"] for one in other.entrants["stage2"]] == [one["key"] for one in found.entrants["stage2"]]
+    assert [(one.name, one.run) for one in other.entrants["stage1"]] == [("both", world.strict.uid)]
+    assert [one.key for one in other.entrants["stage2"]] == [one.key for one in found.entrants["stage2"]]
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
     comparison = compare(pair_of(world.dataset.project, *keys)[1]["stage1"], "stage1", "repaired")
     assert "judge strict" in comparison["differ"] and "judge lexical-judge" in comparison["differ"]
@@ -95,7 +95,7 @@ def test_a_judge_with_another_name_or_seed_or_another_number_of_stories_is_the_s
     assert len(stage1) == 2
     [at_4] = [one for one in stage1 if "level 4" in one]
     together = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": at_4}).entrants["stage1"]
-    assert {one["name"] for one in together} == {"m", "n"}
+    assert {one.name for one in together} == {"m", "n"}
 
 
 def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repetition(world):
@@ -110,7 +110,7 @@ def test_a_judge_that_changed_under_its_name_is_a_ranking_of_its_own_and_no_repe
     assert len(names) == 2 and all(", version " in one for one in names)
     for name in names:
         [row] = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": name}).entrants["stage1"]
-        assert row["others"] == 0
+        assert row.others == 0
 
 
 def test_page_command_and_files_have_the_same_ranking(judged_twice, client, capsys):
@@ -230,10 +230,10 @@ def test_another_level_is_another_ranking_and_baselines_are_in_both(world):
     world.another("m", "n", stages=("label",))
     world.another("m", stages=("label",), level=1)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    assert [one["name"] for one in found.entrants["stage2"]][:2] == ["majority", "random"]
-    assert {one["within"]["prompts"] for one in found.entrants["stage2"]} == {None, "omnitom-1, level 3"}
+    assert [one.name for one in found.entrants["stage2"]][:2] == ["majority", "random"]
+    assert {one.within["prompts"] for one in found.entrants["stage2"]} == {None, "omnitom-1, level 3"}
     other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"prompts": "omnitom-1, level 1"})
-    assert [(one["name"], one["model"]) for one in other.entrants["stage2"]] == [
+    assert [(one.name, one.model) for one in other.entrants["stage2"]] == [
         ("majority", "majority"),
         ("random", "random"),
         ("m", "m"),
@@ -244,9 +244,7 @@ def test_the_longest_answer_and_the_seed_do_not_part_rankings(world):
     world.models["m"] = endpoint("m", options={"default": "no table"})
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",), seed=7)
-    names = [
-        one["model"] for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"] if one["name"] == "m"
-    ]
+    names = [one.model for one in leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"] if one.name == "m"]
     assert len(names) == 2 and not leaderboard_of(world.dataset, Form.TEXT, None).rankings["stage2"].others
 
 
@@ -288,7 +286,7 @@ def test_the_longest_answer_is_a_setting(world):
     world.another("m", stages=("label",), max_tokens=50)
     world.another("m", stages=("label",))
     entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
-    names = {one["model"] for one in entries if one["name"] == "m"}
+    names = {one.model for one in entries if one.name == "m"}
     assert names == {"m (longest answer 50 tokens)", "m (longest answer 6,000 tokens)"}
 
 
@@ -299,18 +297,18 @@ def test_what_changed_at_an_endpoint_tells_two_rows_apart(world):
     world.models["m"].save()
     world.another("m", stages=("label",))
     entries = leaderboard_of(world.dataset, Form.TEXT, None).entrants["stage2"]
-    assert {one["model"] for one in entries if one["name"] == "m"} == {"m (model m)", "m (model m-2)"}
+    assert {one.model for one in entries if one.name == "m"} == {"m (model m)", "m (model m-2)"}
 
 
 def test_a_baseline_stands_once_among_the_newest_however_often_it_was_asked(world, client):
     world.another("random", stages=("label",), judge=None, repetitions=2)
     found = leaderboard_of(world.dataset, Form.TEXT, None)
-    [row] = [one for one in found.entrants["stage2"] if one["name"] == "random"]
-    assert (row["model"], row["own"], row["others"]) == ("random", "repetitions 2", 1)
+    [row] = [one for one in found.entrants["stage2"] if one.name == "random"]
+    assert (row.model, row.own, row.others) == ("random", "repetitions 2", 1)
     # the run of the other rows asked once, so that no sentence on all of them can name repetitions
     assert "repetitions" not in found.common["stage2"]
     every = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=True).entrants["stage2"]
-    assert {"random (repetitions 2)", "random"} == {one["model"] for one in every if one["name"] == "random"}
+    assert {"random (repetitions 2)", "random"} == {one.model for one in every if one.name == "random"}
 
 
 def test_a_suite_that_cannot_say_what_its_judge_is_loses_the_judged_part_alone(world, client, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -154,7 +155,7 @@ def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():
         == step_shown("", {"extract": 1, "judge": 2}, "judge")
         == "judge"
     )
-    pair = [{"numbers": [1, 2, 3, 5]}, {"numbers": [1, 3, 4, 5]}]
+    pair = [SimpleNamespace(numbers=numbers) for numbers in ([1, 2, 3, 5], [1, 3, 4, 5])]
     assert numbers_around(pair, 3, {5}) == {"before": 1, "after": None}
 
 

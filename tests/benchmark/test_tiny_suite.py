@@ -380,10 +380,11 @@ def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
     late = {"model": "late", "why": "all 24 calls failed"}
-    entry = document["stages"]["tiny"][1]
-    entry["readings"] = entry["readings"] | {"official": None, "reason": "No answer is official."}
+    stages = document["stages"]["tiny"]
+    entry = stages[1]
+    stages[1] = replace(entry, parses=entry.parses | {"official": None, "reason": "No answer is official."})
     document |= {"absent": {"tiny": [late]}}
-    lacking = [late, {"model": entry["model"], "why": "No answer is official"}]
+    lacking = [late, {"model": entry.model, "why": "No answer is official"}]
     assert tables_of(document)["glance-official"]().absent == lacking
     assert plots_of(document)["glance-official"].absent == tuple(lacking)
     assert tables_of(document)["glance-repaired"]().absent == [late]

@@ -27,6 +27,7 @@ from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.registry import group_named, suite_for, suite_named, suites
 from benchmark.suites.showing.missing import leads, left_out, missing_of
+from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 
 KINDS = ("model", "baseline", "person")
@@ -72,7 +73,7 @@ class Command(JsonCommand):
         leaderboard = _leaderboard(dataset, answer_format, suite, options)
         kind = options["kind"]
         stages = {
-            stage: [entrant for entrant in entrants if not kind or entrant["kind"] == kind]
+            stage: [entrant for entrant in entrants if not kind or entrant.kind == kind]
             for stage, entrants in leaderboard.entrants.items()
         }
         entered = [] if kind else rows_of(project, suite)
@@ -205,27 +206,27 @@ def _datasets_told(suite: str, number: int | None) -> str:
     return f"{version}its gold" if version else "frozen gold"
 
 
-def _row(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
+def _row(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     return {
-        "model": entrant["model"],
-        "kind": entrant["kind"],
-        "run": entrant["run"],
-        "settings": entrant["settings"],
-        **({"judge_test": entrant["judge_test"]} if entrant["judge_test"] else {}),
+        "model": entrant.model,
+        "kind": entrant.kind,
+        "run": entrant.run,
+        "settings": entrant.settings,
+        **({"judge_test": entrant.judge_test} if entrant.judge_test else {}),
         **_ranking(entrant),
         **_missing(entrant, stage),
         **{parse: _number(score_of(entrant, parse, stage)) for parse in PARSES},
     }
 
 
-def _ranking(entrant: Mapping[str, Any]) -> dict[str, Any]:
+def _ranking(entrant: EntrantResults) -> dict[str, Any]:
     """Return rank, its interval from eight models on, and letters; why there is no rank."""
-    ranking = entrant["ranking"]["repaired"] or {}
-    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant["group"]["repaired"]}
+    ranking = entrant.ranking["repaired"] or {}
+    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant.group["repaired"]}
     return place | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
 
 
-def _missing(entrant: Mapping[str, Any], stage: str) -> dict[str, Any]:
+def _missing(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     """Count stories without a score, how many of these judges or providers lost, and what the score is with them at
     their worst and best."""
     missing = missing_of(entrant, stage)
@@ -251,7 +252,7 @@ def _differences(leaderboard: Leaderboard) -> dict[str, Any]:
         f"differences-{stage}-{parse}": partial(make, stage, parse)
         for stage, entrants in leaderboard.entrants.items()
         for parse in PARSES
-        if any(entrant["readings"][parse] for entrant in entrants)
+        if any(entrant.parses[parse] for entrant in entrants)
     }
 
 

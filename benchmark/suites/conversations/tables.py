@@ -58,7 +58,7 @@ def incomplete_told(
             if lacking := (of.get(name) or {}).get("incomplete"):
                 counts.setdefault(lacking, []).append(header)
         told = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
-        models.setdefault(told, []).append(entrant["model"])
+        models.setdefault(told, []).append(entrant.model)
     return [
         f"Sets of which not all questions were asked are in no figure of sets ({told}), of {', '.join(names)}."
         for told, names in models.items()

@@ -150,7 +150,7 @@ def _plot() -> Plot:
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
     rows = [
         {
-            "model": entrant["model"],
+            "model": entrant.model,
             "values": {
                 title: _found(entrant, parse)["scenarios"][scenario]["all"] for scenario, title in SCENARIOS.items()
             },

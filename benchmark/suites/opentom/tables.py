@@ -105,7 +105,7 @@ def _plot() -> Plot:
 
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
-    rows = [{"model": entrant["model"], "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
+    rows = [{"model": entrant.model, "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
     named = {"score": "Macro F1", "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 

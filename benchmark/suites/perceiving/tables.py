@@ -55,7 +55,7 @@ def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]])
 
 def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
     """Return what the models come to that have all tasks; baselines are no models."""
-    return [metrics for entrant, metrics in entrants if entrant["kind"] == "model" and metrics.keys() == tasks.keys()]
+    return [metrics for entrant, metrics in entrants if entrant.kind == "model" and metrics.keys() == tasks.keys()]
 
 
 def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str) -> Table:
@@ -121,7 +121,7 @@ def plot() -> Plot:
 def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> dict[str, Any]:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
-    rows = [{"model": entrant["model"], "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
+    rows = [{"model": entrant.model, "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
     named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 

@@ -49,7 +49,7 @@ def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metr
     metrics: dict[str, dict[str, Mapping[str, Any]]] = {}
     for task in (QUESTIONS.key, PERCEIVING.key, INFERRING.key):
         for entrant in results.analysed.get(task, ()):
-            first.setdefault(entrant["key"], entrant)
+            first.setdefault(entrant.key, entrant)
             facets = analyses_of(entrant, results.parse)["facets"]
-            metrics.setdefault(entrant["key"], {})[task] = facets["scenario"]
+            metrics.setdefault(entrant.key, {})[task] = facets["scenario"]
     return [(entrant, metrics[key]) for key, entrant in first.items()]

@@ -17,35 +17,35 @@ JUDGE_TEST = "judge_test"
 
 def models_of(entrants: Iterable[EntrantResults]) -> list[EntrantResults]:
     """Return the entrants that are not people."""
-    return [entrant for entrant in entrants if entrant["kind"] != "person"]
+    return [entrant for entrant in entrants if entrant.kind != "person"]
 
 
 def parses_in(entrants: Iterable[EntrantResults]) -> list[str]:
     """Both, or only the repaired one where nobody has an official one: structured output."""
     listed = list(entrants)
-    return [name for name in PARSES if name == "repaired" or any(entrant["readings"][name] for entrant in listed)]
+    return [name for name in PARSES if name == "repaired" or any(entrant.parses[name] for entrant in listed)]
 
 
 def unranked(entrant: EntrantResults) -> bool:
     """Return whether the entrant is out of the ranking: a person, or a model of which too much was lost."""
-    ranking = (entrant.get("ranking") or {}).get("repaired")
-    return entrant["kind"] == "person" or bool(ranking and ranking["rank"] is None)
+    ranking = entrant.ranking.get("repaired")
+    return entrant.kind == "person" or bool(ranking and ranking["rank"] is None)
 
 
 def unjudged(entrant: EntrantResults) -> int:
     """Rows of both tables without a judgement."""
-    counts = entrant["readings"]["repaired"]["overall"].get("unjudged", {})
+    counts = entrant.parses["repaired"]["overall"].get("unjudged", {})
     return int(counts.get("predicted", 0) + counts.get("gold", 0))
 
 
 def by_category(entrant: EntrantResults, parse: str) -> dict[str, Mapping[str, Any]]:
     """The report's row of each category; none without figures of the parse."""
-    return {row["story_category"]: row for row in (entrant["readings"][parse] or {}).get("by_category", ())}
+    return {row["story_category"]: row for row in (entrant.parses[parse] or {}).get("by_category", ())}
 
 
 def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     """The analyses of an entrant that has them in the parse."""
-    analyses: Mapping[str, Any] = entrant["figures"]["analyses"][parse]
+    analyses: Mapping[str, Any] = entrant.metrics["analyses"][parse]
     return analyses
 
 
@@ -53,19 +53,19 @@ def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where:
     """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items
     `where`."""
     source = Source(
-        key=entrant["key"],
-        kind=entrant["kind"],
-        run=entrant["run"],
-        run_title=entrant["run_title"],
-        entrant=entrant["entrant"],
+        key=entrant.key,
+        kind=entrant.kind,
+        run=entrant.run,
+        run_title=entrant.run_title,
+        entrant=entrant.entrant,
         stage=stage,
-        own=entrant["own"],
-        others=entrant.get("others", 0),
+        own=entrant.own,
+        others=entrant.others or 0,
         unranked=unranked(entrant),
         where=where or {},
     )
-    result = (entrant.get("judge_test") or {}).get("told")
-    return SourcedRow({**cells, "model": entrant["model"], JUDGE_TEST: result}, source)
+    result = (entrant.judge_test or {}).get("told")
+    return SourcedRow({**cells, "model": entrant.model, JUDGE_TEST: result}, source)
 
 
 def measured(stage: str, name: str, parse: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.suites.showing.entrants import JUDGE_TEST
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantResults, RunEntrant
 from judge.domain.self_test import METHOD
 
 NOT_TESTED = "not tested"
@@ -23,17 +23,17 @@ NOTE = (
 )
 
 
-def tests_of(entrants: Sequence[EntrantResults]) -> list[Summary]:
+def tests_of(entrants: Sequence[RunEntrant]) -> list[Summary]:
     """The tests of the judges of these rows, each once, in the order of the rows; reports that were frozen before have
     none."""
     summaries: list[Summary] = []
     for entrant in entrants:
-        if (test := entrant.get("judge_test")) and test not in summaries:
+        if (test := entrant.judge_test) and test not in summaries:
             summaries.append(test)
     return summaries
 
 
-def notes_of(entrants: Sequence[EntrantResults]) -> list[str]:
+def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
     """Return what the self-test of each judge came to, with intervals."""
     return [told_of(test) for test in tests_of(entrants)]
 

@@ -21,10 +21,10 @@ def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
     """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of
     these judges or providers lost, and the score with all of them at their worst and at their best, None without a
     story."""
-    if ranking := (entrant.get("ranking") or {}).get("repaired"):
+    if ranking := entrant.ranking.get("repaired"):
         counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
         return counts | {"low": ranking["value"], "high": ranking["best"]}
-    overall = entrant["readings"]["repaired"]["overall"]
+    overall = entrant.parses["repaired"]["overall"]
     low, high = overall["bounds"][group_named(stage).score] or (None, None)
     counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
     return counts | {"low": low, "high": high}
@@ -70,7 +70,7 @@ def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage
 
 def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
     """Return what the letters take for granted where there are any."""
-    lettered = [entrant for entrant in models if any((entrant.get("group") or {}).values())]
+    lettered = [entrant for entrant in models if any(entrant.group.values())]
     why = caution(fewest_ranked(lettered), units_of_group(stage)) if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
@@ -78,15 +78,15 @@ def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
 def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     """Return on how many clusters the ranking of any of the entrants rests at least; without a ranking on how many
     samples their figures do."""
-    rankings = [ranking for entrant in entrants for ranking in (entrant.get("ranking") or {}).values() if ranking]
+    rankings = [ranking for entrant in entrants for ranking in entrant.ranking.values() if ranking]
     if rankings:
         return min(int(ranking.get("clusters", ranking["n"])) for ranking in rankings)
-    return min((int(entrant["figures"]["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
+    return min((int(entrant.metrics["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
 
 
 def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    shares = {entrant["model"]: left_out(missing_of(entrant, stage)) or 0.0 for entrant in models_of(entrants)}
+    shares = {entrant.model: left_out(missing_of(entrant, stage)) or 0.0 for entrant in models_of(entrants)}
     return shares_told(shares, nouns_of_group(stage)[1])
 
 
@@ -103,7 +103,7 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
 
 def unjudged_told(entrants: Sequence[EntrantResults]) -> str:
     """Between which numbers the rows lie that judges left out; empty where they left out equally many of all models."""
-    return rows_told({entrant["model"]: unjudged(entrant) for entrant in models_of(entrants)})
+    return rows_told({entrant.model: unjudged(entrant) for entrant in models_of(entrants)})
 
 
 def rows_told(counts: Mapping[str, int]) -> str:
@@ -129,13 +129,13 @@ def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
     sentences: list[str] = []
     alike: dict[int, list[str]] = {}
     for entrant in models:
-        ranking = (entrant.get("ranking") or {}).get("repaired") or {}
+        ranking = entrant.ranking.get("repaired") or {}
         if not ranking.get("lost"):
             continue
         if ranking.get("reason"):
-            sentences.append(f"{entrant['model']}: {ranking['reason']}.")
+            sentences.append(f"{entrant.model}: {ranking['reason']}.")
         else:
-            alike.setdefault(ranking["lost"], []).append(entrant["model"])
+            alike.setdefault(ranking["lost"], []).append(entrant.model)
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
         sentences.append(
@@ -150,9 +150,9 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
     sentence."""
     alike: dict[int, list[str]] = {}
     for entrant in models:
-        analyses = (entrant["figures"].get("analyses") or {}).get("repaired") or {}
+        analyses = (entrant.metrics.get("analyses") or {}).get("repaired") or {}
         if sets := analyses.get("incomplete"):
-            alike.setdefault(sets, []).append(entrant["model"])
+            alike.setdefault(sets, []).append(entrant.model)
     return [
         (
             f"{sets:,} "
@@ -164,7 +164,7 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
 
 
 def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
-    no_letters: Mapping[str, str] = next((entrant["no_letters"] for entrant in models if entrant.get("no_letters")), {})
+    no_letters: Mapping[str, str] = next((entrant.no_letters for entrant in models if entrant.no_letters), {})
     read = [name for name in parses_in(models) if no_letters.get(name)]
     whys = {no_letters[name] for name in read}
     if len(whys) == 1 and len(read) == len(parses_in(models)):
@@ -183,7 +183,7 @@ def incomplete(entrants: Sequence[EntrantResults], parse: str) -> str:
     models = models_of(entrants) if parse == "repaired" else []
     whys = {
         "the models answered different stories": any(
-            entrant["readings"]["repaired"]["overall"]["unusable"] for entrant in models
+            entrant.parses["repaired"]["overall"]["unusable"] for entrant in models
         ),
         "judges left out rows": any(map(unjudged, models)),
     }

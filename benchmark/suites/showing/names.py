@@ -4,45 +4,79 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
 
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import NamedEntrant, RunEntrant
 
 REPETITIONS = "repetitions"
 """The setting that says how often everything was asked, where that is more than once."""
 
 
-def label(entrants: Sequence[EntrantResults]) -> dict[str, str]:
-    """Give each entrant a `model` that no other has, by the settings in which those of its name differ, and the `own`
-    settings that not all have; returns those that all share."""
+class Nameable(Protocol):
+    """Has a name, which others may have, and what tells it from them."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def settings(self) -> Mapping[str, str]: ...
+    @property
+    def spec(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Of each of some entrants a name that no other has, in `models`, by the settings in which those of its name
+    differ, and in `own` the settings that not all have, in words; `common` are those that all share."""
+
+    models: Sequence[str]
+    own: Sequence[str]
+    common: Mapping[str, str]
+
+
+def label(entrants: Sequence[RunEntrant]) -> tuple[list[NamedEntrant], Mapping[str, str]]:
+    """Return the entrants with their `labels_of`, and the settings that all share."""
+    labels = labels_of(entrants)
+    named = [
+        NamedEntrant.of(entrant, model=model, own=own)
+        for entrant, model, own in zip(entrants, labels.models, labels.own, strict=True)
+    ]
+    return named, labels.common
+
+
+def labels_of(entrants: Sequence[Nameable]) -> Labels:
     common = {}
     for name in _settings(entrants):
-        having = [entrant for entrant in entrants if name in entrant["settings"] or _has(entrant, name)]
+        having = [entrant for entrant in entrants if name in entrant.settings or _has(entrant, name)]
         if _alike(having, name):
-            common[name] = having[0]["settings"].get(name, "–")
+            common[name] = having[0].settings.get(name, "–")
+    models: list[str] = []
     taken: dict[str, int] = {}
-    for entrant in entrants:
-        distinct = {name: value for name, value in entrant["settings"].items() if name not in common}
-        entrant["own"] = _told(distinct)
-        namesakes = [other for other in entrants if other["name"] == entrant["name"]]
-        endpoint = {
-            name: _short(entrant["spec"].get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")
-        }
-        differing = _told({name: value for name, value in distinct.items() if not _alike(namesakes, name)} | endpoint)
-        model = f"{entrant['name']} ({differing})" if differing else entrant["name"]
+    distinct = [{name: told for name, told in entrant.settings.items() if name not in common} for entrant in entrants]
+    for entrant, settings in zip(entrants, distinct, strict=True):
+        differing = _differing(entrant, settings, [other for other in entrants if other.name == entrant.name])
+        model = f"{entrant.name} ({differing})" if differing else entrant.name
         taken[model] = taken.get(model, 0) + 1
-        entrant["model"] = f"{model} #{taken[model]}" if taken[model] > 1 else model
-    return common
+        models.append(f"{model} #{taken[model]}" if taken[model] > 1 else model)
+    return Labels(models, [_told(settings) for settings in distinct], common)
 
 
-def _has(entrant: EntrantResults, name: str) -> bool:
+def _differing(entrant: Nameable, settings: Mapping[str, str], namesakes: Sequence[Nameable]) -> str:
+    """Return in which settings and in what of its endpoint an entrant differs from those of its name."""
+    endpoint = {name: _short(entrant.spec.get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
+    return _told({name: told for name, told in settings.items() if not _alike(namesakes, name)} | endpoint)
+
+
+def _has(entrant: Nameable, name: str) -> bool:
     """Return whether a setting that the entrant says nothing of is at its default, rather than no setting of it: a
     baseline is asked as often as the run says, and reads no prompt."""
-    return entrant["kind"] == "model" or (entrant["kind"] == "baseline" and name == REPETITIONS)
+    return entrant.kind == "model" or (entrant.kind == "baseline" and name == REPETITIONS)
 
 
-def _settings(entrants: Sequence[EntrantResults]) -> list[str]:
-    return list(dict.fromkeys(name for entrant in entrants for name in entrant["settings"]))
+def _settings(entrants: Sequence[Nameable]) -> list[str]:
+    return list(dict.fromkeys(name for entrant in entrants for name in entrant.settings))
 
 
 def _told(settings: Mapping[str, str]) -> str:
@@ -59,5 +93,6 @@ ENDPOINT_S = ("provider", "model", "revision", "base_url", "options")
 """Fields of an endpoint's spec that tell two of one name apart."""
 
 
-def _alike(entrants: Sequence[EntrantResults], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
-    return len({json.dumps(entrant.get(of, {}).get(name), sort_keys=True) for entrant in entrants}) == 1
+def _alike(entrants: Sequence[Nameable], name: str, of: Literal["settings", "spec"] = "settings") -> bool:
+    told = [entrant.spec if of == "spec" else entrant.settings for entrant in entrants]
+    return len({json.dumps(values.get(name), sort_keys=True) for values in told}) == 1

@@ -30,14 +30,14 @@ def ranked_by(entrants: Iterable[EntrantResults]) -> str:
 
 def _within(entrants: Iterable[EntrantResults]) -> list[str]:
     listed = list(entrants)
-    names = {field: {name for entrant in listed if (name := entrant.get("within", {}).get(field))} for field in WITHIN}
+    names = {field: {name for entrant in listed if (name := entrant.within.get(field))} for field in WITHIN}
     return [f"{label} {'; '.join(sorted(names[field]))}" for field, label in WITHIN.items() if names[field]]
 
 
 def in_rank_order(entrants: Sequence[EntrantResults], parse: str) -> list[EntrantResults]:
     """Return the entrants that are ranked in the parse, by their rank; reports that were frozen before have none."""
-    ranked = [entrant for entrant in entrants if ((entrant.get("ranking") or {}).get(parse) or {}).get("rank")]
-    return sorted(ranked, key=lambda entrant: entrant["ranking"][parse]["rank"])
+    ranks = [((entrant.ranking.get(parse) or {}).get("rank"), entrant) for entrant in entrants]
+    return [entrant for _, entrant in sorted(((rank, one) for rank, one in ranks if rank), key=lambda pair: pair[0])]
 
 
 def with_settings(table: Table) -> Table:

@@ -17,6 +17,7 @@ from django.test import Client
 from annotation.models import User
 from benchmark.management.commands._runs import run_summary
 from benchmark.models import Dataset, Form, Run, SharedReport
+from benchmark.services.documents import as_json as document_as_json
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, table_file, zipped
 from benchmark.services.watching import StageProgress, stage_progress
@@ -118,7 +119,7 @@ def _run(run: Run, client: Client) -> dict[str, Any]:
     document = document_of(run)
     return {
         "told": run_summary(run, scores=True),
-        "document": document,
+        "document": document_as_json(document),
         "standings": [_standing(one) for one in stage_progress(run, now=run.created_at)],
         "scores.csv": _scores("".join(score_lines(run))),
         "scores of an annotator": _of_annotator(run),
@@ -166,7 +167,7 @@ def _shared(report: SharedReport, client: Client) -> dict[str, Any]:
     document = client.get(address).context["document"]
     return {
         "kept": report.metrics,
-        "document": document,
+        "document": document_as_json(document),
         "tables": _shared_tables(document, client, address),
         "places": [_place(one) | {"state": one.state, "problem": one.problem} for one in report.items.order_by("id")],
         "items": [

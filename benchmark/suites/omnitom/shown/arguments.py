@@ -36,10 +36,8 @@ def _without_rows(entrants: Sequence[EntrantResults], stage: str, parse: str, be
 def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = [
         {
-            "model": entrant["model"],
-            "values": {
-                row["story_category"]: metric_of(row, "f1") for row in entrant["readings"][parse]["by_category"]
-            },
+            "model": entrant.model,
+            "values": {row["story_category"]: metric_of(row, "f1") for row in entrant.parses[parse]["by_category"]},
         }
         for entrant in entrants
     ]
@@ -49,9 +47,9 @@ def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
 def dimensions(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Arguments:
     rows = []
     for entrant in entrants:
-        overall = entrant["readings"][parse]["overall"]
+        overall = entrant.parses[parse]["overall"]
         values = {name: overall[scheme.share_of(name)] for name in scheme.keys}
-        rows.append({"model": entrant["model"], "values": values, "overall": overall["overall_accuracy"]})
+        rows.append({"model": entrant.model, "values": values, "overall": overall["overall_accuracy"]})
     return {
         "positional": [rows],
         "parse": parse,
@@ -76,7 +74,7 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
     panel_rows = {
         title: [
             {
-                "model": entrant["model"],
+                "model": entrant.model,
                 "values": {kind: analyses_of(entrant, parse)["kinds"][kind][name] for kind in KINDS[by]},
             }
             for entrant in entrants
@@ -94,7 +92,7 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
 
 
 def volume(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
-    rows = [{"model": entrant["model"]} | volume_of(entrant, parse) for entrant in entrants]
+    rows = [{"model": entrant.model} | volume_of(entrant, parse) for entrant in entrants]
     return {"positional": [rows], "parse": parse}
 
 
@@ -102,7 +100,7 @@ def match_counts(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
     rows = {}
     for entrant in entrants:
         counts = analyses_of(entrant, parse)["match_counts"]["rows"]
-        rows[entrant["model"]] = {name: counts[name] for name in BUCKETS}
+        rows[entrant.model] = {name: counts[name] for name in BUCKETS}
     return {
         "positional": [rows],
         "parse": parse,
@@ -128,7 +126,7 @@ def labels(entrant: EntrantResults, parse: str, scheme: Scheme = OMNITOM_SCHEME)
             label: {"gold": gold, "gold_interval": gold_ends, "predicted": predicted, "interval": ends, "reason": why}
             for label, gold, gold_ends, predicted, ends, why in columns
         }
-    return {"positional": [tables], "model": entrant["model"], "parse": parse, "titles": scheme.titles}
+    return {"positional": [tables], "model": entrant.model, "parse": parse, "titles": scheme.titles}
 
 
 def _reasons(counts: Mapping[str, Any]) -> list[str]:
@@ -144,5 +142,5 @@ def confusion(entrant: EntrantResults, dimension: str, parse: str, scheme: Schem
         gold: dict(zip(confusion["said"], rows, strict=True))
         for gold, rows in zip(confusion["gold"], confusion["rows"], strict=True)
     }
-    chosen = {"dimension": dimension, "model": entrant["model"], "parse": parse}
+    chosen = {"dimension": dimension, "model": entrant.model, "parse": parse}
     return {"positional": [table], **chosen, "titles": scheme.titles}

@@ -17,9 +17,9 @@ from benchmark.suites.shown import EntrantResults
 
 def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 10."""
-    accuracies = {entrant["model"]: _accuracies(entrant, parse, scheme) for entrant in entrants}
+    accuracies = {entrant.model: _accuracies(entrant, parse, scheme) for entrant in entrants}
     table = by_dimension_and_category(accuracies, parse=parse, scheme=scheme)
-    by_model = {entrant["model"]: entrant for entrant in entrants}
+    by_model = {entrant.model: entrant for entrant in entrants}
     rows = [row_of(by_model[row["model"]], "stage2", row, _where(row, parse, scheme)) for row in table.rows]
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
 

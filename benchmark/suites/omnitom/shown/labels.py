@@ -25,7 +25,7 @@ def distribution_table(
     entrants: Sequence[EntrantResults], dimension: str, parse: str, scheme: Scheme = OMNITOM_SCHEME
 ) -> Table:
     """Tabulate how often each label stands in gold and was predicted (paper, figure 4)."""
-    counts_by_entrant = {entrant["key"]: analyses_of(entrant, parse)["labels"][dimension] for entrant in entrants}
+    counts_by_entrant = {entrant.key: analyses_of(entrant, parse)["labels"][dimension] for entrant in entrants}
     labels = next(iter(counts_by_entrant.values()))["labels"]
     columns = [Column(key="model", header="Model")]
     for name in labels:
@@ -36,7 +36,7 @@ def distribution_table(
     columns.append(Column(key="total", header="Rows", kind="count"))
     rows = []
     for entrant in entrants:
-        counts = counts_by_entrant[entrant["key"]]
+        counts = counts_by_entrant[entrant.key]
         cells = _distributed(labels, counts["predicted"], counts["ends"], counts.get("reasons"))
         where = {label: Items({"dimension": dimension, "said": label, "reading": parse}) for label in labels}
         where |= {f"{label} share": items for label, items in where.items()}
@@ -83,7 +83,7 @@ def confusion_table(entrant: EntrantResults, dimension: str, parse: str, scheme:
         where["total"] = Items(of_gold)
         cells = {"gold": gold} | _distributed(confusion["said"], counts, ends, why)
         rows.append(row_of(entrant, "stage2", cells, where))
-    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant['model']}, {parse} parse"
+    title = f"{scheme.titles[dimension]}: gold labels and those of {entrant.model}, {parse} parse"
     return Table(title=title, columns=columns, rows=rows, notes=[CONFUSION_NOTE])
 
 

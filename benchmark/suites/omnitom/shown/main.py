@@ -14,7 +14,7 @@ from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import measured, row_of
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import unlike_missing
-from benchmark.suites.showing.names import label
+from benchmark.suites.showing.names import labels_of
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
@@ -44,10 +44,13 @@ def main_table(stages: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
     rows = [_Joined(*pair) for pair in _joined(stages)]
     heads = [row.head for row in rows]
-    label(heads)
+    labels = labels_of(heads)
+    heads = [
+        replace(head, model=model, own=own) for head, model, own in zip(heads, labels.models, labels.own, strict=True)
+    ]
     runs = [
-        {"model": head["model"]}
-        | {stage: entrant["readings"][parse] if entrant else None for stage, entrant in row.by_stage.items()}
+        {"model": head.model}
+        | {stage: entrant.parses[parse] if entrant else None for stage, entrant in row.by_stage.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, parse=parse, scheme=scheme)
@@ -94,20 +97,20 @@ class _Joined:
     def head(self) -> EntrantResults:
         """A copy of the entrant that names the row, with the settings of both."""
         present = [entrant for entrant in (self.first, self.second) if entrant]
-        return {**present[0], "settings": present[-1]["settings"] | present[0]["settings"]}
+        return replace(present[0], settings={**present[-1].settings, **present[0].settings})
 
     def where(self, key: str, parse: str, scheme: Scheme) -> Items:
         """The items behind a column, which may be another run's than the row's."""
         filters = _main_where(key, parse, scheme)
         entrant = self.first if filters["stage"] == "judge" else self.second
-        return Items(filters, entrant["run"], entrant["entrant"]) if entrant else Items(filters)
+        return Items(filters, entrant.run, entrant.entrant) if entrant else Items(filters)
 
 
 def _joined(stages: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, EntrantResults | None]]:
     """Pair the entrants of one run, then those that were asked alike in two runs."""
     rest = list(stages["stage2"])
     for entrant in stages["stage1"]:
-        alike = [other for other in rest if other["key"] == entrant["key"]] or [
+        alike = [other for other in rest if other.key == entrant.key] or [
             other for other in rest if _asked_alike(entrant, other) and not _in(stages["stage1"], other)
         ]
         if alike:
@@ -117,7 +120,7 @@ def _joined(stages: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, En
 
 
 def _in(entrants: Sequence[EntrantResults], entrant: EntrantResults) -> bool:
-    return any(other["key"] == entrant["key"] for other in entrants)
+    return any(other.key == entrant.key for other in entrants)
 
 
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
@@ -125,9 +128,9 @@ SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
 
 
 def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:
-    if (first["name"], first["kind"], first.get("spec")) != (other["name"], other["kind"], other.get("spec")):
+    if (first.name, first.kind, first.spec) != (other.name, other.kind, other.spec):
         return False
-    return all(first["settings"].get(name) == other["settings"].get(name) for name in SHARED_SETTINGS)
+    return all(first.settings.get(name) == other.settings.get(name) for name in SHARED_SETTINGS)
 
 
 def _main_where(key: str, parse: str, scheme: Scheme) -> dict[str, str]:

@@ -29,7 +29,7 @@ UNUSABLE_NOTES = {
 
 def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     """The paper's table 11."""
-    matches_by_model = {entrant["model"]: analyses_of(entrant, parse)["match_counts"] for entrant in entrants}
+    matches_by_model = {entrant.model: analyses_of(entrant, parse)["match_counts"] for entrant in entrants}
     counts = {
         model: {name: matches["rows"][name] for name in (*BUCKETS, "total")}
         for model, matches in matches_by_model.items()
@@ -55,11 +55,11 @@ def unusable_table(stages: EntrantsByGroup, parse: str) -> Table:
     by_model: dict[str, EntrantResults] = {}
     for stage, entrants in stages.items():
         for entrant in entrants:
-            if entrant["kind"] != "person" and entrant["figures"]["analyses"][parse]:
-                by_model.setdefault(entrant["model"], entrant)
-                shares.setdefault(entrant["model"], {"stage1": None, "stage2": None})[stage] = analyses_of(
-                    entrant, parse
-                )["outputs"]
+            if entrant.kind != "person" and entrant.metrics["analyses"][parse]:
+                by_model.setdefault(entrant.model, entrant)
+                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[stage] = analyses_of(entrant, parse)[
+                    "outputs"
+                ]
     table = unusable_outputs(shares, parse=parse)
     rows = [row_of(by_model[row["model"]], "stage1", row, _outputs_where(parse)) for row in table.rows]
     notes = [f"{model}: {reasons}" for model, model_shares in shares.items() if (reasons := _reasons(model_shares))]
@@ -121,6 +121,6 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 def volume_of(entrant: EntrantResults, parse: str) -> dict[str, Any]:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
-    overall = entrant["readings"][parse]["overall"]
+    overall = entrant.parses[parse]["overall"]
     shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
     return dict(analyses_of(entrant, parse)["volume"]) | shares

@@ -69,9 +69,9 @@ def _of_labels(scheme: Scheme, results: ParseResults) -> Iterator[tuple[str, Sho
     parse = results.parse
     for at, entrant in enumerate(results.analysed["stage2"], 1):
         arguments_of = partial(arguments.labels, entrant, parse, scheme)
-        title = f"Labels in gold and by {entrant['model']}"
+        title = f"Labels in gold and by {entrant.model}"
         yield f"labels-{at}", ShownPicture(title, lambda: plots().label_distribution, arguments_of)
         for dimension, name in scheme.titles.items():
             arguments_of = partial(arguments.confusion, entrant, dimension, parse, scheme)
-            title = f"{name}: gold labels and those of {entrant['model']}"
+            title = f"{name}: gold labels and those of {entrant.model}"
             yield f"confusion-{at}-{slug_of(dimension)}", ShownPicture(title, lambda: plots().confusion, arguments_of)

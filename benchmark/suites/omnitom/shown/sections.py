@@ -47,7 +47,7 @@ def _choices(scheme: Scheme, results: ParseResults) -> list[Choice]:
     labelled = results.analysed["stage2"]
     if not labelled:
         return []
-    models = [(str(at), str(entrant["model"])) for at, entrant in enumerate(labelled, 1)]
+    models = [(str(at), str(entrant.model)) for at, entrant in enumerate(labelled, 1)]
     dimensions = [(slug_of(key), title) for key, title in scheme.titles.items()]
     return [Choice("confusion_model", "Model", models), Choice("dimension", "Dimension", dimensions)]
 

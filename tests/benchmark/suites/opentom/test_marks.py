@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import UTC, datetime
 
 from benchmark.domain.tables import Table
 from benchmark.suites.asked import Sample
@@ -10,13 +10,13 @@ from benchmark.suites.opentom import tables
 from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
 from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
-from benchmark.suites.shown import ParseResults
+from benchmark.suites.shown import EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
 
 GENRE = "Coarse location, first order"
 
 
-def entrant(name: str, labels: list[int | None]) -> dict[str, Any]:
+def entrant(name: str, labels: list[int | None]) -> EntrantResults:
     """A model with these labels of as many questions, of which 1 is right, in both kinds."""
     told = [Told(f"n{at}", 1, label) for at, label in enumerate(labels)]
     found = {
@@ -31,11 +31,11 @@ def entrant(name: str, labels: list[int | None]) -> dict[str, Any]:
     }
     left = labels.count(None)
     overall = {"stories": len(labels) - left, "unusable": left, "bounds": {"accuracy": [0.0, 1.0]}}
-    return {
-        "key": name, "model": name, "kind": "model", "run": "r", "run_title": "R", "entrant": 1, "own": "",
-        "readings": {"repaired": {"overall": overall}},
-        "figures": {"analyses": {"repaired": {"opentom": found}}},
-    }  # fmt: skip
+    return EntrantResults(
+        key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
+        parses={"repaired": {"overall": overall}},
+        metrics={"analyses": {"repaired": {"opentom": found}}},
+    )  # fmt: skip
 
 
 def asked(number: int, kind: str) -> Sample:
@@ -48,7 +48,7 @@ def marked(table: Table) -> set[tuple[str, str]]:
 
 
 def test_who_cannot_be_read_has_no_mark_in_any_table():
-    entrants: Any = [
+    entrants = [
         entrant("fair", [1, 1, 1, 1, 0, 0]),
         entrant("one", [1, None, None, None, None, None]),
         entrant("hostile", [None] * 6),

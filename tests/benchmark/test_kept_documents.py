@@ -1,0 +1,47 @@
+"""Documents as they are kept: read and written again they are the same, and what an earlier version kept opens."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from benchmark.services.documents import as_json, document_from
+
+OF_BEFORE = {
+    "key": "r.1",
+    "name": "m",
+    "model": "m (level 1)",
+    "kind": "model",
+    "run": "r",
+    "run_title": "Run",
+    "entrant": 1,
+    "settings": {"level": "1"},
+    "own": "level 1",
+    "figures": {"repaired": {}},
+    "readings": {"official": None, "repaired": {"overall": {}}},
+}
+NOW = OF_BEFORE | {
+    "at": "2026-11-23T11:00:00+00:00",
+    "role": "",
+    "judge_test": None,
+    "within": {"prompts": "omnitom-1", "judge": None},
+    "others": 2,
+    "ranking": {"repaired": {"rank": 1, "group": "a"}, "official": None},
+    "group": {"repaired": "a", "official": None},
+    "no_letters": {"repaired": "", "official": ""},
+}
+
+
+def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
+    kept = {"title": "T", "kind": "leaderboard", "stages": {"stage1": [NOW]}, "numbers": [1]}
+    document = document_from(kept)
+    [entrant] = document["stages"]["stage1"]
+    assert (entrant.parses, entrant.metrics) == (NOW["readings"], NOW["figures"])
+    assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
+    assert as_json(document) == kept
+
+
+def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
+    document = document_from({"kind": "run", "stages": {"stage1": [OF_BEFORE], "stage2": None}})
+    [entrant] = document["stages"]["stage1"]
+    assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
+    assert entrant.others is None and document["stages"]["stage2"] == []
