@@ -173,3 +173,12 @@ def test_the_lanes_are_whole_and_accessible_on_a_small_window(new_page, login, c
         enter(page, story)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert_accessible(page)
+
+
+def test_the_queue_and_the_figures_are_whole_and_accessible(new_page, login, cast, story, assert_accessible):
+    page = new_page(width=390, height=844)
+    login(page, cast.alice)
+    for address in ("/p/minds/tables/", "/p/minds/tables/figures/"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert_accessible(page)
