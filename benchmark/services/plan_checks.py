@@ -30,6 +30,12 @@ from workers.services.jobs import MOST_MONEY
 def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
     """Return the samples that the plan takes, imported ones without what they hold where they are to be `lean`. Raises
     RunRefused with one sentence, also for what would fail only when it is asked."""
+    check_all_but_samples(plan)
+    return _stories(plan, lean=lean and can_be_lean(plan.definition))
+
+
+def check_all_but_samples(plan: Plan) -> None:
+    """Check a plan whose samples are known already. Raises RunRefused."""
     _check_dataset(plan)
     _check_stages(plan)
     _check_numbers(plan)
@@ -46,7 +52,6 @@ def check(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
         prompt_hashes(plan)
     except (BadPromptSet, SuiteFailed) as error:
         raise RunRefused(str(error), "prompt_set") from error
-    return _stories(plan, lean=lean and can_be_lean(plan.definition))
 
 
 def can_be_lean(suite: Suite) -> bool:

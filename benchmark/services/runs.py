@@ -20,7 +20,7 @@ from benchmark.services.controlled_plans import budget_of_each, under_controls
 from benchmark.services.entering import enter
 from benchmark.services.in_context import examples_used
 from benchmark.services.judge_tests import ensure_test
-from benchmark.services.plan_checks import can_be_lean, check
+from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
 from benchmark.services.plans import Plan, RunRefused, own_stages, prompt_hashes, title_of
 from benchmark.services.provenance import spec_of, versions
 from benchmark.services.stored_plans import draft_of, plan_of
@@ -94,8 +94,7 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
     budget = run.params.get("budget")
     total = Decimal(budget) * (1 + len(controls)) if budget else None
     asked = replace(plan, controls=controls, budget=total)
-    check(asked, lean=True)
-    return asked, stories_of(run)
+    return asked, _stories_again(asked, run)
 
 
 def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
@@ -186,8 +185,16 @@ def again_of(run: Run) -> tuple[Plan, list[DatasetSample]]:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
     plan = plan_of(run)
-    check(plan, lean=True)
-    return plan, stories_of(run)
+    return plan, _stories_again(plan, run)
+
+
+def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
+    """Return the samples that a run asks about, for a plan of it to ask about them again. Raises RunRefused."""
+    if plan.source is None:
+        check_all_but_samples(plan)
+    else:  # the answers that are judged may be gone
+        check(plan, lean=True)
+    return stories_of(run)
 
 
 def stories_of(run: Run) -> list[DatasetSample]:
