@@ -3,14 +3,20 @@ published: the stories to read."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+from django.core.cache import cache
 from django.db.models import Count, F, OuterRef, Q, QuerySet, Subquery
 
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run, RunItem
+from benchmark.models import Entrant, Run, RunItem, RunReport
+from benchmark.services.leaderboards import KEPT_SECONDS
+from benchmark.services.reports import places_of
 from benchmark.suites.registry import group_named, keys_of
+from core.made_by import made_by
 
 REPETITIONS = "repetitions"
 """The choice, instead of a control, that compares repetitions of the run with its first one."""
@@ -35,10 +41,36 @@ def ways_of(run: Run) -> list[tuple[str, str]]:
     return ways + ([(REPETITIONS, "repetitions")] if run.params.get("repetitions", 1) > 1 else [])
 
 
-def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> dict[tuple[int, str], tuple[int, int]]:
+Counts = dict[tuple[int, str], tuple[int, int]]
+
+
+def counts_of(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
     """Return (flips, answers with a score both ways) by (endpoint id, way), for who has such answers; nothing of
-    samples in `closed`."""
-    counts: dict[tuple[int, str], tuple[int, int]] = {}
+    samples in `closed`. Counted once for the same figures."""
+    key = _key(run, ways, closed)
+    counts: Counts | None = cache.get(key) if key else None
+    if counts is None:
+        counts = _counts(run, ways, closed)
+        if key:
+            cache.set(key, counts, KEPT_SECONDS)
+    return counts
+
+
+def _key(run: Run, ways: Sequence[str], closed: Set[int]) -> str:
+    """Return the key of counts that stand until answers come in or are parsed again, empty where no figures were
+    computed since."""
+    runs = [run, *run.controls.order_by("pk")]
+    computed = dict(RunReport.objects.filter(run__in=runs).values_list("run_id", "computed_at"))
+    if len(computed) < len(runs):
+        return ""
+    places = places_of(runs)
+    figures = [[one.pk, computed[one.pk].isoformat(), places[one.pk]] for one in runs]
+    facts = [made_by(), figures, sorted(ways), sorted(closed)]
+    return f"flips:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
+
+
+def _counts(run: Run, ways: Sequence[str], closed: Set[int]) -> Counts:
+    counts: Counts = {}
     if {*ways} - {REPETITIONS}:
         published = RunItem.objects.filter(
             entrant__run=run, entrant__endpoint=OuterRef("entrant__endpoint"), repetition=OuterRef("repetition")

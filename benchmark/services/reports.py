@@ -41,7 +41,7 @@ def report_of(run: Run) -> dict[str, Any]:
 
 def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
     """Return the report of each run, by run id. Two queries where all are up to date."""
-    scored = _scored(runs)
+    scored = places_of(runs)
     stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
     reports = {}
     for run in runs:
@@ -96,7 +96,7 @@ def forget_report(run: Run) -> None:
     RunReport.objects.filter(Q(run=run) | Q(run__original=run)).delete()
 
 
-def _scored(runs: Sequence[Run]) -> dict[int, list[int]]:
+def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     """Return, by run id, how many items there are, and how many have an answer; of a run under a control those of the
     run as published after them."""
     whose = {run.pk: [run.pk, run.original_id] if run.original_id else [run.pk] for run in runs}

@@ -4,6 +4,8 @@ stories flip."""
 from __future__ import annotations
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from benchmark.models import Run, RunItem
@@ -132,6 +134,7 @@ def test_answers_that_flip_are_read_side_by_side(run, admin):
     assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in " ".join(page.split())
     # the page opens on the first model and control with flips, and keeps to a model or a control that was asked for
     RunItem.objects.filter(entrant__run=run).exclude(entrant__name=REMEMBERS).update(repaired_score=None)
+    forget_report(run)
     opened = written(admin.get(address))
     assert f"<bdi>{REMEMBERS}</bdi>: as published against other names" in opened and f"of {flips}" in opened
     empty = written(admin.get(address, {"model": models[READS]}))
@@ -157,3 +160,19 @@ def test_repetitions_can_be_held_against_the_first_one(run):
     assert counts[entrant.endpoint_id, REPETITIONS] == (1, 2)
     assert counts[entrant.endpoint_id, "renamed"] == (len(flips_of(run, entrant, "renamed", set())), QUESTIONS)
     assert counts_of(run, [REPETITIONS], {first.sample.number})[entrant.endpoint_id, REPETITIONS] == (0, 1)
+
+
+def test_flips_are_counted_once_until_answers_change(run):
+    document_of(run)
+    endpoint = run.entrants.get(name=READS).endpoint_id
+    flips, both = counts_of(run, ["renamed"], set())[endpoint, "renamed"]
+    with CaptureQueriesContext(connection) as asked:
+        assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both)
+    assert not any("before" in query["sql"] for query in asked)
+    item = RunItem.objects.filter(entrant__run=run, entrant__name=READS, repaired_score=1.0).first()
+    RunItem.objects.filter(pk=item.pk).update(repaired_score=0.5)
+    forget_report(run)
+    assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips + 1, both)
+    document_of(run)
+    RunItem.objects.filter(pk=item.pk).update(repaired_score=None, call=None)
+    assert counts_of(run, ["renamed"], set())[endpoint, "renamed"] == (flips, both - 1)
