@@ -11,6 +11,7 @@ from django.core.management import CommandError, call_command
 
 from tests.patience import PATIENCE
 from tests.workers.process import MANAGE, start_process
+from workers.management.bar import JobBar
 from workers.models import Call, Item, JobState, Worker, WorkerState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,6 +53,18 @@ def test_it_works_everything_off_and_ends(make_endpoint, start, work):
     job.refresh_from_db()
     assert (job.state, Item.objects.filter(job=job, state="done").count()) == (JobState.FINISHED, 20)
     assert set(Worker.objects.values_list("state", flat=True)) == {WorkerState.GONE}
+
+
+@pytest.mark.once  # what a terminal shows
+def test_the_bar_of_a_job_says_where_its_title_is_cut(make_endpoint, start, capsys):
+    job = start(make_endpoint(), ["q"])
+    for title, shown in (
+        ("rand, first-option, dry: False beliefs", "rand, first-option, dry: Fals…"),
+        ("Short", "Short"),
+    ):
+        job.title = title
+        JobBar(job, time.monotonic).close()
+        assert capsys.readouterr().err.strip("\r").startswith(f"{shown}: ")
 
 
 @pytest.mark.once  # what the process makes of a signal

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from django.utils.text import Truncator
 from tqdm import tqdm
 
 from workers.models import Job
@@ -16,9 +17,8 @@ class JobBar:
 
     def __init__(self, job: Job, clock: Callable[[], float]) -> None:
         self.job, self.clock, self.looked_at = job, clock, 0.0
-        self.bar = tqdm(
-            total=progress_of(job).total, file=sys.stderr, unit="item", dynamic_ncols=True, desc=job.title[:30]
-        )
+        title = Truncator(job.title).chars(30)  # which says that it goes on
+        self.bar = tqdm(total=progress_of(job).total, file=sys.stderr, unit="item", dynamic_ncols=True, desc=title)
 
     def refresh(self, *, force: bool = False) -> None:
         if not force and self.clock() - self.looked_at < 0.5:
