@@ -104,6 +104,7 @@ NAMED = {
     "README.md": "the commands that show the product, which take the suite by its name",
     "annotation/api/results.py": "the name of a format of files",
     "annotation/models/belief_table.py": "where the paper says how remarks count",
+    "annotation/services/table_figures.py": "the source of the figures of agreement on tables",
     "annotation/views/grid.py": "the grid has a layout made for seven dimensions of these widths",
     "bench/benchmarking.py": "measures runs of this suite, the largest",
     "bench/growing.py": "imports and exports a corpus of its format",
