@@ -177,7 +177,7 @@ def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) 
 
 def _stages_of(document: Document) -> Iterable[str]:
     """The metric groups that a document has figures of."""
-    return [document["comparison"]["stage"]] if document["kind"] == "comparison" else document.get("stages", ())
+    return [document["comparison"].stage] if document["kind"] == "comparison" else document.get("stages", ())
 
 
 def _tells(keys: Sequence[str]) -> bool:
@@ -241,9 +241,9 @@ def _ranking_for(access: ProjectAccess, ranking: SuiteRanking) -> SuiteRanking:
 
 def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparison: Comparison) -> Comparison:
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
-    suite = group_suite(comparison["stage"])
+    suite = group_suite(comparison.stage)
     closed = closed_to(access, suite)
-    stories = {row["number"] for row in comparison["stories"]}
+    stories = {row["number"] for row in comparison.stories}
     telling = any(entrant.kind in withheld.TELLING for entrant in pair)
     if withheld.few(stories, closed, suite) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.http import Http404, HttpResponse
@@ -20,7 +19,7 @@ from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFil
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
 from benchmark.domain.tables import Table
 from benchmark.services.comparison_tables import tables_of as tables_of_comparison
-from benchmark.services.comparisons import NotComparable
+from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, tables_of
 from benchmark.services.downloads import TABLE_TYPES, table_file
@@ -153,7 +152,7 @@ def _selection(selection: Any) -> dict[str, Any]:
 
 
 class ComparisonView(GenericAPIView):
-    def compared(self, request: Request, slug: str) -> Mapping[str, Any]:
+    def compared(self, request: Request, slug: str) -> Comparison:
         """Return the comparison that was asked for, as its reader may see it. Raises CannotBeDone, Http404."""
         access = results_access(request.user, slug)
         asked = read_query(request, ComparisonFilter)
@@ -168,7 +167,7 @@ class ComparisonView(GenericAPIView):
             )
         if asked.get("reading", chosen["parse"]) != chosen["parse"]:
             raise CannotBeDone(chosen["unofficial"])
-        if asked.get("split", chosen["comparison"]["split"]) != chosen["comparison"]["split"]:
+        if asked.get("split", chosen["comparison"].split) != chosen["comparison"].split:
             raise Http404(f"There is no split {asked['split']!r}.")
         return chosen["comparison"]
 

@@ -72,10 +72,10 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
     """Return the models that were asked or judged under other conditions than the ranking's."""
     absent = []
     for other in ranking.others:
-        unlike = [field for field in WITHIN if other[field] not in ("", ranking.chosen[field])]
-        how = [f"{WITHIN[field]} {other[field]}" for field in unlike]
+        unlike = {field: name for field, name in other.within.items() if name != ranking.chosen[field]}
+        how = [f"{label} {unlike[field]}" for field, label in WITHIN.items() if field in unlike]
         why = f"ranked apart: {', '.join(how)}" if how else "ranked apart"
-        absent += [Absence(stage, name, why=why) for name in other["models"]]
+        absent += [Absence(stage, name, why=why) for name in other.models]
     return absent
 
 

@@ -37,7 +37,7 @@ def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def difference_table(comparison: Comparison) -> Table:
     """Return the measures over all stories, of labelling each dimension among them, and the score by category."""
-    first, second = comparison["first"], comparison["second"]
+    first, second = comparison.first, comparison.second
     columns = [
         Column(key="part", header="Over"),
         Column(key="what", header="Figure"),
@@ -47,40 +47,40 @@ def difference_table(comparison: Comparison) -> Table:
         Column(key="p", header="p", kind="number", digits=4),
         Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
         Column(key="shown", header="Shown to differ"),
-        count_column(comparison["stage"]),
-        *(answered_columns(comparison["stage"]) if any(row.get("answered") for row in comparison["rows"]) else ()),
+        count_column(comparison.stage),
+        *(answered_columns(comparison.stage) if any(row.get("answered") for row in comparison.rows) else ()),
     ]
-    everything = f"All {nouns_of_group(comparison['stage'])[1]}"
+    everything = f"All {nouns_of_group(comparison.stage)[1]}"
     rows = [
         row
         | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
         | {"interval_reason": row.get("reason")}
         | answered_by_both(row)
-        for row in comparison["rows"]
+        for row in comparison.rows
     ]
-    title = f"{group_named(comparison['stage']).score_title}: {first} minus {second}, {comparison['reading']} parse"
-    facts = {"Stories": comparison.get("selection"), "Settings that differ": comparison.get("differ")}
+    title = f"{group_named(comparison.stage).score_title}: {first} minus {second}, {comparison.parse} parse"
+    facts = {"Stories": comparison.selection, "Settings that differ": comparison.differ}
     notes = [f"{name}: {text}." for name, text in facts.items() if text]
-    notes += comparison.get("judge_tests", [])
-    how = comparison["method"]
+    notes += comparison.judge_tests
+    how = comparison.method
     notes.append(f"{how[:1].upper()}{how[1:]}.")
-    return Table(title=title, columns=columns, rows=rows, lead=comparison.get("lead", ()), notes=notes)
+    return Table(title=title, columns=columns, rows=rows, lead=comparison.lead, notes=notes)
 
 
 def story_table(comparison: Comparison) -> Table:
-    noun = nouns_of_group(comparison["stage"])[0]
+    noun = nouns_of_group(comparison.stage)[0]
     columns = [
         Column(
             key="number",
-            header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison['stage']).unit)}",
+            header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison.stage).unit)}",
         ),
-        *([Column(key="category", header="Category")] if any(row["category"] for row in comparison["stories"]) else ()),
-        Column(key="first", header=comparison["first"], unit="%", kind="share"),
-        Column(key="second", header=comparison["second"], unit="%", kind="share"),
+        *([Column(key="category", header="Category")] if any(row["category"] for row in comparison.stories) else ()),
+        Column(key="first", header=comparison.first, unit="%", kind="share"),
+        Column(key="second", header=comparison.second, unit="%", kind="share"),
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
-    title = f"{group_named(comparison['stage']).score_title} by {noun}, {comparison['reading']} parse"
-    return Table(title=title, columns=columns, rows=comparison["stories"], lead=comparison.get("lead", ()))
+    title = f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse"
+    return Table(title=title, columns=columns, rows=comparison.stories, lead=comparison.lead)
 
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -24,7 +25,44 @@ from benchmark.suites.story_scores import cases_by_story, categories_of, cluster
 from core.made_by import made_by
 from core.statistics import holm, mean_of, method
 
-Comparison = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two entrants on the same stories. Differences are first minus second, missing answers at their worst, over all
+    stories or those of a selection, whose key is `split` and whose label is `selection`.
+
+    `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
+    differ in what is missing, `judge_tests` what the self-tests of their judges came to. A row is {what, key, category,
+    first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
+    the largest difference first, those that lack a score last. One that was kept by an earlier version may lack
+    `tests`, how many rows have one. `withheld` counts the stories that wait for the work of who reads it.
+    """
+
+    first: str
+    second: str
+    stage: str
+    parse: str
+    rows: Sequence[dict[str, Any]]
+    stories: Sequence[dict[str, Any]]
+    n: int
+    method: str
+    tests: int | None = None
+    differ: str = ""
+    split: str = ""
+    selection: str = ""
+    lead: Sequence[str] = ()
+    judge_tests: Sequence[str] = ()
+    withheld: int = 0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what is kept of it."""
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
+        return kept | {"reading": self.parse}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
+        names = {one.name for one in fields(cls)}
+        return cls(parse=kept["reading"], **{name: value for name, value in kept.items() if name in names})
 
 
 RUN_DELETED = "A run of the two was deleted; frozen comparisons with it stay as they are."
@@ -90,18 +128,7 @@ def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection 
 
 
 def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> Comparison:
-    """Return {first, second, stage, parse, differ, split, selection, rows, stories, n, tests, method, lead,
-    judge_tests}, cached by the scores of both entrants.
-
-    Differences are first minus second, missing answers at their worst, over all stories or those of the selection,
-    whose key is `split` and whose label is `selection`. `differ` says in which settings the two differ, `lead` who was
-    not asked about all of the stories and how the two differ in what is missing, `judge_tests` what the self-tests of
-    their judges came to.
-
-    A row is {what, key, category, first, second, value, interval, n, p, p_adjusted, answered}; a story {number,
-    category, first, second, difference}, the largest difference first, those that lack a score last. Raises
-    NotComparable.
-    """
+    """Return the comparison, cached by the scores of both entrants. Raises NotComparable."""
     if why := unread(entrants, stage, parse, selection):
         raise NotComparable(why)
     how = method(seed=SEED, unit=units_of_group(stage))
@@ -119,7 +146,7 @@ def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection:
     if comparison is None:
         comparison = _compare(entrants, stage, parse, selection)
         cache.set(key, comparison, KEPT_SECONDS)
-    return comparison | {"judge_tests": notes_of(entrants)}
+    return replace(comparison, judge_tests=notes_of(entrants))
 
 
 def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None) -> Comparison:
@@ -137,15 +164,16 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
     rows = _rows(sides, asked_both, stage)
     repaired = [metrics_by_scores[entrant.scores][stage]["repaired"] for entrant in entrants]
     unit = units_of_group(stage)
-    return {
-        "first": entrants[0].model,
-        "second": entrants[1].model,
-        "stage": stage,
-        "reading": parse,
-        "differ": "; ".join(f"{entrant.model}: {entrant.own}" for entrant in entrants if entrant.own),
-        "split": selection.key if selection else "",
-        "selection": selection.label if selection else "",
-        "lead": [
+    tests = sum(row["p"] is not None for row in rows)
+    return Comparison(
+        first=entrants[0].model,
+        second=entrants[1].model,
+        stage=stage,
+        parse=parse,
+        differ="; ".join(f"{entrant.model}: {entrant.own}" for entrant in entrants if entrant.own),
+        split=selection.key if selection else "",
+        selection=selection.label if selection else "",
+        lead=[
             *_not_asked(
                 entrants,
                 repaired,
@@ -155,16 +183,16 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
             ),
             *_unlike_missing(entrants, repaired, stage, set(asked_both)),
         ],
-        "rows": rows,
-        "stories": _stories(sides, categories, stage),
-        "n": rows[0]["n"],
-        "tests": (tests := sum(row["p"] is not None for row in rows)),
-        "method": (
+        rows=rows,
+        stories=_stories(sides, categories, stage),
+        n=rows[0]["n"],
+        tests=tests,
+        method=(
             f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; "
             f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
             "leaderboard" + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
-    }
+    )
 
 
 def _not_asked(

@@ -117,6 +117,22 @@ def _digest(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherRanking:
+    """What is ranked under other conditions: their names, empty where one is not asked for, how many `rows` there are,
+    and the names of their `models`, one for each row."""
+
+    judge: str
+    prompts: str
+    rows: int
+    models: Sequence[str]
+
+    @property
+    def within(self) -> dict[str, str]:
+        """The names of its conditions by field, without empty ones."""
+        return {field: name for field in FIELDS if (name := getattr(self, field))}
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """The conditions of one stage's ranking. `options` are the names of each field, the commonest among models first,
     `chosen` the one that was taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of
@@ -124,7 +140,7 @@ class Ranking:
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]
-    others: Sequence[Mapping[str, Any]]
+    others: Sequence[OtherRanking]
 
 
 def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
@@ -164,7 +180,7 @@ def ranked_together(
     return kept, Ranking(options, chosen, _others(entrants, kept))
 
 
-def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[dict[str, Any]]:
+def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[OtherRanking]:
     """Return what is left out, by conditions, with the names of its models; baselines are counted to the largest
     ranking of their judge."""
     inside = {entrant.key for entrant in kept}
@@ -179,6 +195,6 @@ def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[
             judge = entrant.within["judge"] or ""
             groups.setdefault(next((of for of in largest if of[0] == judge), (judge, "")), []).append(entrant.name)
     return [
-        {"judge": judge, "prompts": prompts, "rows": len(names), "models": names}
+        OtherRanking(judge, prompts, len(names), names)
         for (judge, prompts), names in sorted(groups.items(), key=lambda group: -len(group[1]))
     ]

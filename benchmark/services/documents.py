@@ -22,6 +22,7 @@ from django.db.models import prefetch_related_objects
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
+from benchmark.services.comparisons import Comparison
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
 from benchmark.services.entered_rows import Plain, rows_of, with_entered
@@ -108,7 +109,7 @@ _OF_ENTRANT = {one.name: KEPT.get(one.name, one.name) for one in fields(EntrantR
 def as_json(document: Document) -> dict[str, Any]:
     """Return the document as it is kept."""
     stages = {stage: [_as_json(entrant) for entrant in entrants] for stage, entrants in document["stages"].items()}
-    return document | {"stages": stages}
+    return document | {"stages": stages} | _with_comparison(document, Comparison.as_json)
 
 
 def _as_json(entrant: EntrantResults) -> dict[str, Any]:
@@ -120,7 +121,11 @@ def document_from(kept: Mapping[str, Any]) -> Document:
     """Return the document that was kept, of whichever version: what an earlier one did not keep of an entrant is as
     if it had none."""
     stages = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in kept.get("stages", {}).items()}
-    return {**kept, "stages": stages}
+    return {**kept, "stages": stages, **_with_comparison(kept, Comparison.from_json)}
+
+
+def _with_comparison(document: Mapping[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
+    return {"comparison": read(document["comparison"])} if "comparison" in document else {}
 
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:

@@ -12,6 +12,7 @@ from typing import Any
 from benchmark.domain.tables import Absent, absent_told
 from benchmark.domain.tables.estimates import metric_of
 from benchmark.services.absences import unread
+from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
 from benchmark.services.method_tables import method_pictures
@@ -240,19 +241,19 @@ def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[st
     }
 
 
-def comparison_picture(comparison: Mapping[str, Any]) -> Picture:
+def comparison_picture(comparison: Comparison) -> Picture:
     """Return the plot of two models, story by story."""
-    title = f"{comparison['first']} and {comparison['second']} by {nouns_of_group(comparison['stage'])[0]}"
+    title = f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}"
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 
 
-def _compared(comparison: Mapping[str, Any]) -> dict[str, Any]:
-    overall = next(row for row in comparison["rows"] if row["key"] == group_named(comparison["stage"]).score)
+def _compared(comparison: Comparison) -> dict[str, Any]:
+    overall = next(row for row in comparison.rows if row["key"] == group_named(comparison.stage).score)
     return {
-        "positional": [[(row["first"], row["second"]) for row in comparison["stories"]]],
-        "first": comparison["first"],
-        "second": comparison["second"],
-        "score": group_named(comparison["stage"]).score_title,
-        "noun": nouns_of_group(comparison["stage"]),
+        "positional": [[(row["first"], row["second"]) for row in comparison.stories]],
+        "first": comparison.first,
+        "second": comparison.second,
+        "score": group_named(comparison.stage).score_title,
+        "noun": nouns_of_group(comparison.stage),
         "difference": {name: overall.get(name) for name in ("value", "interval", "reason")},
     }

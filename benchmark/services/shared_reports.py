@@ -41,7 +41,7 @@ def freeze_comparison(
 ) -> SharedReport:
     """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
     deleted."""
-    title = title or f"{comparison['first']} and {comparison['second']}"
+    title = title or f"{comparison.first} and {comparison.second}"
     different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = {
         "title": title,
@@ -54,7 +54,7 @@ def freeze_comparison(
     }
     report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
-    numbers = [row["number"] for row in comparison["stories"]]
+    numbers = [row["number"] for row in comparison.stories]
     _keep_items(report, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
     return report
 
@@ -101,13 +101,12 @@ def freeze_across(*, by: User | None, project: Project, title: str = "") -> Shar
 
 
 def _compared(comparison: Comparison) -> str:
-    how = comparison["method"]
-    part = f" of {comparison['selection']}" if comparison["selection"] else ""
+    how = comparison.method
+    part = f" of {comparison.selection}" if comparison.selection else ""
     return (
-        f"{comparison['first']} and {comparison['second']} were compared on the {comparison['n']:,} stories{part} for "
-        f"which both have a score, in the {comparison['reading']} parse. Differences are first minus second. "
-        f"{how[:1].upper()}{how[1:]}."
-        + (f" Settings that differ: {comparison['differ']}." if comparison["differ"] else "")
+        f"{comparison.first} and {comparison.second} were compared on the {comparison.n:,} stories{part} for "
+        f"which both have a score, in the {comparison.parse} parse. Differences are first minus second. "
+        f"{how[:1].upper()}{how[1:]}." + (f" Settings that differ: {comparison.differ}." if comparison.differ else "")
     )
 
 

@@ -47,7 +47,7 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
 def stories_of(document: Document) -> Numbers | None:
     """The numbers of the stories that a document is about; None where it is too old to say."""
     if document["kind"] == "comparison":
-        return {row["number"] for row in document["comparison"]["stories"]}
+        return {row["number"] for row in document["comparison"].stories}
     return set(document["numbers"]) if "numbers" in document else None
 
 
@@ -98,8 +98,8 @@ def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
     """Return the comparison without rows by category, and without the stories in `closed`."""
-    if not any(row["number"] in closed for row in comparison["stories"]):
+    if not any(row["number"] in closed for row in comparison.stories):
         return comparison
-    rows = [row for row in comparison["rows"] if not row["category"]]
-    stories = [row for row in comparison["stories"] if row["number"] not in closed]
-    return comparison | {"rows": rows, "stories": stories, "withheld": len(comparison["stories"]) - len(stories)}
+    rows = [row for row in comparison.rows if not row["category"]]
+    stories = [row for row in comparison.stories if row["number"] not in closed]
+    return replace(comparison, rows=rows, stories=stories, withheld=len(comparison.stories) - len(stories))

@@ -4,6 +4,7 @@ most."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -45,7 +46,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen["comparison"], chosen["query"]
     category = request.GET.get("category", "")
-    stories = [story for story in comparison["stories"] if category in ("", story["category"])]
+    stories = [story for story in comparison.stories if category in ("", story["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen,
@@ -55,7 +56,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         "query": f"{query}&{urlencode({'category': category})}" if category else query,
         "all_stories": query,
         "page": page,
-        "withheld": comparison.get("withheld", 0),
+        "withheld": comparison.withheld,
         "stories": _with_items(access, chosen, list(page)),
         "tabs": _tabs(chosen),
     }
@@ -79,7 +80,7 @@ def _leaderboard_query(chosen: Mapping[str, Any]) -> str:
     """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
     came from, if it does."""
     run, stage, params = chosen["runs"][0], chosen["stage"], chosen["asked"]
-    came_from = {"split": chosen["comparison"]["split"], **ranking_in(params)}
+    came_from = {"split": chosen["comparison"].split, **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
     query |= {"stage": stage, "reading": chosen["parse"], **ranking}
@@ -99,7 +100,7 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
         entrant = sides.get(column.key)
         if entrant is None or not entrant.entrant:
             return ""
-        where = {"category": row["category"], "split": chosen["comparison"]["split"]}
+        where = {"category": row["category"], "split": chosen["comparison"].split}
         where |= measured(chosen["stage"], row["key"], chosen["parse"])
         return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": stage} | where)
 
@@ -112,13 +113,13 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
     comparison = document["comparison"]
     entrants = [key.partition(".")[2] for key in document.get("keys", ())]
     sides = dict(zip(("first", "second"), entrants, strict=False))
-    stage = group_named(comparison["stage"]).scored
+    stage = group_named(comparison.stage).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         entrant = sides.get(column.key, "")
         if row.get(column.key) is None or not entrant.isdecimal():
             return ""
-        where = {"category": row["category"], **measured(comparison["stage"], row["key"], comparison["reading"])}
+        where = {"category": row["category"], **measured(comparison.stage, row["key"], comparison.parse)}
         return frozen_items_url(slug, report, **{"model": entrant, "stage": stage} | where)
 
     return href
@@ -133,35 +134,35 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
             first={name: row.get(name) for name in ("value", "interval", "reason")},
             aside=_verdict(row),
         )
-        for row in shown["rows"]
+        for row in shown.rows
     ]
     table = table_context("differences", difference_table(shown), href=href)
-    unit = f"{comparison['first']} minus {comparison['second']} (points)"
+    unit = f"{comparison.first} minus {comparison.second} (points)"
     return {
         "comparison": comparison,
         "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm", lead=table["lead"]),
         "differences": table | {"files": files_of("table", "differences", address)},
         "story_files": files_of("table", "stories", address),
         "plot": {
-            "title": f"{comparison['first']} and {comparison['second']} by {nouns_of_group(comparison['stage'])[0]}",
+            "title": f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}",
             "svg": address("plot", "two-models", "svg"),
             "join": "&" if "?" in address("plot", "two-models", "svg") else "?",
             "files": files_of("plot", "two-models", address),
         },
-        "score": group_named(comparison["stage"]).score_title,
-        "noun": nouns_of_group(comparison["stage"]),
-        "of_sets": bool(group_named(comparison["stage"]).unit),
+        "score": group_named(comparison.stage).score_title,
+        "noun": nouns_of_group(comparison.stage),
+        "of_sets": bool(group_named(comparison.stage).unit),
         "overall": _overall(comparison),
     }
 
 
 def _as_pages_say(comparison: Comparison) -> Comparison:
     """Return the comparison with its measures called as pages call them, which files need not."""
-    labels = group_named(comparison["stage"]).labels
+    labels = group_named(comparison.stage).labels
     worded = [
-        row if row["category"] else row | {"what": labels.get(row["key"], row["what"])} for row in comparison["rows"]
+        row if row["category"] else row | {"what": labels.get(row["key"], row["what"])} for row in comparison.rows
     ]
-    return {**comparison, "rows": worded}
+    return replace(comparison, rows=worded)
 
 
 def _verdict(row: dict[str, Any]) -> str:
@@ -180,12 +181,10 @@ def comparison_address(slug: str, query: str) -> Address:
 def _overall(comparison: Comparison) -> dict[str, Any]:
     """Return the score over all stories in words."""
     row = next(
-        row
-        for row in comparison["rows"]
-        if row["key"] == group_named(comparison["stage"]).score and not row["category"]
+        row for row in comparison.rows if row["key"] == group_named(comparison.stage).score and not row["category"]
     )
     outcome = "shown to differ" if differs(row) else "not shown to differ"
-    tests = comparison.get("tests")
+    tests = comparison.tests
     # A frozen one may be older.
     family = f" over the {tests} test{'' if tests == 1 else 's'} of the table below" if tests else ""
     return row | {
@@ -255,7 +254,8 @@ def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
     uids = {key.partition(".")[0] for key in (first, second)}
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
         return ""
-    params = {name: document["comparison"].get(name, "") for name in ("stage", "reading", "split")}
+    comparison = document["comparison"]
+    params = {"stage": comparison.stage, "reading": comparison.parse, "split": comparison.split}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 
 

@@ -19,6 +19,7 @@ from benchmark.domain.tables import Column, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
+from benchmark.services.conditions import OtherRanking
 from benchmark.services.entered_rows import with_entered
 from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.plot_data import leaderboard_rows
@@ -152,13 +153,13 @@ def _uncovered(request: HttpRequest, stage: str, leaderboard: Leaderboard) -> li
     ]
 
 
-def _other(request: HttpRequest, other: Mapping[str, Any]) -> dict[str, Any]:
+def _other(request: HttpRequest, other: OtherRanking) -> dict[str, Any]:
     """Return the rows that are in another ranking, and its address."""
-    names = {field: other[field] for field in CONDITIONS if other[field]}
+    names = {field: other.within[field] for field in CONDITIONS if field in other.within}
     params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
     return {
-        "rows": other["rows"],
-        "models": ", ".join(dict.fromkeys(other["models"])),
+        "rows": other.rows,
+        "models": ", ".join(dict.fromkeys(other.models)),
         "told": " · ".join(names.values()),
         "query": urlencode(params | names),
     }

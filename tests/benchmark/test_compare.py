@@ -38,7 +38,7 @@ def by_hand(world, parse="repaired"):
 def test_the_difference_is_the_mean_of_the_stories_differences(world, parse):
     stories = by_hand(world, parse)
     gaps = [one - other for one, other in stories.values()]
-    row = compared(world, parse=parse)["rows"][0]
+    row = compared(world, parse=parse).rows[0]
     assert row["what"] == "Overall" and row["n"] == STORIES
     assert row["value"] == pytest.approx(sum(gaps) / len(gaps))
     assert row["value"] == pytest.approx(row["first"] - row["second"])
@@ -47,7 +47,7 @@ def test_the_difference_is_the_mean_of_the_stories_differences(world, parse):
 
 def test_holm_s_correction_runs_over_the_whole_table(world):
     """Over the rows that have a p, the smallest p is multiplied by their number."""
-    rows = [row for row in compared(world)["rows"] if row["p"] is not None]
+    rows = [row for row in compared(world).rows if row["p"] is not None]
     smallest = min(rows, key=lambda row: row["p"])
     assert len(rows) == 8 + 7  # overall and seven dimensions, seven categories
     assert smallest["p_adjusted"] == pytest.approx(min(1, smallest["p"] * len(rows)))
@@ -57,7 +57,7 @@ def test_holm_s_correction_runs_over_the_whole_table(world):
 def test_a_category_is_compared_on_its_own_stories(world):
     """Nine stories in seven categories' turn: two categories have two stories, the others one, which has no
     interval."""
-    rows = {row["what"]: row for row in compared(world)["rows"] if row["category"]}
+    rows = {row["what"]: row for row in compared(world).rows if row["category"]}
     assert sorted(row["n"] for row in rows.values()) == [1, 1, 1, 1, 1, 2, 2]
     for story in world.dataset.samples.all():
         if rows[story.category]["n"] == 1:
@@ -67,23 +67,23 @@ def test_a_category_is_compared_on_its_own_stories(world):
 
 
 def test_the_biggest_disagreements_come_first(world):
-    stories = compared(world)["stories"]
+    stories = compared(world).stories
     expected = {number: abs(one - other) for number, (one, other) in by_hand(world).items()}
     assert [row["number"] for row in stories] == sorted(expected, key=lambda number: (-expected[number], number))
 
 
 def test_who_has_no_score_comes_last_and_is_no_difference(world):
     found = compared(world, "majority", HOSTILE)
-    overall = found["rows"][0]  # what nobody could read counts at its worst, and no story was answered by both
-    assert found["n"] == STORIES and (overall["second"], overall["value"]) == (0.0, overall["first"])
+    overall = found.rows[0]  # what nobody could read counts at its worst, and no story was answered by both
+    assert found.n == STORIES and (overall["second"], overall["value"]) == (0.0, overall["first"])
     assert overall["answered"] == {"value": None, "n": 0}
-    assert all(row["difference"] is None and row["second"] is None for row in found["stories"])
+    assert all(row["difference"] is None and row["second"] is None for row in found.stories)
 
 
 def test_the_page_opens_both_items_of_a_story(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/compare/", {"a": world.entrant("majority"), "b": world.entrant("random")})
-    story = compared(world)["stories"][0]["number"]
+    story = compared(world).stories[0]["number"]
     for name in ("majority", "random"):
         place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", sample__number=story)
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
@@ -101,7 +101,7 @@ def test_differences_open_what_they_are_of(world, client):
     for link, name in ((first, "majority"), (second, "random")):
         items = client.get(link).context
         assert {row["item"].entrant.name for row in items["rows"]} == {name} and items["by_rows"]
-    category = response.context["comparison"]["stories"][0]["category"]
+    category = response.context["comparison"].stories[0]["category"]
     gap = rows[category][4]["href"]
     shown = client.get(f"{world.base}/results/compare/{gap}").context["stories"]
     assert shown and {row["category"] for row in shown} == {category}
@@ -171,9 +171,9 @@ def test_tables_and_figure_download(world, client):
     client.force_login(world.alice)
     asked = {"a": world.entrant("majority"), "b": world.entrant("random")}
     held = json.loads(client.get(f"{world.base}/results/compare/tables/differences.json", asked).content)
-    assert held["rows"][0]["value"] == pytest.approx(compared(world)["rows"][0]["value"])
+    assert held["rows"][0]["value"] == pytest.approx(compared(world).rows[0]["value"])
     stories = json.loads(client.get(f"{world.base}/results/compare/tables/stories.json", asked).content)
-    assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world)["stories"]]
+    assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world).stories]
     metric = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)
     assert metric.status_code == 200 and b"majority" in metric.content
 

@@ -45,3 +45,22 @@ def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
     [entrant] = document["stages"]["stage1"]
     assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
     assert entrant.others is None and document["stages"]["stage2"] == []
+
+
+def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may_lack_what_is_new():
+    of_before = {
+        "first": "a",
+        "second": "b",
+        "stage": "stage1",
+        "reading": "repaired",
+        "rows": [],
+        "stories": [],
+        "n": 0,
+    }
+    of_before |= {"method": "none"}
+    told = {"tests": 0, "differ": "", "split": "", "selection": "", "lead": ["Read this."], "judge_tests": []}
+    kept = {"kind": "comparison", "stages": {}, "comparison": of_before | told}
+    document = document_from(kept)
+    assert document["comparison"].parse == "repaired" and as_json(document) == kept
+    before = document_from({"kind": "comparison", "comparison": of_before})["comparison"]
+    assert (before.tests, before.lead, before.withheld) == (None, (), 0)

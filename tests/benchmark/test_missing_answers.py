@@ -90,7 +90,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     ]
     assert pair["value"] > 0 and pair["answered"]["value"] > 0 and pair["answered"]["n"] == KEPT
     two = pair_of(world.dataset.project, world.entrant("random"), world.entrant("majority"))[1]["stage2"]
-    overall = compare(two, "stage2", "repaired")["rows"][0]
+    overall = compare(two, "stage2", "repaired").rows[0]
     assert overall["value"] == pytest.approx(-pair["value"]) and overall["n"] == STORIES
     assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
     document = document_of(world.run)  # the run's own report has the same order

@@ -144,7 +144,7 @@ def test_a_model_without_official_figures_is_not_compared_by_them(world, client)
     assert "Story 5, label" in unread(entries["stage2"], "stage2", "official")
     with pytest.raises(NotComparable, match="Story 5, label"):
         compare(entries["stage2"], "stage2", "official")
-    assert compare(entries["stage2"], "stage2", "repaired")["n"] == STORIES
+    assert compare(entries["stage2"], "stage2", "repaired").n == STORIES
 
 
 def test_a_stage_that_was_not_asked_for_says_so(world):

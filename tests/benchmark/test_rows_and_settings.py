@@ -65,7 +65,7 @@ def test_a_ranking_is_within_one_judge(judged_twice):
     assert sorted(names) == sorted(["both", "omniscient", "other", HOSTILE])
     assert {one.within["judge"].startswith(LEXICAL) for one in found.entrants["stage1"]} == {True}
     [apart] = found.rankings["stage1"].others
-    assert apart["judge"].startswith(STRICT) and apart["rows"] == 1
+    assert apart.judge.startswith(STRICT) and apart.rows == 1
     # the other ranking has its own rows, bold and letters; labelling has no judge and stays as it is
     strict = next(name for name in found.conditions["judge"] if name.startswith(STRICT))
     other = leaderboard_of(world.dataset, Form.TEXT, None, asked={"judge": strict})
@@ -73,7 +73,7 @@ def test_a_ranking_is_within_one_judge(judged_twice):
     assert [one.key for one in other.entrants["stage2"]] == [one.key for one in found.entrants["stage2"]]
     keys = [world.entrant("omniscient"), f"{world.strict.uid}.{world.strict.entrants.get().pk}"]
     comparison = compare(pair_of(world.dataset.project, *keys)[1]["stage1"], "stage1", "repaired")
-    assert "judge strict" in comparison["differ"] and "judge lexical-judge" in comparison["differ"]
+    assert "judge strict" in comparison.differ and "judge lexical-judge" in comparison.differ
     assert any("Settings that differ" in note for note in difference_table(comparison).notes)
 
 

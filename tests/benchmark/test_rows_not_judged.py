@@ -123,5 +123,5 @@ def test_a_comparison_counts_what_is_missing_of_the_stories_that_are_compared(sk
     numbers = list(RunItem.objects.filter(entrant__run=skipped).values_list("sample__number", flat=True).distinct())
     part = Selection(key="part", label="two stories", stories=frozenset(numbers[:2]))
     for selection, rows in ((None, 2 * STORIES), (part, 4)):
-        [told] = compare(entries, "stage1", "repaired", selection)["lead"]
+        [told] = compare(entries, "stage1", "repaired", selection).lead
         assert told == f"{DIFFER}{rows}, most of omniscient. The differences count them at their worst."

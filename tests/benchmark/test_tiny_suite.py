@@ -310,7 +310,7 @@ def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboa
     keys = [f"{run.uid}.{pk}" for pk in run.entrants.order_by("pk").values_list("pk", flat=True)[:2]]
     _, entrants = pair_of(cast.project, *keys)
     compared = compare(entrants["tiny"], "tiny", "repaired")
-    row = next(row for row in compared["rows"] if not row["category"])
+    row = next(row for row in compared.rows if not row["category"])
     (pair,) = (pair for pair in differences(entrants["tiny"], "tiny")["repaired"]["pairs"] if not pair["category"])
     assert (row["n"], row["clusters"]) == (12, 6)
     assert (abs(row["value"]), row["p"]) == (abs(pair["value"]), pair["p"])
@@ -318,7 +318,7 @@ def test_what_is_resampled_whole_is_the_same_in_a_comparison_as_on_the_leaderboa
     for name in ("leaderboard", "differences"):
         page = admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug])).content.decode()
         assert "intervals over sheets" in page and "over stories" not in page, name
-    assert "sign-flip test over sheets" in compared["method"] and "stories" not in compared["method"]
+    assert "sign-flip test over sheets" in compared.method and "stories" not in compared.method
     picture = admin.get(reverse("benchmark:run_plot", args=[cast.project.slug, run.uid, "leaderboard-tiny", "svg"]))
     assert "over stories" not in picture.content.decode()
 

@@ -34,8 +34,16 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         check_output(options)
         _, _, comparison = compared(run_of(options["run"]), run_of(options["other"]), options)
-        result = {name: comparison[name] for name in ("first", "second", "stage", "reading", "selection", "n", "rows")}
-        result["notes"] = comparison["lead"]
+        result = {
+            "first": comparison.first,
+            "second": comparison.second,
+            "stage": comparison.stage,
+            "reading": comparison.parse,
+            "selection": comparison.selection,
+            "n": comparison.n,
+            "rows": comparison.rows,
+        }
+        result["notes"] = comparison.lead
         if not options["output"]:
             return result
         drawn = options["output"].endswith(tuple(f".{suffix}" for suffix in PICTURES))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -86,7 +86,7 @@ class Command(JsonCommand):
             "stories": leaderboard.chosen.label if leaderboard.chosen else "",
             "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
             "rankings": {
-                stage: dict(ranking.chosen) | {"others": list(ranking.others)}
+                stage: dict(ranking.chosen) | {"others": [asdict(other) for other in ranking.others]}
                 for stage, ranking in leaderboard.rankings.items()
             },
             "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
