@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,37 @@ FEW_ANNOTATORS = f"the test needs at least {FEWEST_ANNOTATORS} annotators with {
 FEW_ITEMS = f"fewer than {FEWEST_ITEMS} items that the model and another annotator labelled too"
 
 
-def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05) -> dict[str, Any]:
+class AgainstOthers(TypedDict):
+    """The model against one annotator left out, over the `items` that both and somebody else labelled; None with a
+    `reason` where these are too few."""
+
+    annotator: int
+    items: int
+    advantage: float | None
+    human_advantage: float | None
+    test: str | None
+    p: float | None
+    p_corrected: NotRequired[float | None]
+    model_wins: NotRequired[bool | None]
+    reason: NotRequired[str]
+
+
+class AlternativeAnnotator(TypedDict):
+    """The outcome of the test; the last figures are None with a `reason` where too few annotators were `tested`."""
+
+    epsilon: float
+    q: float
+    annotators: list[AgainstOthers]
+    tested: int
+    winning_rate: float | None
+    advantage: float | None
+    passes: bool | None
+    reason: NotRequired[str]
+
+
+def alternative_annotator_test(
+    labels: Ints, model: Ints, *, epsilon: float = 0.15, q: float = 0.05
+) -> AlternativeAnnotator:
     """Test whether the model represents the other annotators as well as each annotator does, left out one at a time.
 
     `labels` has shape (items, annotators), `model` (items,); -1 where missing. Pass blind votes only. On every item
@@ -43,31 +73,49 @@ def alternative_annotator_test(labels: Ints, model: Ints, *, epsilon: float = 0.
         raise ValueError(f"Labels of shape {labels.shape} do not match model labels of shape {model.shape}.")
     rows = [_against(labels, model, annotator, epsilon) for annotator in range(labels.shape[1])]
     tested = [row for row in rows if "reason" not in row]
-    out = {"epsilon": epsilon, "q": q, "annotators": rows, "tested": len(tested)}
+    out: AlternativeAnnotator = {
+        "epsilon": epsilon,
+        "q": q,
+        "annotators": rows,
+        "tested": len(tested),
+        "winning_rate": None,
+        "advantage": None,
+        "passes": None,
+    }
     if len(tested) < FEWEST_ANNOTATORS:
-        return out | {"winning_rate": None, "advantage": None, "passes": None, "reason": FEW_ANNOTATORS}
+        return {**out, "reason": FEW_ANNOTATORS}
     corrected = false_discovery_control([row["p"] for row in tested], method="by")
     for row, p in zip(tested, corrected, strict=True):
-        row |= {"p_corrected": float(p), "model_wins": bool(p <= q)}
+        row["p_corrected"], row["model_wins"] = float(p), bool(p <= q)
     winning_rate = float(np.mean([row["model_wins"] for row in tested]))
     advantage = float(np.mean([row["advantage"] for row in tested]))
-    return out | {"winning_rate": winning_rate, "advantage": advantage, "passes": winning_rate >= 0.5}
+    return {**out, "winning_rate": winning_rate, "advantage": advantage, "passes": winning_rate >= 0.5}
 
 
-def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> dict[str, Any]:
+def _against(labels: Ints, model: Ints, annotator: int, epsilon: float) -> AgainstOthers:
     others = np.delete(labels, annotator, axis=1)
     left_out = labels[:, annotator]
     use = (left_out >= 0) & (model >= 0) & (others >= 0).any(axis=1)
     others, left_out, model = others[use], left_out[use], model[use]
-    row = {"annotator": annotator, "items": len(model)}
     if len(model) < FEWEST_ITEMS:
-        nothing = dict.fromkeys(("advantage", "human_advantage", "test", "p", "p_corrected", "model_wins"))
-        return row | nothing | {"reason": FEW_ITEMS}
+        return {
+            "annotator": annotator,
+            "items": len(model),
+            "advantage": None,
+            "human_advantage": None,
+            "test": None,
+            "p": None,
+            "p_corrected": None,
+            "model_wins": None,
+            "reason": FEW_ITEMS,
+        }
     # Both shares have the same denominator, so counts compare exactly where shares could differ by rounding.
     of_model, of_human = ((others == chosen[:, None]).sum(axis=1) for chosen in (model, left_out))
     model_wins, human_wins = of_model >= of_human, of_human >= of_model
     name, p = _one_sided(human_wins.astype(float) - model_wins, epsilon)
-    return row | {
+    return {
+        "annotator": annotator,
+        "items": len(model),
         "advantage": float(model_wins.mean()),
         "human_advantage": float(human_wins.mean()),
         "test": name,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from annotation.domain.anchoring.estimates import Bools, Ints, Share, estimates, numbered
+from annotation.domain.anchoring.estimates import Bools, Estimate, Ints, Share, estimates, numbered
 from core.statistics import FEWEST, RESAMPLES, method
 
 FEWEST_BLIND_VOTES = 2
@@ -33,15 +33,25 @@ def gold_from_blind(labels: Ints) -> tuple[Ints, Ints]:
     return np.where(settled, np.take_along_axis(labels, first, axis=1)[:, 0], -1), votes
 
 
-def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
-    """Return how many cells and votes gold from blind votes rests on, given what `gold_from_blind` returns; ready for
-    JSON.
+class BlindEvidence(TypedDict):
+    """The cells and votes that gold from blind votes rests on. `votes_a_cell` is the mean over the `cells` that have
+    such gold, None with a `reason` where there are none."""
 
-    `votes_a_cell` is the mean over the `cells` that have such gold, None with a `reason` where there are none.
-    """
+    rule: str
+    fewest_votes: int
+    cells: int
+    votes: int
+    votes_a_cell: float | None
+    cells_with_one_vote: int
+    cells_without_majority: int
+    reason: NotRequired[str]
+
+
+def blind_evidence(gold: Ints, votes: Ints) -> BlindEvidence:
+    """Return the evidence for gold from blind votes, given what `gold_from_blind` returns; ready for JSON."""
     has = gold >= 0
     cells, total = int(has.sum()), int(votes[has].sum())
-    out = {
+    out: BlindEvidence = {
         "rule": BLIND_RULE,
         "fewest_votes": FEWEST_BLIND_VOTES,
         "cells": cells,
@@ -50,16 +60,37 @@ def blind_evidence(gold: Ints, votes: Ints) -> dict[str, Any]:
         "cells_with_one_vote": int((votes == 1).sum()),
         "cells_without_majority": int(((votes >= FEWEST_BLIND_VOTES) & ~has).sum()),
     }
-    return out if cells else out | {"reason": _none_yet(out)}
+    return out if cells else {**out, "reason": _none_yet(out)}
 
 
-def _none_yet(evidence: dict[str, Any]) -> str:
+def _none_yet(evidence: BlindEvidence) -> str:
     single, split = evidence["cells_with_one_vote"], evidence["cells_without_majority"]
     return (
         f"no cell has {FEWEST_BLIND_VOTES} agreeing votes cast without its suggestion in sight ({single} have one "
         f"such vote, {split} have more that do not agree); the share is given from one such cell on, its interval "
         f"from {FEWEST} stories with such cells on"
     )
+
+
+class Compared(TypedDict):
+    """Accuracy on the `cells` that have both gold labels; `difference` is all minus blind."""
+
+    all: Estimate
+    blind: Estimate
+    difference: Estimate
+    cells: int
+
+
+class Accuracy(TypedDict):
+    """The accuracy of one suggesting model on every cell with the one or the other gold label, and on those with
+    `both`."""
+
+    all_gold: Estimate
+    blind_gold: Estimate
+    both: Compared
+    method: str
+    seed: int
+    resamples: int
 
 
 def accuracy_on(
@@ -70,7 +101,7 @@ def accuracy_on(
     *,
     seed: int,
     resamples: int = RESAMPLES,
-) -> dict[str, Any]:
+) -> Accuracy:
     """Return the accuracy of one suggesting model on gold from blind votes only, beside its accuracy on all gold.
 
     One row a cell with a suggestion, every array of shape (C,); -1 where the gold label is undefined. `all_gold` and
@@ -90,19 +121,24 @@ def accuracy_on(
         "all": share(gold_all, both, "no cells with both gold labels"),
         "blind": share(gold_blind, both, "no cells with both gold labels"),
     }
-    rules = {"seed": seed, "resamples": resamples}
     results = estimates(
         quantities,
         {"difference": ("all", "blind")},
         paired={"difference"},
         stories=stories,
-        **rules,
+        seed=seed,
+        resamples=resamples,
     )
-    compared = {name: results[name] for name in ("all", "blind", "difference")}
     return {
         "all_gold": results["all_gold"],
         "blind_gold": results["blind_gold"],
-        "both": compared | {"cells": int(both.sum())},
-        "method": method(**rules, unit="stories"),
-        **rules,
+        "both": {
+            "all": results["all"],
+            "blind": results["blind"],
+            "difference": results["difference"],
+            "cells": int(both.sum()),
+        },
+        "method": method(seed=seed, resamples=resamples, unit="stories"),
+        "seed": seed,
+        "resamples": resamples,
     }
