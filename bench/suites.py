@@ -270,7 +270,7 @@ def _linked(content: bytes, url: str) -> Iterator[str]:
         with suppress(Resolver404):
             name = resolve(address.partition("?")[0]).url_name or ""
             suffix = address.partition("?")[0].rpartition(".")[2]
-            if name.endswith(("_table", "_figure")):
+            if name.endswith(("_table", "_plot")):
                 seen[suffix] = seen.get(suffix, 0) + 1
                 if seen[suffix] <= (8 if suffix in ("pdf", "png", "tex") else 200):
                     yield address

@@ -201,30 +201,29 @@ def _once(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class DatasetResources:
-    """`contract.Resources` of a dataset, with the prompt set of a run where there is one."""
+    """`contract.Resources` of a dataset, with the prompt set of a run where there is one. `held` are all samples of the
+    dataset, in its order, where the caller has them at hand."""
 
     dataset: Dataset
     prompts: PromptSet | None = None
+    held: Sequence[Sample] | None = dataclasses.field(default=None, compare=False, repr=False)
 
     @property
     def schema(self) -> Schema:
         return self.dataset.schema
 
     def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
-        return _derived(self.dataset.pk, self.dataset.digest, name, compute)
+        key = (self.dataset.pk, self.dataset.digest, name)  # another database's dataset may have the same id
+        if key not in _kept:
+            _kept[key] = compute(_samples_of(self.dataset) if self.held is None else self.held)
+            while len(_kept) > _MOST_KEPT:
+                _kept.popitem(last=False)
+        return _kept[key]
 
 
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _MOST_KEPT = 32
 
 
-def _derived(dataset: int, digest: str, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
-    """Return what is kept of a dataset, known by id and digest: another database's dataset may have the same id."""
-    key = (dataset, digest, name)
-    if key not in _kept:
-        _kept[key] = compute(
-            [sample_of(sample) for sample in all_at_once(DatasetSample.objects.filter(dataset=dataset))]
-        )
-        while len(_kept) > _MOST_KEPT:
-            _kept.popitem(last=False)
-    return _kept[key]
+def _samples_of(dataset: Dataset) -> list[Sample]:
+    return [sample_of(sample) for sample in all_at_once(DatasetSample.objects.filter(dataset=dataset))]

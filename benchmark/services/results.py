@@ -26,7 +26,9 @@ def samples_of(run: Run) -> dict[int, Sample]:
 def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int, Entered]]:
     """Yield (entrant id, the outcomes of its questions) one after another: those of twenty models over a whole corpus
     fill a gigabyte at once."""
-    resources, settings = DatasetResources(run.dataset), settings_of(run)
+    whole = not run.control and len(samples) == run.dataset.samples.count()
+    resources = DatasetResources(run.dataset, held=[*samples.values()] if whole else None)
+    settings = settings_of(run)
     unchanged = _unchanged(run, samples)
     published = {one.endpoint_id: one for one in run.original.entrants.all()} if run.original and unchanged else {}
     for entrant in run.entrants.select_related("endpoint"):

@@ -15,6 +15,7 @@ from django.utils import timezone
 from benchmark.models import DatasetSample, Run, dataset
 from benchmark.services import asking, detectable, estimates, evaluating, question_sizes
 from benchmark.services.plan_checks import check
+from benchmark.services.results import each_entered, samples_of
 from benchmark.services.runs import again_of, controls_of_run, start_run
 from tests.benchmark.controls.world import QUESTIONS, READS, REMEMBERS, controlled_world, opentom, plan
 from tests.benchmark.settled import written
@@ -153,3 +154,14 @@ def test_samples_that_are_held_together_hold_a_text_once(planned, monkeypatch):
     assert len({id(text) for text in texts}) == len({*texts}) < len(first)
     names = [name for sample in [*first, *again] for name in sample.content]
     assert len({id(name) for name in names}) == len({*names})
+
+
+def test_what_is_derived_of_a_dataset_is_made_of_the_samples_at_hand(planned, django_assert_num_queries):
+    whole, part = (start_run(by=None, plan=one, now=timezone.now()) for one in (replace(planned, limit=0), planned))
+    samples = samples_of(whole)
+    _, entered = next(each_entered(whole, samples))
+    with django_assert_num_queries(0):
+        keys = entered.resources.derived("of the whole", lambda held: [sample.key for sample in held])
+    assert keys == [sample.key for sample in samples.values()]
+    _, entered = next(each_entered(part, samples_of(part)))
+    assert entered.resources.derived("of a part", lambda held: [sample.key for sample in held]) == keys
