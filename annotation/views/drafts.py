@@ -36,7 +36,6 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "rows": rows,
         "can_take_back": state.handed_in and not service.why_not_back(story=row, table=state.own_draft),
         "settings": None if closed else _settings(access, row, state, rows),
-        "modules": ["rows", "actors"],
     }
     return render(request, "annotation/tables/draft.html", access.context | context)
 

@@ -46,7 +46,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
         "suggests": bool(suggestions) or bool(assignment.arms_drawn_at),
         "settings": _settings(assignment, slug, votes),
-        "modules": ["queue", "cells", "panel", "mentions"],
+        "modules": ["grid/queue", "grid/saving", "grid/cells", "grid/panel", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 

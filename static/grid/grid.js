@@ -3,6 +3,7 @@ import { note, paint, reveal, setLabel, setState, warn } from "./cells.js";
 import { mark } from "../mentions.js";
 import { Panel } from "./panel.js";
 import { Queue, request } from "./queue.js";
+import { announce, leaving, showState, showTrouble } from "./saving.js";
 
 const FAST_VOTES_PER_QUESTION = 20;
 const PAGE = 8;
@@ -23,7 +24,6 @@ let active = null;
 let focusedAt = 0;
 let held = null; // a vote that waits for "keep it?"
 let fastVotes = 0;
-let leaving = false;
 const firstSeen = new Map();
 
 const queue = new Queue({
@@ -82,32 +82,17 @@ const TROUBLES = {
 };
 
 function trouble(error) {
-  $("trouble").hidden = !error;
-  if (!error) return;
-  for (const cell of queue.pending().map(find)) if (cell) setState(cell, "failed");
-  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
-  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
-  $("trouble-login").hidden = error.kind !== "login";
-  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
+  if (error) for (const cell of queue.pending().map(find)) if (cell) setState(cell, "failed");
+  showTrouble(error, TROUBLES, settings.urls.login);
 }
 
-let stateTimer = null;
 function state() {
-  clearTimeout(stateTimer);
-  stateTimer = setTimeout(() => { // a save takes a moment: say so only where it takes long
-    const count = queue.pending().length;
-    const votes = `${count} vote${count === 1 ? "" : "s"}`;
-    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
-    const text = !count ? "all saved" : queue.failing ? `${votes} not saved, trying again` : `saving ${votes}`;
-    if ($("save-state").textContent === text) return;
-    $("save-state").className = `badge badge-${kind}`;
-    $("save-state").textContent = text;
+  const changed = (kind, text) => {
     if (kind !== "saving") announce(text);
     finished();
-  }, queue.failing ? 0 : 200);
+  };
+  showState(queue, changed, (count) => `${count} vote${count === 1 ? "" : "s"}`);
 }
-
-function announce(text) { $("announce").textContent = text; }
 
 function progress() {
   const done = flat.filter((cell) => cell.dataset.label).length;
@@ -268,6 +253,7 @@ function takenBack({ undoes, label, ...place }) {
   announce(`Undone: ${dimensionName(cell)} of ${rowName(cell.parentElement)} is ${label || "unlabelled"} again.`);
 }
 
+// Unlike the pages of tables it asks where votes still wait.
 async function leave(href) {
   await queue.drained();
   location.href = href;
@@ -331,7 +317,6 @@ document.addEventListener("click", (event) => {
     event.preventDefault();
     leave(link.href);
   }
-  if (event.target.closest("#trouble-login")) leaving = true; // the votes are kept: no need to warn
   commands[event.target.closest("[data-command]")?.dataset.command]?.();
 });
 $("options").addEventListener("click", (event) => {
@@ -348,7 +333,6 @@ grid.addEventListener("mouseleave", () => mark(story, active.parentElement.query
 addEventListener("beforeunload", (event) => { if (!leaving && (held || queue.pending().length)) event.preventDefault(); });
 addEventListener("online", () => queue.flush());
 document.addEventListener("visibilitychange", () => { if (!document.hidden && queue.failing) queue.flush(); });
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 $("options").toggleAttribute("data-brief", Boolean(localStorage.getItem("credence:brief")));

@@ -1,12 +1,12 @@
 // The editor of a draft: keyboard, autosave, undo, versions. Every change of a row goes through the queue of the labelling grid.
 import { complete, namesOf } from "./actors.js";
-import { mark } from "../mentions.js";
 import { Queue, request } from "../grid/queue.js";
-import { EMPTY, isEmpty, isWorld, newUid, pasted, Rows } from "./rows.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows } from "./rows.js";
+import * as shown from "./story.js";
+import { PAUSE, Typing } from "./typing.js";
 
 const FIELDS = ["actor", "belief", "order", "remark"];
-const BURST = 3000; // letters typed into one field without a longer pause are one step of undo
-const PAUSE = 600; // and are sent after this many milliseconds without another
 const PAGE = 8;
 const NAMES = 9;
 const $ = (id) => document.getElementById(id);
@@ -15,18 +15,15 @@ const body = $("rows");
 const story = $("story-text");
 const rows = new Rows();
 let active = null; // { uid, field }
-let burst = null;
 let acting = false;
-let leaving = false;
 let warnings = settings.warnings;
 
 const queue = new Queue({
   ...settings, url: settings.urls.save, kind: "rows", cellOf: (one) => one.row, delay: PAUSE,
   on: { queued, saved, refused, warnings: (found) => { warnings = found; showWarnings(); }, trouble, state },
 });
-const newKey = () => newUid() + newUid();
+const typing = new Typing(queue);
 const fieldOf = (uid, field) => body.querySelector(`[data-row="${uid}"] [data-field="${field}"]`);
-const announce = (text) => { $("announce").textContent = text; };
 const numberOf = (uid) => rows.ordered().findIndex((row) => row.uid === uid) + 1;
 
 // --- what the table shows ------------------------------------------------------------------------------------------------
@@ -147,33 +144,13 @@ const TROUBLES = {
   login: "You are logged out. What you wrote is kept in this browser and is sent when you have logged in again.",
   gone: "This story is not there any more. What you wrote is kept in this browser; ask an admin.",
 };
-function trouble(error) {
-  $("trouble").hidden = !error;
-  if (!error) return;
-  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
-  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
-  $("trouble-login").hidden = error.kind !== "login";
-  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
-}
-
-let stateTimer = null;
-function state() {
-  clearTimeout(stateTimer);
-  stateTimer = setTimeout(() => {
-    const count = queue.pending().length;
-    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
-    const text = !count ? "all saved" : queue.failing ? "not saved, trying again" : "saving";
-    if ($("save-state").textContent === text) return;
-    $("save-state").className = `badge badge-${kind}`;
-    $("save-state").textContent = text;
-    if (kind === "failed") announce(text);
-  }, queue.failing ? 0 : 200);
-}
+function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
+function state() { showState(queue, (kind, text) => { if (kind === "failed") announce(text); }); }
 
 // --- changing ------------------------------------------------------------------------------------------------------------
 // One action: `parts` are rows with their new state. A row that is new to the queue has no base.
 function act(kind, parts, more = {}) {
-  burst = null;
+  typing.end();
   acting = true;
   const action = more.action ?? newKey();
   for (const { uid, state: wanted, origin } of parts) {
@@ -190,15 +167,7 @@ function type(uid, field, value) {
   const row = rows.get(uid);
   const wanted = { ...row.state, [field]: value };
   if (field === "actor") wanted.order = orderFor(value, row.state.order);
-  const goesOn = burst && burst.uid === uid && burst.field === field && Date.now() - burst.at < BURST;
-  const amended = goesOn && queue.amend(burst.key, { state: wanted });
-  if (amended) {
-    burst.at = Date.now();
-    return;
-  }
-  const action = goesOn ? burst.action : newKey();
-  const change = queue.add({ row: uid, base: row.stored ? row.state : null, state: wanted, action, kind: "type" });
-  burst = { uid, field, key: change.client_key, action, at: Date.now() };
+  typing.put(field, { row: uid, base: row.stored ? row.state : null, state: wanted, kind: "type" });
 }
 
 // Narrated facts have order 0 and beliefs of an actor do not; whatever else the expert wrote stays.
@@ -311,7 +280,7 @@ let turn = Promise.resolve();
 const inTurn = (step) => { turn = turn.then(step, step); return turn; };
 
 async function takeBack(redo) {
-  burst = null;
+  typing.end();
   if (!(await queue.drained())) return unsentBack(redo);
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
@@ -335,9 +304,9 @@ function unsentBack(redo) {
 }
 function restored(kind, found, undoes) {
   act(kind, found.map(({ row, state: wanted }) => ({ uid: row, state: wanted })), { undoes });
-  const shown = found.find(({ state: wanted }) => !wanted.removed);
+  const back = found.find(({ state: wanted }) => !wanted.removed);
   const ordered = rows.ordered();
-  focus(shown?.row ?? ordered.at(-1)?.uid ?? open(null), active?.field ?? "belief");
+  focus(back?.row ?? ordered.at(-1)?.uid ?? open(null), active?.field ?? "belief");
   announce(kind === "undo" ? "Undone." : "Done again.");
 }
 
@@ -399,18 +368,12 @@ function nextWarning() {
   announce(warnings[found.uid].map((one) => one.text).join(" "));
 }
 function translate() {
-  const languages = [...document.querySelectorAll("[data-language]")];
-  if (languages.length < 2) return announce("This story has no translation.");
-  const at = languages.findIndex((one) => !one.hidden);
-  languages.forEach((one, index) => { one.hidden = index !== (at + 1) % languages.length; });
-  highlight();
+  if (shown.translate()) highlight();
 }
-function highlight(name = current()?.state.actor ?? "") {
-  mark(document.querySelector("[data-language]:not([hidden])").firstChild, name);
-}
+const highlight = (name = current()?.state.actor ?? "") => shown.highlight(name);
 
 async function handIn() {
-  burst = null;
+  typing.end();
   if (!(await queue.drained())) return announce("The table is not saved yet: hand it in when the server answers.");
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
@@ -419,16 +382,10 @@ async function handIn() {
   $("hand-in").showModal();
 }
 
-async function leave(href) {
-  await queue.drained();
-  leaving = true;
-  location.href = href;
-}
-
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo: () => inTurn(() => takeBack(false)), redo: () => inTurn(() => takeBack(true)), versions: showVersions, warning: nextWarning,
-  next: () => leave(settings.urls.next),
+  next: () => leave(queue, settings.urls.next),
   translate, help: () => $("help").showModal(), handIn, add: addBelow, retry: () => queue.flush(),
   split, merge, duplicate, drop, up: () => shift(false), down: () => shift(true),
   keptBack: () => {
@@ -485,26 +442,19 @@ body.addEventListener("focusin", ({ target }) => {
   active = { uid: line.dataset.row, field: target.dataset.field };
   highlight();
 });
-body.addEventListener("focusout", () => { burst = null; if (queue.pending().length && !queue.failing) queue.flush(); });
+body.addEventListener("focusout", () => { typing.end(); if (queue.pending().length && !queue.failing) queue.flush(); });
 body.addEventListener("paste", paste);
 document.addEventListener("click", (event) => {
   const chip = event.target.closest("[data-actor]");
   if (chip) return setActor(chip.dataset.actor);
-  if (event.target.closest("#trouble-login")) leaving = true;
   const version = event.target.closest("#version-list button");
   if (version) return restoreVersion(version.value);
   return commands[event.target.closest("[data-command]")?.dataset.command]?.();
 });
-$("hand-in-form").addEventListener("submit", () => { leaving = true; });
-addEventListener("beforeunload", (event) => {
-  if (leaving || !queue.pending().length) return;
-  queue.flush();
-  if (queue.failing) event.preventDefault(); // kept in this browser, and sent from the list of tables
-});
+$("hand-in-form").addEventListener("submit", letLeave);
+sendBeforeLeaving(queue);
 addEventListener("online", () => queue.flush());
-addEventListener("pagehide", () => queue.flush());
 document.addEventListener("visibilitychange", () => { if (queue.pending().length) queue.flush(); });
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 for (const { row, state: stands, origin, source } of settings.rows) rows.put(row, stands, { origin, source });

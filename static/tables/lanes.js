@@ -1,13 +1,13 @@
 // Reconciliation: two drafts beside each other, settled row by row. Decisions go through the queue of the labelling grid; links
 // between rows, which both experts see at once, are asked of the server.
 import { complete, namesOf } from "./actors.js";
-import { mark } from "../mentions.js";
 import { Queue, request } from "../grid/queue.js";
-import { newUid } from "./rows.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { newKey, newUid } from "./rows.js";
+import { highlight, translate } from "./story.js";
+import { PAUSE, Typing } from "./typing.js";
 
 const FIELDS = ["actor", "belief", "order", "remark"];
-const BURST = 3000;
-const PAUSE = 600;
 const LOOK = 8000; // how often the other expert's decisions are fetched
 const $ = (id) => document.getElementById(id);
 const settings = JSON.parse($("lane-settings").textContent);
@@ -17,17 +17,14 @@ const ORDER = sections.map((section) => section.dataset.lane);
 const rows = new Map();
 let active = null; // uid
 let linking = null;
-let burst = null;
 let acting = false;
-let leaving = false;
 let agreed = settings.lanes;
 
 const queue = new Queue({
   ...settings, url: settings.urls.save, kind: "lanes", cellOf: (one) => one.row, delay: PAUSE,
   on: { queued, saved, refused, warnings: () => {}, trouble, state },
 });
-const newKey = () => newUid() + newUid();
-const announce = (text) => { $("announce").textContent = text; };
+const typing = new Typing(queue);
 const lineOf = (uid) => place.querySelector(`[data-row="${uid}"]`);
 const fieldOf = (uid, field) => lineOf(uid)?.querySelector(`[data-field="${field}"]`);
 const plain = (text) => text.trim().split(/\s+/).join(" ").toLowerCase().replace(/\.+$/, "");
@@ -142,27 +139,8 @@ const TROUBLES = {
   login: "You are logged out. Your decisions are kept in this browser and are sent when you have logged in again.",
   gone: "This story is not there any more. Your decisions are kept in this browser; ask an admin.",
 };
-function trouble(error) {
-  $("trouble").hidden = !error;
-  if (!error) return;
-  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : TROUBLES[error.kind];
-  if ($("trouble-text").textContent !== text) $("trouble-text").textContent = text;
-  $("trouble-login").hidden = error.kind !== "login";
-  $("trouble-login").href = `${settings.urls.login}?next=${encodeURIComponent(location.pathname)}`;
-}
-
-let stateTimer = null;
-function state() {
-  clearTimeout(stateTimer);
-  stateTimer = setTimeout(() => {
-    const count = queue.pending().length;
-    const kind = !count ? "done" : queue.failing ? "failed" : "saving";
-    const text = !count ? "all saved" : queue.failing ? "not saved, trying again" : "saving";
-    if ($("save-state").textContent === text) return;
-    $("save-state").className = `badge badge-${kind}`;
-    $("save-state").textContent = text;
-  }, queue.failing ? 0 : 200);
-}
+function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
+function state() { showState(queue); }
 
 function take(lanes) {
   agreed = lanes;
@@ -183,7 +161,7 @@ async function look() {
 
 // --- deciding ------------------------------------------------------------------------------------------------------------
 function act(parts, more = {}) {
-  burst = null;
+  typing.end();
   acting = true;
   const action = more.action ?? newKey();
   for (const { row, state: wanted } of parts) {
@@ -198,14 +176,7 @@ function type(uid, field, value) {
   const row = rows.get(uid);
   const wanted = { ...row.state, [field]: value };
   if (wanted.status !== "dropped" && field !== "remark") wanted.status = wanted.actor.trim() && wanted.belief.trim() ? "kept" : "";
-  const goesOn = burst && burst.uid === uid && burst.field === field && Date.now() - burst.at < BURST;
-  if (goesOn && queue.amend(burst.key, { state: wanted })) {
-    burst.at = Date.now();
-    return;
-  }
-  const action = goesOn ? burst.action : newKey();
-  const change = queue.add({ row: uid, base: row.state, state: wanted, action });
-  burst = { uid, field, key: change.client_key, action, at: Date.now() };
+  typing.put(field, { row: uid, base: row.state, state: wanted });
 }
 
 function adopt(side) {
@@ -274,7 +245,7 @@ function separate() {
 }
 
 async function takeBack(redo) {
-  burst = null;
+  typing.end();
   if (!(await queue.drained())) return announce("Undo waits until everything is saved.");
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
@@ -312,31 +283,19 @@ function edit(field) {
   const target = fieldOf(active, field);
   target.setSelectionRange(target.value.length, target.value.length);
 }
-function translate() {
-  const languages = [...document.querySelectorAll("[data-language]")];
-  if (languages.length < 2) return announce("This story has no translation.");
-  const at = languages.findIndex((one) => !one.hidden);
-  languages.forEach((one, index) => { one.hidden = index !== (at + 1) % languages.length; });
-}
-const highlight = () => mark(document.querySelector("[data-language]:not([hidden])").firstChild, current()?.state.actor ?? "");
 
 async function ask(dialog) {
   if (!(await queue.drained())) return announce("Wait until everything is saved.");
   const left = [...rows.values()].filter(isOpen).length;
   if (left) return announce(`${left} row${left === 1 ? " is" : "s are"} still to decide.`), onward();
-  leaving = true;
+  letLeave();
   $(dialog).showModal();
 }
 async function agree() {
   if (!(await queue.drained())) return announce("Wait until everything is saved.");
-  leaving = true;
+  letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();
-}
-async function leave(href) {
-  await queue.drained();
-  leaving = true;
-  location.href = href;
 }
 
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
@@ -356,11 +315,11 @@ function onKey(event) {
   if (key === "F1") return commands.help;
   if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
   if (control && key.toLowerCase() === "y") return commands.redo;
-  if (altKey && code === "KeyN") return () => leave(settings.urls.next);
+  if (altKey && code === "KeyN") return () => leave(queue, settings.urls.next);
   if (control || altKey) return undefined;
   if (target.matches("[data-field]")) {
     if (key === "Escape") return () => focus(active);
-    if (key === "Enter") return () => { burst = null; focus(active); onward(); };
+    if (key === "Enter") return () => { typing.end(); focus(active); onward(); };
     return undefined;
   }
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
@@ -389,9 +348,9 @@ place.addEventListener("focusin", ({ target }) => {
   line.tabIndex = 0;
   line.setAttribute("data-active", "");
   active = line.dataset.row;
-  highlight();
+  highlight(current()?.state.actor ?? "");
 });
-place.addEventListener("focusout", () => { burst = null; if (queue.pending().length && !queue.failing) queue.flush(); });
+place.addEventListener("focusout", () => { typing.end(); if (queue.pending().length && !queue.failing) queue.flush(); });
 place.addEventListener("click", ({ target }) => {
   const line = target.closest("[data-row]");
   if (!line) return;
@@ -413,18 +372,11 @@ place.addEventListener("drop", (event) => {
   dragged = null;
 });
 document.addEventListener("click", (event) => {
-  if (event.target.closest("#trouble-login")) leaving = true;
   commands[event.target.closest("[data-command]")?.dataset.command]?.();
 });
-addEventListener("beforeunload", (event) => {
-  if (leaving || !queue.pending().length) return;
-  queue.flush();
-  if (queue.failing) event.preventDefault();
-});
+sendBeforeLeaving(queue);
 addEventListener("online", () => queue.flush());
-addEventListener("pagehide", () => queue.flush());
 setInterval(() => { if (!document.hidden && !document.querySelector("dialog[open]") && !document.activeElement.matches("[data-field]")) look(); }, LOOK);
-addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
 
 // --- start ---------------------------------------------------------------------------------------------------------------
 for (const row of settings.lanes.rows) rows.set(row.row, row);

@@ -2,6 +2,7 @@
 const ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789";
 const NARROW = 1e-6;
 export const newUid = () => [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => ALPHABET[byte % 32]).join("");
+export const newKey = () => newUid() + newUid();
 export const EMPTY = { actor: "", belief: "", order: "", remark: "", place: 0, removed: false };
 export const isEmpty = (state) => !(state.belief.trim() || state.remark.trim());
 export const isWorld = (actor) => actor.trim().toLowerCase() === "world";
