@@ -14,10 +14,10 @@ def main() -> None:
     try:
         execute_from_command_line(sys.argv)
     except Exception as error:
-        told = sentence_of(error, place=_database())
-        if told is None:
+        sentence = sentence_of(error, place=_database())
+        if sentence is None:
             raise
-        sys.exit(f"CommandError: {told}")
+        sys.exit(f"CommandError: {sentence}")
 
 
 def _database() -> str:

@@ -114,8 +114,10 @@ def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> No
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
     if count := len(closed_to(access, dataset.suite, dataset) & set(dataset.samples.values_list("number", flat=True))):
-        one, many = ("question about a story", "questions about stories") if dataset.suite else ("story", "stories")
-        counted = f"a {one}" if count == 1 else f"{count:,} {many}"
+        singular, many = (
+            ("question about a story", "questions about stories") if dataset.suite else ("story", "stories")
+        )
+        counted = f"a {singular}" if count == 1 else f"{count:,} {many}"
         raise PermissionDenied(
             f"This holds the gold of {counted} that you still have work to do on; finish that first."
         )

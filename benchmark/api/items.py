@@ -83,9 +83,9 @@ class OneItem(GenericAPIView):
     def get(self, request: Request, slug: str, run: str, item: int) -> Response:
         """One item: what was sent, what came back, both parses, and the gold that they are scored against."""
         access = run_access(request.user, slug, run)
-        found = run_item_of(access, item)
+        item_view = run_item_of(access, item)
         texts = texts_of(access.run, closed_in(access.project, access.run))
-        return Response(RunItemOut(item_data(found, full=True, closed_texts=texts)).data)
+        return Response(RunItemOut(item_data(item_view, full=True, closed_texts=texts)).data)
 
 
 class Scores(Listing):

@@ -68,7 +68,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
             for entrant in run.entrants.all()
         ],
         "methods": _beside(beside_by_method(run)),
-        "controls": _beside((one.control, CONTROLS[one.control].title, one) for one in _controls(run)),
+        "controls": _beside((control.control, CONTROLS[control.control].title, control) for control in _controls(run)),
         "settings": settings_told(run),
         "parameters": parameters_of(run) | _prompts(run),
         "progress": progress_rows(run, now=timezone.now()),

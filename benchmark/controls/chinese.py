@@ -45,9 +45,9 @@ def called(text: str) -> Iterator[str]:
     """Yield those who are called 小, 老 or 阿 with a character of a name."""
     for match in _CALLED.finditer(text):
         name = match[0]
-        known = FAMILY_IN_CHINESE if name[0] == "老" else FAMILY_IN_CHINESE | GIVEN_IN_CHINESE
+        known_names = FAMILY_IN_CHINESE if name[0] == "老" else FAMILY_IN_CHINESE | GIVEN_IN_CHINESE
         if (
-            name[1] in known
+            name[1] in known_names
             and name not in CHINESE_WORDS
             and (name not in NOT_NAMED_IN_CHINESE or _is_named(name, text))
         ):
@@ -71,10 +71,13 @@ def in_full(text: str) -> Iterator[str]:
         if name not in CHINESE_WORDS and not any(title.startswith(name[1:]) for title in CALLED_BEHIND)
     ]
     for name in likely:
-        shorter, longer = name[:2], [one for one in likely if len(one) > len(name) and one.startswith(name)]
+        shorter, longer = (
+            name[:2],
+            [candidate for candidate in likely if len(candidate) > len(name) and candidate.startswith(name)],
+        )
         if len(name) > 2 and text.count(shorter) > text.count(name):
             continue  # what stands behind the name of two characters, once or twice
-        if not any(text.count(one) == text.count(name) for one in longer):
+        if not any(text.count(candidate) == text.count(name) for candidate in longer):
             yield name
 
 

@@ -87,7 +87,7 @@ def weight_of(name: str, text: str, start: int) -> int:
         return LIKELY
     if any(ahead.search(before) and behind.match(after) for ahead, behind in (_SPOKEN_TO, _WANTED)):
         return LIKELY
-    return LIKELY if any(told.search(before) for told in (_ASKED, _ADDRESSED, _ROLE, _SAID)) else NOTHING
+    return LIKELY if any(pattern.search(before) for pattern in (_ASKED, _ADDRESSED, _ROLE, _SAID)) else NOTHING
 
 
 def _of_something(before: str, after: str) -> bool:

@@ -43,17 +43,22 @@ def things_in(texts: Sequence[str], pool: Pool, language: str) -> list[str]:
 
 @lru_cache(8192)
 def _things(text: str, pool: Pool, language: str) -> tuple[str, ...]:
-    one, starts = _singulars(pool)
+    singular_by_form, starts = _singulars(pool)
     if language != CHINESE and starts.isdisjoint(_small(text)):  # sooner than the pattern
         return ()
-    return tuple(dict.fromkeys(one[match[0].lower()] for match in word_pattern(tuple(one), language).finditer(text)))
+    return tuple(
+        dict.fromkeys(
+            singular_by_form[match[0].lower()]
+            for match in word_pattern(tuple(singular_by_form), language).finditer(text)
+        )
+    )
 
 
 @lru_cache(256)
 def _singulars(pool: Pool) -> tuple[Mapping[str, str], frozenset[str]]:
     """Return the word of each form, one or many, and with which letters forms begin."""
-    one = {form: word for word, many in pool.words.items() for form in (many, word)}
-    return one, frozenset(start for form in one for start in _LETTERS.findall(form)[:1])
+    singular_by_form = {form: word for word, many in pool.words.items() for form in (many, word)}
+    return singular_by_form, frozenset(start for form in singular_by_form for start in _LETTERS.findall(form)[:1])
 
 
 @lru_cache(512)

@@ -45,31 +45,31 @@ def people_in(texts: Sequence[str], language: str, actors: Sequence[str] = ()) -
 def _named(texts: Sequence[str], actors: Sequence[str]) -> list[str]:
     seen = [_seen(text) for text in texts]
     weights: Counter[str] = Counter()
-    for one in seen:
-        weights.update(dict(one.weights))
-    told = {name for name, _ in seen[0].weights} if seen else set()
-    acting = {match[0] for actor in actors for match in _CAPITAL.finditer(actor)} & told
-    within = acting.union(*(one.within for one in seen))
+    for evidence in seen:
+        weights.update(dict(evidence.weights))
+    names = {name for name, _ in seen[0].weights} if seen else set()
+    acting = {match[0] for actor in actors for match in _CAPITAL.finditer(actor)} & names
+    within = acting.union(*(evidence.within for evidence in seen))
     possible = [
         name
-        for name in dict.fromkeys(name for one in seen for name, _ in one.weights)
+        for name in dict.fromkeys(name for evidence in seen for name, _ in evidence.weights)
         if name in within and name not in NOT_PEOPLE
-        if name in ALSO_WORDS or not any(name.lower() in one.small for one in seen)
+        if name in ALSO_WORDS or not any(name.lower() in evidence.small for evidence in seen)
     ]
-    found = {name for name in possible if name in acting or weights[name] >= LIKELY}
+    people = {name for name in possible if name in acting or weights[name] >= LIKELY}
     others = {name for name in possible if weights[name] > AGAINST}
-    found |= _beside(found, others, [pair for one in seen for pair in one.pairs])
-    return [name for name in possible if name in found]
+    people |= _beside(people, others, [pair for evidence in seen for pair in evidence.pairs])
+    return [name for name in possible if name in people]
 
 
-def _beside(found: set[str], possible: set[str], pairs: Sequence[tuple[str, str]]) -> set[str]:
+def _beside(people: set[str], possible: set[str], pairs: Sequence[tuple[str, str]]) -> set[str]:
     """Return who stands beside somebody who is found, joined by “and” or as another part of a name."""
     beside: set[str] = set()
     while new := {
         two
         for pair in pairs
-        for one, two in (pair, pair[::-1])
-        if one in found | beside and two in possible - found - beside
+        for first, two in (pair, pair[::-1])
+        if first in people | beside and two in possible - people - beside
     }:
         beside |= new
     return beside
@@ -117,14 +117,15 @@ def _spelled(names: Sequence[str], text: str) -> list[Spellings]:
     for name in names:
         key = name.replace(" ", "").lower()
         both = (pairs.get(key), words.get(key)) if key in pairs else ()
-        spelled.setdefault(key, {}).update(dict.fromkeys([name, *(one for one in both if one)]))
-    whole = [one for spellings in spelled.values() if len(spellings) > 1 for one in spellings if " " in one]
+        spelled.setdefault(key, {}).update(dict.fromkeys([name, *(spelling for spelling in both if spelling)]))
+    several = [spellings for spellings in spelled.values() if len(spellings) > 1]
+    whole = [spelling for spellings in several for spelling in spellings if " " in spelling]
     rest = _without(whole, text)
-    parts = {part for one in whole for part in one.split()}
+    parts = {part for spelling in whole for part in spelling.split()}
     return [
         tuple(spellings)
         for spellings in spelled.values()
-        if len(spellings) > 1 or not parts & {*spellings} or any(re.search(rf"\b{one}\b", rest) for one in spellings)
+        if len(spellings) > 1 or not parts & {*spellings} or any(re.search(rf"\b{word}\b", rest) for word in spellings)
     ]
 
 

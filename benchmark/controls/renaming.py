@@ -115,7 +115,7 @@ def _people(sample: Sample, controllable: Controllable, texts: Sequence[str], la
     actors = controllable.actors(sample) if controllable.actors else ()
     people = people_in(texts[:1], language, actors)
     for spellings in people_in(texts, language, actors):
-        at = next((at for at, one in enumerate(people) if {*one} & {*spellings}), None)
+        at = next((at for at, other_spellings in enumerate(people) if {*other_spellings} & {*spellings}), None)
         if at is None:
             people.append(spellings)
         else:
@@ -156,7 +156,9 @@ def _free(pool: str, texts: Sequence[str], drawn: Sequence[object]) -> list[str]
         words = frozenset[str]().union(*map(_words, texts))
         return [name for name in drawn_order(NAMES, *drawn, PEOPLE) if name not in words]
     joined = "\n".join(texts)
-    return [one for one in drawn_order({"given": GIVEN, "family": FAMILY}[pool], *drawn, PEOPLE) if one not in joined]
+    return [
+        name for name in drawn_order({"given": GIVEN, "family": FAMILY}[pool], *drawn, PEOPLE) if name not in joined
+    ]
 
 
 @lru_cache(512)

@@ -31,7 +31,7 @@ def spelled(names: Sequence[str], apart: Sequence[str], texts: Sequence[str]) ->
     """
     people: dict[str, list[str]] = {}
     for name in names:
-        same = [one for one in people if _sound(one) == _sound(name) and not {one, name} <= {*apart}]
+        same = [person for person in people if _sound(person) == _sound(name) and not {person, name} <= {*apart}]
         people.setdefault(same[0] if same else name, []).append(name)
     everybody = tuple(tuple(spellings) for spellings in people.values())
     alike = dict.fromkeys(pair for text in texts for pair in _alike(text, everybody))
@@ -46,11 +46,11 @@ def spelled(names: Sequence[str], apart: Sequence[str], texts: Sequence[str]) ->
 def _alike(text: str, people: tuple[Spellings, ...]) -> tuple[tuple[str, str], ...]:
     """Return the words with a capital that may spell the name of one person, with the first spelling of it; samples of
     a cluster have their story in common."""
-    known = {name for spellings in people for name in spellings}
+    names_so_far = {name for spellings in people for name in spellings}
     likes = {
         word: [spellings[0] for spellings in people if any(_is_like(word, name) for name in spellings)]
         for word in dict.fromkeys(_CAPITAL.findall(text))
-        if word not in known
+        if word not in names_so_far
     }
     return tuple((word, like[0]) for word, like in likes.items() if len(like) == 1)
 
@@ -58,9 +58,9 @@ def _alike(text: str, people: tuple[Spellings, ...]) -> tuple[tuple[str, str], .
 def others_in(names: Iterable[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the full names of others that begin with one of these names, such as *Ariana Grande* where Ariana
     speaks."""
-    known = {*names}
+    all_names = {*names}
     full = (words for text in texts for words in _full_names(text))
-    return tuple(sorted({" ".join(words) for words in full if words[0] in known and not known & {*words[1:]}}))
+    return tuple(sorted({" ".join(words) for words in full if words[0] in all_names and not all_names & {*words[1:]}}))
 
 
 @lru_cache(512)
@@ -79,11 +79,11 @@ def _is_like(word: str, name: str) -> bool:
     return min(len(word), len(name)) >= _SHORTEST and _apart(word, name) == 1
 
 
-def _apart(one: str, two: str) -> int:
+def _apart(first: str, two: str) -> int:
     """Return 0 for equal words, 1 where one letter is replaced, left out or too many, 2 for all others."""
-    if one == two:
+    if first == two:
         return 0
-    short, long = sorted((one, two), key=len)
+    short, long = sorted((first, two), key=len)
     if len(short) == len(long):
         return min(2, sum(a != b for a, b in zip(short, long, strict=True)))
     return 1 if any(long[:at] + long[at + 1 :] == short for at in range(len(long))) else 2

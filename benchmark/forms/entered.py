@@ -42,9 +42,9 @@ class EntryForm(forms.Form):
 
     @property
     def entry(self) -> Entry:
-        said = self.cleaned_data
-        metrics = {name.removeprefix(FIGURE): text for name, text in said.items() if name.startswith(FIGURE)}
-        return Entry(said["name"], said["kind"], said["source"], metrics)
+        cleaned = self.cleaned_data
+        metrics = {name.removeprefix(FIGURE): text for name, text in cleaned.items() if name.startswith(FIGURE)}
+        return Entry(cleaned["name"], cleaned["kind"], cleaned["source"], metrics)
 
     def refuse(self, refusal: EntryRefused) -> None:
         """Put the sentence beside the field that it is about."""

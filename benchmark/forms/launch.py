@@ -156,7 +156,7 @@ class SampleFields(forms.Form):
         """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the
         project, or those that imported samples have."""
         suite, fields = self.suite, self.fields
-        able = ", ".join(one.name for one in suites_of(suite.name if suite.load else "", project.schema))
+        able = ", ".join(able_suite.name for able_suite in suites_of(suite.name if suite.load else "", project.schema))
         fields["suite"] = forms.ChoiceField(
             choices=[(name, suite.title) for name in dict.fromkeys((suite.name, suite.asked_for_as))],
             initial=suite.name, required=False, widget=forms.HiddenInput,
@@ -256,7 +256,11 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         """The methods to tick: {box, help}; none where the suite asks in one way."""
         setting = self.suite.method
         helps = setting.helps if setting else ()
-        return [{"box": box, "help": told} for box, told in zip_longest(self[setting.name], helps)] if setting else []
+        return (
+            [{"box": box, "help": help_text} for box, help_text in zip_longest(self[setting.name], helps)]
+            if setting
+            else []
+        )
 
     @property
     def methods(self) -> BoundField | None:

@@ -24,9 +24,9 @@ def _ask(step: str, put: Put, earlier: Earlier) -> Sequence[Message]:
 
 
 def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
-    told = earlier[PERSPECTIVE].strip()
+    perspective = earlier[PERSPECTIVE].strip()
     return put.messages(
-        prompt(put, f"You are {put.people[0]}. This is what you know:\n\n{told}" if put.people else told)
+        prompt(put, f"You are {put.people[0]}. This is what you know:\n\n{perspective}" if put.people else perspective)
     )
 
 

@@ -32,7 +32,7 @@ class ResultsVisibility(models.Model):
     @property
     def told(self) -> str:
         """The members who see results, as the end of a sentence."""
-        shown = Audience(self.audience)
-        if not self.once_frozen or shown == Audience.ADMINS:
-            return shown.label.lower()
-        return f"admins, and {'experts' if shown == Audience.EXPERTS else 'every member'} while gold is frozen"
+        audience = Audience(self.audience)
+        if not self.once_frozen or audience == Audience.ADMINS:
+            return audience.label.lower()
+        return f"admins, and {'experts' if audience == Audience.EXPERTS else 'every member'} while gold is frozen"

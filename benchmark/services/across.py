@@ -310,13 +310,13 @@ def pairs_across(rankings: Sequence[SuiteRanking]) -> list[SuitePair]:
 
 def _correlation(first: SuiteRanking, second: SuiteRanking) -> Correlation:
     values = [
-        (one, other)
+        (first_value, other)
         for key in first.places
-        if (one := _value(first, key)) is not None and (other := _value(second, key)) is not None
+        if (first_value := _value(first, key)) is not None and (other := _value(second, key)) is not None
     ]
     if len(values) < FEWEST:
         return Correlation(len(values), reason=few("models"))
-    return pearson([one for one, _ in values], [other for _, other in values], unit="models")
+    return pearson([first_value for first_value, _ in values], [other for _, other in values], unit="models")
 
 
 def _value(ranking: SuiteRanking, key: str) -> float | None:

@@ -117,12 +117,12 @@ def _metric(key: str, metric: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Name the rankings whose chance level is a baseline's figure, with what it is of."""
-    told = [
+    notes = [
         f"{ranking.title} (n = {ranking.chance.get('n', len(ranking.numbers)):,})"
         for ranking in rankings
         if ranking.chance and not ranking.chance.get("exact")
     ]
-    return [f"{CHANCE_ROW} of {', '.join(told)}: the baseline “random”."] if told else []
+    return [f"{CHANCE_ROW} of {', '.join(notes)}: the baseline “random”."] if notes else []
 
 
 MOST_RUNS = 3
@@ -130,13 +130,13 @@ MOST_RUNS = 3
 
 def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Say of which runs the figures of each ranking are."""
-    told = []
+    notes = []
     for ranking in rankings:
         titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
         more = f" and {len(titles) - MOST_RUNS} more" if len(titles) > MOST_RUNS else ""
         if titles:
-            told.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
-    return [f"Runs. {'; '.join(told)}."] if told else []
+            notes.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
+    return [f"Runs. {'; '.join(notes)}."] if notes else []
 
 
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
@@ -214,12 +214,12 @@ def _unranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
     """Name the rankings that lack the model, with the reason where one is known."""
-    told = []
+    notes = []
     for ranking in rankings:
         names = {absent["model"]: absent["why"] for absent in ranking.absent}
         why = next((why for name, why in names.items() if model.name.startswith(name)), "no finished run")
-        told.append(f"{ranking.title} ({why})")
-    return [f"Without a figure in {'; '.join(told)}."] if told else []
+        notes.append(f"{ranking.title} ({why})")
+    return [f"Without a figure in {'; '.join(notes)}."] if notes else []
 
 
 def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
@@ -257,16 +257,16 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
-    shown, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
+    ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
     suites = [
         {
             "title": ranking.title,
             "metrics": [_drawn(ranking.places.get(model.key)) for model in models],
             "chance": ranking.chance,
         }
-        for ranking in shown
+        for ranking in ranked
     ]
-    return {"positional": ([model.name for model in models], suites), "over": _units(shown)}
+    return {"positional": ([model.name for model in models], suites), "over": _units(ranked)}
 
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> dict[str, Any]:

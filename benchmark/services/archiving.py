@@ -148,10 +148,10 @@ def _locked_job(run: Run) -> Job:
 
 def _working(run: Run, done: str) -> str:
     """Say that the run, or one under its controls, has not ended; empty where all have."""
-    for one in _with_controls(run):
-        if one.job.state in (JobState.RUNNING, JobState.PAUSED):
-            what = "The run" if one == run else f"“{one.title}”, under a control of the run,"
-            return f"{what} is {one.job.standing}: let it end or cancel it before it is {done}."
+    for member in _with_controls(run):
+        if member.job.state in (JobState.RUNNING, JobState.PAUSED):
+            what = "The run" if member == run else f"“{member.title}”, under a control of the run,"
+            return f"{what} is {member.job.standing}: let it end or cancel it before it is {done}."
     return ""
 
 

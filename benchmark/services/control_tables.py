@@ -159,7 +159,7 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
 
 def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Table:
     """Tabulate the stories in which answers flip, those with the most first."""
-    one, many = suite_named(group_suite(stage)).cluster
+    singular, many = suite_named(group_suite(stage)).cluster
     compared: dict[str, list[int]] = {}
     models: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
@@ -169,7 +169,7 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Tab
             models.setdefault(cluster, set()).add((row["key"], row["control"]))
     flips = sorted(compared.items(), key=lambda pair: (-pair[1][1] / pair[1][0], -pair[1][1], pair[0]))
     columns = [
-        Column(key="story", header=one.capitalize()),
+        Column(key="story", header=singular.capitalize()),
         Column(key="compared", header="Compared", kind="count"),
         Column(key="flipped", header="Another score", kind="count"),
         Column(key="same", header="Same score", kind="share", unit="%"),
@@ -188,7 +188,7 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Tab
     notes = [
         (
             f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models "
-            f"and controls (counted in the last column) under which one of the {one} flips."
+            f"and controls (counted in the last column) under which one of the {singular} flips."
         )
     ]
     if len(flips) > MOST_STORIES:

@@ -127,9 +127,9 @@ def _notes(plan: Plan, name: str) -> list[str]:
 
 def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list[str]:
     """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
-    one, many = suite.noun
+    singular, many = suite.noun
     about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
-    counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {one} stays as it is"
+    counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {singular} stays as it is"
     return [
         (
             f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not "

@@ -138,9 +138,9 @@ def _rows(project: Project) -> Iterator[DatasetSample | None]:
     )
     for at in range(0, len(stories), _AT_ONCE):
         batch = stories[at : at + _AT_ONCE]
-        held = _held(batch)
+        frozen = _held(batch)
         for story in batch:
-            yield _row(story, held, keys)
+            yield _row(story, frozen, keys)
 
 
 def _held(stories: list[Story]) -> _Held:
@@ -159,11 +159,11 @@ def _held(stories: list[Story]) -> _Held:
     return _Held(tables, gold, votes, decisions_in(GoldEvent.objects.filter(proposition__table__story__in=stories)))
 
 
-def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
-    beliefs, methods, table = [], [], held.tables[story.pk]
+def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | None:
+    beliefs, methods, table = [], [], frozen.tables[story.pk]
     for row in table:
         imported = row.imported_labels or {}
-        cells = [held.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
+        cells = [frozen.gold[row.pk].get(key, (imported.get(key, ""), IMPORTED)) for key in keys]
         if not all(label for label, _ in cells):
             return None
         labels = {key: label for key, (label, _) in zip(keys, cells, strict=True)}
@@ -178,8 +178,8 @@ def _row(story: Story, held: _Held, keys: tuple[str, ...]) -> DatasetSample | No
         "text": story.text,
         "beliefs": beliefs,
         "methods": methods,
-        "votes": _by_person(table, held.votes, keys),
-        "adjudications": _by_person(table, held.decisions, keys),
+        "votes": _by_person(table, frozen.votes, keys),
+        "adjudications": _by_person(table, frozen.decisions, keys),
     }
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
     kept = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}

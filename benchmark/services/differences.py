@@ -81,7 +81,7 @@ def pair_table(
         for row in rows
     ]
     title = f"{group_named(stage).score_title}: differences between models, {parse} parse"
-    told = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
-    notes = [*(note.format(**told) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
+    names = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
+    notes = [*(note.format(**names) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
     lead = unlike_missing({stage: entrants}) if entrants else []
     return Table(title=title, columns=columns, rows=shown_rows, lead=lead, notes=notes, ranking=ranked_by(entrants))

@@ -143,7 +143,7 @@ def with_entered(make: Callable[[], Table], name: str, rows: Sequence[Plain], su
     it."""
     table = make()
     placed = [(metric, column) for metric in suite.enterable if (column := metric.places.get(name))]
-    used = [one for one in placed if any(one[0].key in row["figures"] for row in rows)]
+    used = [column for column in placed if any(column[0].key in row["figures"] for row in rows)]
     if not used:
         return table
     columns = _with_own(table.columns, used)
@@ -172,13 +172,13 @@ def _keys(name: str, column: str, suite: Suite) -> list[str]:
 
 def _with_own(columns: Sequence[Column], used: Sequence[tuple[Published, str]]) -> list[Column]:
     """Return the columns with one for each figure that compares with none of them, at the end of its group."""
-    found = list(columns)
+    complete_columns = list(columns)
     for metric, key in used:
-        if metric.header and all(column.key != key for column in found):
-            ends = [at for at, column in enumerate(found) if column.group == metric.group]
+        if metric.header and all(column.key != key for column in complete_columns):
+            ends = [at for at, column in enumerate(complete_columns) if column.group == metric.group]
             own = Column(key=key, header=metric.header, kind="share", group=metric.group, digits=1)
-            found.insert(ends[-1] + 1 if ends else len(found), own)
-    return found
+            complete_columns.insert(ends[-1] + 1 if ends else len(complete_columns), own)
+    return complete_columns
 
 
 def _share(per_cent: str) -> str:

@@ -103,10 +103,10 @@ class Estimate:
 def sums_of(lines: Sequence[Line]) -> dict[str, Any]:
     """Return calls, tokens and money of lines together; `known` is None where the ledger was not asked."""
     names = ("calls", "shared", "to_make", "input_tokens", "output_tokens")
-    known = [line.known for line in lines]
+    counts = [line.known for line in lines]
     sums = {name: sum(getattr(line, name) for line in lines) for name in names}
     money = {name: sum((line.money(name) for line in lines), Money()) for name in ("cost", "most")}
-    return sums | money | {"known": None if None in known else sum(known)}
+    return sums | money | {"known": None if None in counts else sum(counts)}
 
 
 Cached = set[tuple[int, int]]

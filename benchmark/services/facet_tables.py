@@ -96,9 +96,9 @@ def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
         Column(key="of_repetitions", header="Between repetitions", **share),
     ]
     rows = [{**split, "prompts": len(split["prompts"])} for split in splits]
-    told = dict.fromkeys(name for split in splits for name in split["prompts"])
+    names = dict.fromkeys(name for split in splits for name in split["prompts"])
     reasons = [f"{split['model']}: {split['reason']}." for split in splits if split.get("reason")]
-    notes = [PROMPTS, f"Prompts: {'; '.join(told)}.", *reasons]
+    notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
     return Table(
         title=f"{group_named(stage).score_title}: variance between {many}, prompts and repetitions (%)",
         columns=columns,

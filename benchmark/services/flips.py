@@ -109,15 +109,19 @@ def flips_of(run: Run, entrant: Entrant, way: str, closed: Set[int]) -> list[Fli
     """Return the flips of one model, those furthest apart first, then by sample; nothing of samples in `closed`."""
     published = _scores(entrant, closed)
     if way == REPETITIONS:
-        first = {(stage, sample): held for (stage, sample, turn), held in published.items() if turn == 0}
-        pairs = [(first.get(key[:2]), held) for key, held in published.items() if key[2] > 0]
+        first = {(stage, sample): answer for (stage, sample, turn), answer in published.items() if turn == 0}
+        pairs = [(first.get(key[:2]), answer) for key, answer in published.items() if key[2] > 0]
     else:
         other = Entrant.objects.filter(
             run__original=run, run__control=way, run__deleted_at=None, endpoint=entrant.endpoint_id
         ).first()
         controlled = _scores(other, closed) if other else {}
-        pairs = [(published.get(key), held) for key, held in controlled.items()]
-    flips = [Flip(one[0], two[0], abs(one[1] - two[1])) for one, two in pairs if one and one[1] != two[1]]
+        pairs = [(published.get(key), answer) for key, answer in controlled.items()]
+    flips = [
+        Flip(first[0], second[0], abs(first[1] - second[1]))
+        for first, second in pairs
+        if first and first[1] != second[1]
+    ]
     return sorted(flips, key=lambda flip: -flip.apart)  # which keeps the order of the samples
 
 

@@ -136,14 +136,14 @@ def _beside(item: RunItem | SharedItem, closed: Set[int]) -> list[Beside]:
     )
     return [
         Beside(
-            one.pk,
-            sample_asked(item.entrant.run, one.sample),
-            one.call.answer if one.call else None,
-            one.official,
-            one.repaired,
-            one.unusable,
+            set_item.pk,
+            sample_asked(item.entrant.run, set_item.sample),
+            set_item.call.answer if set_item.call else None,
+            set_item.official,
+            set_item.repaired,
+            set_item.unusable,
         )
-        for one in set_items.select_related("sample", "call").order_by("sample__number")
+        for set_item in set_items.select_related("sample", "call").order_by("sample__number")
     ]
 
 

@@ -14,8 +14,8 @@ from workers.models import JobState
 
 def summaries_of(runs: Sequence[Run]) -> dict[int, Summary]:
     """Return the outcome by id of each run that has a judge of which its suite can say what it is. Two queries."""
-    known = [run for run in runs if judged_at(run) and not version_failure(run)]
-    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in known}
+    tested = [run for run in runs if judged_at(run) and not version_failure(run)]
+    judged = {run.pk: (run.project_id, run.suite, version_of(run)) for run in tested}
     stored = JudgeTest.objects.filter(
         project__in={run.project_id for run in runs}, version__in={version for *_, version in judged.values()}
     )
@@ -41,9 +41,9 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     state = "in progress" if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
-    said = told(kinds) if answered else f"no answer to {len(items)} calls"
+    summary = told(kinds) if answered else f"no answer to {len(items)} calls"
     return {
         "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
         "kinds": [asdict(kind) for kind in kinds],
-        "told": said if state == "tested" else f"{state}: {said}",
+        "told": summary if state == "tested" else f"{state}: {summary}",
     }  # fmt: skip

@@ -78,14 +78,14 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
             for (name, endpoint), asked in chosen.items()
         }
     )
-    told = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(stages)]
-    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(stages)]
+    digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
     result = cache.get(f"methods:{digest}")
     if result is None:
         result = _compared(run, stages, methods, chosen, _finder(keys, read()), numbers[run.pk])
         cache.set(f"methods:{digest}", result, KEPT_SECONDS)
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
-    unfinished = [one.title for one in used_runs.values() if one.job.state != JobState.FINISHED]
+    unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
     return result | {"unfinished": unfinished}
 
 

@@ -60,7 +60,5 @@ def beside_by_method(run: Run) -> list[tuple[str, str, Run]]:
     newest: dict[str, Run] = {}
     for other in family_of(run):
         newest.setdefault(method_of_run(other), other)
-    found = [
-        (name, title, newest[name]) for name, title in methods_of(suite_named(run.suite)).items() if name in newest
-    ]
-    return found if found[1:] else []
+    runs = [(name, title, newest[name]) for name, title in methods_of(suite_named(run.suite)).items() if name in newest]
+    return runs if runs[1:] else []

@@ -60,8 +60,8 @@ def _lacking(what: str, rows: Sequence[Row]) -> list[str]:
     models: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         models.setdefault((row["title"], row["why"].rstrip(".")), []).append(row["model"])
-    told = [f"{title}, {why[:1].lower()}{why[1:]}: {', '.join(names)}" for (title, why), names in models.items()]
-    return [f"{what}: {'; '.join(told)}."] if told else []
+    reasons = [f"{title}, {why[:1].lower()}{why[1:]}: {', '.join(names)}" for (title, why), names in models.items()]
+    return [f"{what}: {'; '.join(reasons)}."] if reasons else []
 
 
 def _by_model(rows: Sequence[Row]) -> list[list[Row]]:
@@ -163,14 +163,14 @@ def method_pictures(by_method: ByMethod, parse: str) -> Iterator[tuple[str, Show
         rows, score = by_method["rows"][stage].get(parse), group_named(stage).score_title
         if not rows:
             continue
-        told = {"score": score, "parse": parse, "over": units_of_group(stage)}
-        scores = {"positional": [rows], **told}
+        labels = {"score": score, "parse": parse, "over": units_of_group(stage)}
+        scores = {"positional": [rows], **labels}
         yield f"method-scores-{stage}", ShownPicture(f"{score} by method", _plot_scores, partial(dict, scores))
         plain = by_method["plain"]
         compared = [row for row in rows if row["kind"] == "model" and row["method"] != plain]
         if any(row["value"] is not None for row in compared):
             title = f"{score}: methods less {by_method['methods'][plain]}"
-            differences = {"positional": [compared], "plain": by_method["methods"][plain], **told}
+            differences = {"positional": [compared], "plain": by_method["methods"][plain], **labels}
             yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
 
 

@@ -222,7 +222,10 @@ def methods_of(
     placed = {heading for heading, _ in own_paragraphs}
     common = [(ASKING, reported.asking), (UNCERTAINTY, reported.uncertainty)]
     if making := _making_told(run):
-        own_paragraphs = [("Answers", making), *(one for one in own_paragraphs if one[0] not in (PROMPTS, ASKING))]
+        own_paragraphs = [
+            ("Answers", making),
+            *(paragraph for paragraph in own_paragraphs if paragraph[0] not in (PROMPTS, ASKING)),
+        ]
         common = [(UNCERTAINTY, reported.uncertainty)]
     paragraphs = [
         ("Data", _data(run, report)),
@@ -302,11 +305,11 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
     ranked = {group_named(stage).title: entrants for stage, entrants in stages.items() if entrants}
     few = [title for title, entrants in ranked.items() if caution(fewest_ranked(entrants), clusters)]
     why = caution(0, clusters) if few else ""
-    told = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"
+    sentence = f"{', '.join(few)}: {why}" if len(few) < len(ranked) else f"{why[:1].upper()}{why[1:]}"
     return (
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked "
         f"by the mean over all {many} with missing answers at their worst, and compared in pairs on the same scores "
         f"by a two-sided sign-flip test of the mean difference by {cluster}, with Holm's correction over all pairs of "
         f"a stage and parse, over all {many} and in each category; models without a common letter are shown to "
         "differ at the 5 % level, and a common letter does not mean that they are equal."
-    ) + (f" {told}." if few else "")
+    ) + (f" {sentence}." if few else "")

@@ -30,7 +30,9 @@ def each_entered(run: Run, samples: Mapping[int, Sample]) -> Iterator[tuple[int,
     resources = DatasetResources(run.dataset, held=[*samples.values()] if whole else None)
     settings = settings_of(run)
     unchanged = _unchanged(run, samples)
-    published = {one.endpoint_id: one for one in run.original.entrants.all()} if run.original and unchanged else {}
+    published = (
+        {entrant.endpoint_id: entrant for entrant in run.original.entrants.all()} if run.original and unchanged else {}
+    )
     for entrant in run.entrants.select_related("endpoint"):
         kind = "model" if entrant.endpoint.about.reads_prompts else "baseline"
         outcomes = _outcomes(entrant, samples)
@@ -48,10 +50,10 @@ def _unchanged(run: Run, samples: Mapping[int, Sample]) -> dict[int, Sample]:
         return {}
     asked = RunItem.objects.filter(entrant__run=run.original).order_by().values("sample").distinct()
     rows = DatasetSample.objects.filter(pk__in=asked).exclude(pk__in=samples)
-    told = {
+    spec = {
         row.pk: sample_asked(run, row) for row in rows.defer("votes", "methods", "adjudications").order_by("position")
     }
-    return {pk: sample for pk, sample in told.items() if sample.published is None}
+    return {pk: sample for pk, sample in spec.items() if sample.published is None}
 
 
 def _outcomes(entrant: Entrant, samples: Mapping[int, Sample]) -> dict[str, list[Outcome]]:

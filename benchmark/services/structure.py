@@ -167,7 +167,7 @@ def _relations(
     measures = []
     for of in sides.measures:
         joined = [joining.joined(pair, of, choice.answers) for pair in pairs[of.key]]
-        seen = counted_of([one for of_model in joined for one in of_model.observations], choice)
+        seen = counted_of([observation for of_model in joined for observation in of_model.observations], choice)
         measures += [
             Related(model, of.label, _correlation(_of(model, seen)), of.group.title) for model in _models(choice, seen)
         ]

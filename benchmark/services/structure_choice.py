@@ -20,7 +20,7 @@ NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
 def lacking(sides: Sides, project: Project) -> str:
     """Say what a project still needs; empty where some model has both."""
     structures, answers = sides.groups(STRUCTURE), sides.groups(ANSWERS)
-    if any(sides.models(one.key, other.key) for one in structures for other in answers):
+    if any(sides.models(structure.key, other.key) for structure in structures for other in answers):
         return ""
     if structures and answers:
         lacks = (

@@ -29,7 +29,7 @@ class Apart:
 
 def apart_of(association: Association, right: str) -> list[Apart]:
     """Return the questions of which `right` alone is right, the farthest from the cut first."""
-    found = [
+    rows = [
         Apart(seen, place)
         for joined in association.joined
         for seen, place in zip(joined.observations, joined.places, strict=True)
@@ -37,7 +37,7 @@ def apart_of(association: Association, right: str) -> list[Apart]:
         and is_right(seen.answer, RIGHT) is (right == ANSWER)
         and is_right(seen.structure, association.cut) is (right == STRUCTURE)
     ]
-    return sorted(found, key=lambda apart: _order(apart, association.cut))
+    return sorted(rows, key=lambda apart: _order(apart, association.cut))
 
 
 def _order(apart: Apart, cut: float) -> tuple[Any, ...]:
@@ -70,8 +70,8 @@ def _side(title: str, entrant: Any, group: MetricGroup, number: int) -> Side:
         entrant=entrant.entrant, sample__number=number, stage__in=[group.scored, group.prompt]
     )
     items = items.select_related("sample", "entrant__endpoint", "entrant__run__dataset", "call", "item")
-    held = sorted(items, key=lambda item: (item.stage != group.scored, item.repetition))
-    answered = [item for item in held if item.call_id] or held
+    ordered = sorted(items, key=lambda item: (item.stage != group.scored, item.repetition))
+    answered = [item for item in ordered if item.call_id] or ordered
     if not answered:
         return Side(title, entrant.run, None, {})
     item = answered[0]

@@ -294,9 +294,9 @@ def verdict_of(association: Association) -> dict[str, str]:
         interval = (
             f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}" if ends else f"no interval: {slope.get('reason')}"
         )
-        shown = "is not shown to predict" if not ends or ends[0] <= 0 <= ends[1] else "predicts"
+        verdict = "is not shown to predict" if not ends or ends[0] <= 0 <= ends[1] else "predicts"
         finding = (
-            f"Beyond category, structure {shown} answers: 10 points more of {label} come with "
+            f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
             f"{_tenth(slope['value'])} points of right answers ({interval})."
         )
     return {"finding": finding, "how": _fit_told(association)}

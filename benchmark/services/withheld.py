@@ -37,10 +37,10 @@ def few(samples: Numbers, closed: Numbers, suite: str) -> bool:
 def sentence(open_stories: int, stories: int, suite: str = "") -> str:
     """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open
     work on some of them."""
-    one, many = suite_named(suite).noun if suite else ("story", "stories")
+    singular, many = suite_named(suite).noun if suite else ("story", "stories")
     some = "it" if stories == 1 else f"{open_stories:,} of them"
-    work = some if one == "story" else "its story" if stories == 1 else f"the stories of {some}"
-    counted = f"one {one}" if stories == 1 else f"{stories:,} {many}"
+    work = some if singular == "story" else "its story" if stories == 1 else f"the stories of {some}"
+    counted = f"one {singular}" if stories == 1 else f"{stories:,} {many}"
     return f"These figures rest on {counted}, and you still have work to do on {work}. Finish that first."
 
 

@@ -172,7 +172,7 @@ def _each(make: Callable[P, Mapping[str, Shown]], guard: Callable[[Shown], Shown
 
     @wraps(make)
     def made(*args: P.args, **kwargs: P.kwargs) -> Mapping[str, Shown]:
-        return {name: guard(shown) for name, shown in make(*args, **kwargs).items()}
+        return {name: guard(made) for name, made in make(*args, **kwargs).items()}
 
     return made
 

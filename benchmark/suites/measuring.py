@@ -146,11 +146,11 @@ def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
     """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
     metrics = {group: measurement and measurement[0] for group, measurement in measured.items()}
-    official: dict[str, Any] = {group: held and held["official"] for group, held in metrics.items()}
-    reasons = {group: held["reason"] for group, held in metrics.items() if held and "reason" in held}
+    official: dict[str, Any] = {group: result and result["official"] for group, result in metrics.items()}
+    reasons = {group: result["reason"] for group, result in metrics.items() if result and "reason" in result}
     return {
         "official": official | ({"reason": reasons} if reasons else {}),
-        "repaired": {group: held and held["repaired"] for group, held in metrics.items()},
+        "repaired": {group: result and result["repaired"] for group, result in metrics.items()},
     }
 
 
@@ -226,8 +226,10 @@ def measured_samples(
 def _chance(measured: Held, by_chance: Chance | None) -> dict[str, Any] | None:
     """The mean of what samples with a figure come to by chance, None where that is not defined of one of them."""
     values = [by_chance(sample) for sample, result in measured if result.repaired.defined] if by_chance else []
-    known = [value for value in values if value is not None]
-    return {"value": fmean(known), "n": len(known)} if values and len(known) == len(values) else None
+    values_there = [value for value in values if value is not None]
+    return (
+        {"value": fmean(values_there), "n": len(values_there)} if values and len(values_there) == len(values) else None
+    )
 
 
 def _category(group: MetricGroup, sample: Sample) -> str:
@@ -265,8 +267,8 @@ def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
     shares = dict(result.official or {})
     out = [name for name in shares if result.left_out(name)]
     worst, best = shares | dict.fromkeys(out, 0.0), shares | dict.fromkeys(out, 1.0)
-    known, why = (None, LEFT_OUT) if len(out) == len(shares) else (shares, "")
-    return StoryScore(sample.category, worst, best, known, why, cluster=sample.cluster)
+    values, why = (None, LEFT_OUT) if len(out) == len(shares) else (shares, "")
+    return StoryScore(sample.category, worst, best, values, why, cluster=sample.cluster)
 
 
 def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> dict[str, Any]:

@@ -107,9 +107,9 @@ def is_suite(name: str) -> bool:
 
 def ordered_suites(names: Iterable[str]) -> list[str]:
     """Return those of the names that suites have, in the order of their registration."""
-    known = {name: suite_named(name) for name in set(names) if is_suite(name)}
+    offered = {name: suite_named(name) for name in set(names) if is_suite(name)}
     order = list(suites())
-    return sorted(known, key=lambda name: (order.index(known[name].asked_for_as), name))
+    return sorted(offered, key=lambda name: (order.index(offered[name].asked_for_as), name))
 
 
 def suite_for(name: str, schema: Schema) -> Suite:
@@ -125,10 +125,10 @@ def suite_for(name: str, schema: Schema) -> Suite:
         return suite
     if made.name == suite.name:
         return suite
-    known = _of_schemas.get(made.name)
-    if known is None or known[0] != schema:
-        known = _of_schemas[made.name] = schema, guarded(made)
-    return known[1]
+    kept = _of_schemas.get(made.name)
+    if kept is None or kept[0] != schema:
+        kept = _of_schemas[made.name] = schema, guarded(made)
+    return kept[1]
 
 
 def schemas_from(find: Callable[[str, str], Schema]) -> None:

@@ -93,8 +93,8 @@ def measured_sets(
     def by_chance(first: Sample) -> float | None:
         """All samples of the set right, each drawn by itself."""
         each = [group.chance(sample) if group.chance else None for sample in members[first.key]]
-        known = [share for share in each if share is not None]
-        return prod(known) if len(known) == len(each) else None
+        shares = [share for share in each if share is not None]
+        return prod(shares) if len(shares) == len(each) else None
 
     counted = whole if of_all and members else replace(whole, samples=[first for first, *_ in members.values()])
     incomplete = len(of_run) - len(members)
@@ -124,11 +124,11 @@ def _at(entered: Entered, group: MetricGroup, sample: Sample, turns: set[int]) -
 def _least(results: Sequence[SampleResult]) -> SampleResult:
     """A set that one known answer makes wrong is wrong, whatever the missing ones would have been."""
     scores = [result.repaired for result in results]
-    worst, best = _smallest([one.worst for one in scores]), _smallest([one.best for one in scores])
-    estimates = [one.estimate for one in scores if one.estimate is not None]
-    known = len(estimates) == len(scores) or worst == best
-    unusable = "" if known else next(one.unusable for one in scores if one.estimate is None)
-    estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if known else None
+    worst, best = _smallest([score.worst for score in scores]), _smallest([score.best for score in scores])
+    estimates = [score.estimate for score in scores if score.estimate is not None]
+    is_complete = len(estimates) == len(scores) or worst == best
+    unusable = "" if is_complete else next(score.unusable for score in scores if score.estimate is None)
+    estimate = (_smallest(estimates) if len(estimates) == len(scores) else worst) if is_complete else None
     reason = next((result.reason for result in results if result.official is None), "")
     official = None if reason else _smallest([result.official or {} for result in results])
     if not any(value is not None for value in best.values()):
@@ -139,7 +139,7 @@ def _least(results: Sequence[SampleResult]) -> SampleResult:
 
 def _smallest(shares: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
     """Return the least of the defined values of each share."""
-    names = dict.fromkeys(name for one in shares for name in one)
+    names = dict.fromkeys(name for share in shares for name in share)
     return {
-        name: min((value for one in shares if (value := one.get(name)) is not None), default=None) for name in names
+        name: min((value for share in shares if (value := share.get(name)) is not None), default=None) for name in names
     }

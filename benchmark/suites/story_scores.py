@@ -172,8 +172,8 @@ def _score(columns: Columns, at: int, stage: str) -> StoryScore:
     story = str(columns["stories"][at])
     unusable, (predicted, left) = columns["unusable"].get(story, ""), columns["unjudged"].get(story, COMPLETE)
     cluster = columns["clusters"][at] if "clusters" in columns else ""
-    known = None if unusable or all(value is None for value in estimate.values()) else estimate
-    return StoryScore(columns["categories"][at], worst, best, known, unusable, (predicted, left), cluster)
+    values = None if unusable or all(value is None for value in estimate.values()) else estimate
+    return StoryScore(columns["categories"][at], worst, best, values, unusable, (predicted, left), cluster)
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:

@@ -27,13 +27,13 @@ def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> dict[str, 
     row = overall_row([_score(unit) for unit in units], (_SHARE,), seed=seed, resamples=RESAMPLES, unit=clusters)
     interval, why = row.intervals[_SHARE]
     bounds = row.bounds[_SHARE]
-    found: dict[str, Any] = {"value": row.values[_SHARE], "interval": interval, "n": row.stories}
+    estimate: dict[str, Any] = {"value": row.values[_SHARE], "interval": interval, "n": row.stories}
     if why:
-        found["reason"] = why
-    return found | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+        estimate["reason"] = why
+    return estimate | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
 
 
 def _score(unit: Unit) -> StoryScore:
     low, high = unit.bounds or ((0.0, 1.0) if unit.value is None else (unit.value, unit.value))
-    known, why = (None, "not read") if unit.value is None else ({_SHARE: unit.value}, "")
-    return StoryScore("", {_SHARE: low}, {_SHARE: high}, known, why, cluster=unit.cluster)
+    values, why = (None, "not read") if unit.value is None else ({_SHARE: unit.value}, "")
+    return StoryScore("", {_SHARE: low}, {_SHARE: high}, values, why, cluster=unit.cluster)

@@ -65,17 +65,17 @@ def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 def _shown(preview: Preview) -> dict[str, Any]:
     """Return what the preview says, in the words of the suite."""
-    told, suite = preview.told, preview.plan.definition
+    summary, suite = preview.told, preview.plan.definition
     settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}
     return {
-        "told": told,
+        "told": summary,
         "noun": suite.noun[1],
-        "steps": [suite.step(key).label for key in told["steps"]],
-        "read_by": [(one.label, one.in_words(told["settings"][name])) for name, one in settings.items()],
+        "steps": [suite.step(key).label for key in summary["steps"]],
+        "read_by": [(setting.label, setting.in_words(summary["settings"][name])) for name, setting in settings.items()],
         "lists": [
-            (heading, told[name][:SHOWN], len(told[name]))
+            (heading, summary[name][:SHOWN], len(summary[name]))
             for name, heading in (("unmatched", f"to no {suite.noun[0]}"), ("double", "double"))
-            if told[name]
+            if summary[name]
         ],
-        "missing": told["missing"][:SHOWN],
+        "missing": summary["missing"][:SHOWN],
     }

@@ -30,7 +30,9 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
         {"suite": suite, "rows": [_shown(suite, row) for row in rows if row.suite == name]}
         for name, suite in service.enterable_suites().items()
     ]
-    listed.sort(key=lambda one: not (one["rows"] or (one["suite"].name if one["suite"].load else "") in own))
+    listed.sort(
+        key=lambda listing: not (listing["rows"] or (listing["suite"].name if listing["suite"].load else "") in own)
+    )
     return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
 
 

@@ -41,17 +41,17 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     closed = closed_in(access.project, run)
     counts = service.counts_of(run, [value for value, _ in ways], closed)
     comparisons = [
-        _Comparison(one, value, title, counts.get((one.endpoint_id, value)))
-        for one in entrants
+        _Comparison(entrant, value, title, counts.get((entrant.endpoint_id, value)))
+        for entrant in entrants
         for value, title in ways
     ]
     comparison = _chosen(comparisons, request.GET.get("model", ""), request.GET.get("against", ""))
-    found = service.flips_of(run, comparison.entrant, comparison.way, closed) if comparison else []
-    page = Paginator(found, FLIPS_A_PAGE).get_page(request.GET.get("page"))
+    flips = service.flips_of(run, comparison.entrant, comparison.way, closed) if comparison else []
+    page = Paginator(flips, FLIPS_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "ways": ways,
         "comparison": comparison,
-        "counts": [(one, [each for each in comparisons if each.entrant == one]) for one in entrants],
+        "counts": [(entrant, [each for each in comparisons if each.entrant == entrant]) for entrant in entrants],
         "page": page,
         "rows": service.read(page.object_list),
         "query": comparison.query if comparison else "",
@@ -63,6 +63,10 @@ def flips(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def _chosen(comparisons: Sequence[_Comparison], model: str, against: str) -> _Comparison | None:
     """Return the first comparison of what was asked for with flips, else the first of it, else of all."""
     named = [
-        one for one in comparisons if model in ("", str(one.entrant.pk)) and against in ("", one.way)
+        comparison
+        for comparison in comparisons
+        if model in ("", str(comparison.entrant.pk)) and against in ("", comparison.way)
     ] or comparisons
-    return next((one for one in named if one.counts and one.counts[0]), next(iter(named), None))
+    return next(
+        (comparison for comparison in named if comparison.counts and comparison.counts[0]), next(iter(named), None)
+    )

@@ -37,8 +37,8 @@ def sections_of(
     parse = chosen_parse(chosen, parses)
     paper, parts = [], []
     for section in sections_in(document):
-        shown_plots = [one for name in section.pictures if (one := _named(name, parse, plots))]
-        shown_tables = [one for name in section.tables if (one := _named(name, parse, tables))]
+        shown_plots = [plot for name in section.pictures if (plot := _named(name, parse, plots))]
+        shown_tables = [table for name in section.tables if (table := _named(name, parse, tables))]
         unmade: list[str] = []
         part = {
             "title": section.title,

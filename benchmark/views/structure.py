@@ -227,10 +227,10 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
     if association is None:
         return _saying_why(request, slug)
     question = request.GET.get("question", "")
-    found = place_of(association, request.GET.get("of", ""), int(question)) if question.isdecimal() else None
-    if found is None or found[1].place.story != number:
+    cell = place_of(association, request.GET.get("of", ""), int(question)) if question.isdecimal() else None
+    if cell is None or cell[1].place.story != number:
         raise Http404("This model has no such question about this story.")
-    joined, apart = found
+    joined, apart = cell
     choice = association.choice
     context = {
         "number": number,

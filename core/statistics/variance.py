@@ -119,7 +119,7 @@ def _rising(squares: Sequence[float], freedoms: Sequence[int]) -> list[float]:
         pools.append([square, freedom, 1])
         while len(pools) > 1 and pools[-1][0] / pools[-1][1] < pools[-2][0] / pools[-2][1]:
             last = pools.pop()
-            pools[-1] = [one + other for one, other in zip(pools[-1], last, strict=True)]
+            pools[-1] = [mean + other for mean, other in zip(pools[-1], last, strict=True)]
     return [square / freedom for square, freedom, count in pools for _ in range(int(count))]
 
 

@@ -209,8 +209,8 @@ def _columns(rows: Sequence[Row], heads: Sequence[str], aside: str) -> dict[str,
     """The columns of text beside the plot that any row has something for, and their heads."""
     first, *others = zip(("first", "second"), heads, strict=False)
     others += [("out", "Left out"), ("aside", aside)]
-    shown = [(name, head) for name, head in others if any(getattr(row, name) is not None for row in rows)]
-    return dict([first, *shown])
+    columns = [(name, head) for name, head in others if any(getattr(row, name) is not None for row in rows)]
+    return dict([first, *columns])
 
 
 def _edges(estimate: Estimate | None) -> list[float]:

@@ -45,10 +45,10 @@ def align(
         by_words, plain = (process.cdist(*texts, scorer=scorer) for scorer in (fuzz.token_set_ratio, fuzz.ratio))
         close = (by_words + plain) / 200
         close[close < threshold] = 0  # else two weak pairs could outweigh a good one, and none would count
-        for one, other in zip(*close.nonzero(), strict=True):
-            if contradict(texts[0][one], texts[1][other]):
-                close[one, other] = 0
-        for one, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
-            if close[one, other] >= max(threshold, 1e-9):
-                pairs.append((left[one], right[other]))
+        for first, other in zip(*close.nonzero(), strict=True):
+            if contradict(texts[0][first], texts[1][other]):
+                close[first, other] = 0
+        for first, other in zip(*linear_sum_assignment(close, maximize=True), strict=True):
+            if close[first, other] >= max(threshold, 1e-9):
+                pairs.append((left[first], right[other]))
     return sorted(pairs)

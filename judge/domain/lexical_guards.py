@@ -139,8 +139,8 @@ def _swapped(first: _Sentence, second: _Sentence) -> bool:
     return sum(word != with_it for word, with_it in zip(left, other, strict=True)) <= max(1, len(left) // 2)
 
 
-def _swapped_signs(one: str, other: str) -> bool:
+def _swapped_signs(first: str, other: str) -> bool:
     """Return whether two Chinese texts differ only in characters replaced by as many others, at most half of them."""
-    if len(one) != len(other) or Counter(one) == Counter(other):
+    if len(first) != len(other) or Counter(first) == Counter(other):
         return False
-    return sum(sign != with_it for sign, with_it in zip(one, other, strict=True)) * 2 <= len(one)
+    return sum(sign != with_it for sign, with_it in zip(first, other, strict=True)) * 2 <= len(first)

@@ -51,26 +51,26 @@ class Beyond:
 def beyond_category(observations: Sequence[Observation], *, seed: int, resamples: int = RESAMPLES) -> Beyond:
     """Fit the model to the observations with both scores. Where that cannot be done, or does not converge, the slope
     has a reason and no value."""
-    known = [seen for seen in observations if seen.known]
+    complete = [seen for seen in observations if seen.known]
     stories, models, categories = (
         numbers_of(names)
         for names in (
-            [seen.story for seen in known],
-            [seen.model for seen in known],
-            [seen.category for seen in known],
+            [seen.story for seen in complete],
+            [seen.model for seen in complete],
+            [seen.category for seen in complete],
         )
     )
     counts = [int(numbers.max(initial=-1)) + 1 for numbers in (stories, models, categories)]
-    scores = np.array([seen.structure.answered for seen in known], dtype=float)
-    right = np.array([float((seen.answer.answered or 0.0) >= RIGHT) for seen in known])
+    scores = np.array([seen.structure.answered for seen in complete], dtype=float)
+    right = np.array([float((seen.answer.answered or 0.0) >= RIGHT) for seen in complete])
     design = np.column_stack([_centred(scores, models), np.eye(counts[2])[categories]])
     ratio, spread, why = _between(design, right, stories, models, counts)
     if why:
-        slope: Estimate = {"value": None, "n": len(known), "interval": None, "reason": why}
-        return Beyond(slope, None, len(known), *counts)
+        slope: Estimate = {"value": None, "n": len(complete), "interval": None, "reason": why}
+        return Beyond(slope, None, len(complete), *counts)
     rows = _without_models(np.column_stack([design, right]), models, ratio)
     slope = _if_it_tells(_slope(rows, stories, counts[0], seed, resamples))
-    return Beyond(slope, spread if slope["value"] is not None else None, len(known), *counts)
+    return Beyond(slope, spread if slope["value"] is not None else None, len(complete), *counts)
 
 
 def _if_it_tells(slope: Estimate) -> Estimate:

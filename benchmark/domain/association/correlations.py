@@ -33,8 +33,14 @@ def correlation(
     if not pairs:
         return {"value": None, "n": 0, "interval": None, "clusters": 0, "reason": "no story has both scores"}
     if len(pairs) < FEWEST_POINTS:
-        told = len({stories[at] for at, _, _ in pairs})
-        return {"value": None, "n": len(pairs), "interval": None, "clusters": told, "reason": too_few_points("answers")}
+        count = len({stories[at] for at, _, _ in pairs})
+        return {
+            "value": None,
+            "n": len(pairs),
+            "interval": None,
+            "clusters": count,
+            "reason": too_few_points("answers"),
+        }
     clusters = numbers_of([stories[at] for at, _, _ in pairs])
     sums = _sums(np.array([pair[1:] for pair in pairs]), clusters, numbers_of([models[at] for at, _, _ in pairs]))
     estimate = estimate_of(

@@ -66,8 +66,8 @@ class Crossing:
 
 def crossed(observations: Sequence[Observation], cut: float, *, seed: int, resamples: int = RESAMPLES) -> Crossing:
     """Return the table of these observations, of one model or of several, whose structure is right from `cut` on."""
-    known = [seen for seen in observations if seen.known]
-    table = _Table(known, cut, seed=seed, resamples=resamples)
+    complete = [seen for seen in observations if seen.known]
+    table = _Table(complete, cut, seed=seed, resamples=resamples)
     lacking = [(seen.structure.answered is None, seen.answer.answered is None) for seen in observations]
     by_model, by_category = table.strata(_model), table.strata(_model_and_category)
     return Crossing(
@@ -75,7 +75,7 @@ def crossed(observations: Sequence[Observation], cut: float, *, seed: int, resam
         no_answer=lacking.count((False, True)),
         no_structure=lacking.count((True, False)),
         no_score=lacking.count((True, True)),
-        stories=len({seen.story for seen in known}),
+        stories=len({seen.story for seen in complete}),
         given_right=table.share(BOTH, STRUCTURE_ALONE),
         given_wrong=table.share(ANSWER_ALONE, NEITHER),
         difference=table.estimate(by_model, _difference, DIFFERENCE),
@@ -97,12 +97,12 @@ def _model_and_category(seen: Observation) -> Hashable:
 class _Table:
     """The four cells of observations with both scores, and their sums over resampled stories."""
 
-    def __init__(self, known: Sequence[Observation], cut: float, *, seed: int, resamples: int) -> None:
-        self.known, self.seed, self.resamples = known, seed, resamples
-        self.places = np.array([_cell(seen, cut) for seen in known], dtype=np.int64)
+    def __init__(self, complete: Sequence[Observation], cut: float, *, seed: int, resamples: int) -> None:
+        self.known, self.seed, self.resamples = complete, seed, resamples
+        self.places = np.array([_cell(seen, cut) for seen in complete], dtype=np.int64)
         counts = np.bincount(self.places, minlength=4)
         self.cells = (int(counts[0]), int(counts[1]), int(counts[2]), int(counts[3]))
-        self.clusters = numbers_of([seen.story for seen in known])
+        self.clusters = numbers_of([seen.story for seen in complete])
         self.stories = int(self.clusters.max(initial=-1)) + 1
         self.sides = [len({*self.clusters[np.isin(self.places, side)]}) for side in ((0, 1), (2, 3))]
 
@@ -203,8 +203,8 @@ def _odds(sums: Floats) -> Floats:
         odds = ((a + _HALF) * (d + _HALF) / ((b + _HALF) * (c + _HALF)))[:, 0]
         return np.where(empty, np.nan, odds)
     n = a + b + c + d
-    found = ratios(_over(a * d, n), _over(b * c, n))
-    return np.where(found > 0, found, np.nan)
+    pooled = ratios(_over(a * d, n), _over(b * c, n))
+    return np.where(pooled > 0, pooled, np.nan)
 
 
 def _phi(sums: Floats) -> Floats:

@@ -42,8 +42,8 @@ def median_structure(observations: Sequence[Observation]) -> float | None:
     """Return the median of the structure scores that are there, each model's of each story once, to the whole per cent;
     None without any."""
     scores = {(seen.model, seen.story): seen.structure.answered for seen in observations}
-    known = [score for score in scores.values() if score is not None]
-    return round(median(known), 2) if known else None
+    values = [score for score in scores.values() if score is not None]
+    return round(median(values), 2) if values else None
 
 
 def of_whole_stories(observations: Sequence[Observation]) -> list[Observation]:

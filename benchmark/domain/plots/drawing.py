@@ -62,10 +62,10 @@ def plot(draw: Callable[..., Drawing]) -> Callable[..., bytes]:
     @wraps(draw)
     def drawn(*data: Any, format: Format = "svg", theme: str = "light", width: Width = "page", **named: Any) -> bytes:
         look = Look(theme, width)
-        title, canvas, told = draw(*data, look=look, **named)
+        title, canvas, text = draw(*data, look=look, **named)
         if isinstance(canvas, str):
             return _saying(canvas, theme).bytes(format, title, canvas)
-        return canvas.bytes(format, title, told if isinstance(told, str) else sentences(told))
+        return canvas.bytes(format, title, text if isinstance(text, str) else sentences(text))
 
     return drawn
 

@@ -37,7 +37,7 @@ def scores_by_part(
     scores = {name: [percent(row["values"].get(name)) for row in rows] for name in parts}
     bounds = {name: [bounds_of(row["values"].get(name)) for row in rows] for name in parts}
     panels = [
-        Panel(printable((short or {}).get(name, name)), [{key: one} for one in scores[name]], bounds[name])
+        Panel(printable((short or {}).get(name, name)), [{key: score} for score in scores[name]], bounds[name])
         for name in parts
     ]
     unit = f"{score} (%), {parse} parse"

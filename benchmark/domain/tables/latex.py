@@ -126,8 +126,8 @@ def _pages(table: Table, wide: bool, mark: bool, intervals: bool, notes: Sequenc
         for columns, places in pieces
     ]
     if notes:
-        told = "\n".join(rf"\par\smallskip{{\scriptsize\raggedright {escaped(note)}\par}}" for note in notes)
-        parts.append((told, notes_height(notes, wide=wide)))
+        paragraphs = "\n".join(rf"\par\smallskip{{\scriptsize\raggedright {escaped(note)}\par}}" for note in notes)
+        parts.append((paragraphs, notes_height(notes, wide=wide)))
     pages: list[list[str]] = [[]]
     left = TEXT_HEIGHT
     for text, height in parts:

@@ -57,19 +57,19 @@ def blocks(table: Table, *, intervals: bool) -> list[list[Column]]:
     widths = {
         column.key: column_width(table, column, intervals=intervals, beside=False) + 5 for column in table.columns
     }
-    room, found, used = TEXT_WIDTH / SHRUNK - widths[first.key], [[first]], 0.0
+    room, parts, used = TEXT_WIDTH / SHRUNK - widths[first.key], [[first]], 0.0
     for group in _groups(others):
         whole = sum(widths[column.key] for column in group)
         if used and used + whole > room:
-            found.append([first])
+            parts.append([first])
             used = 0.0
         for column in group:
             if used and used + widths[column.key] > room:
-                found.append([first])
+                parts.append([first])
                 used = 0.0
-            found[-1].append(column)
+            parts[-1].append(column)
             used += widths[column.key]
-    return found
+    return parts
 
 
 def _groups(columns: Sequence[Column]) -> Iterator[list[Column]]:

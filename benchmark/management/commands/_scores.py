@@ -37,8 +37,8 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
         for stage, metrics in groups.items():
             for name, value in metrics["overall"].items():
                 if isinstance(value, str | int | float):
-                    said = f"{group_named(stage).title:<{wide}}  {_called(stage, name):24}"
-                    command.stdout.write(f"{parse:10}{said}{_short(value):>12}")
+                    line = f"{group_named(stage).title:<{wide}}  {_called(stage, name):24}"
+                    command.stdout.write(f"{parse:10}{line}{_short(value):>12}")
 
 
 def _called(stage: str, name: str) -> str:

@@ -78,13 +78,13 @@ class Command(JsonCommand):
         for path in options["files"]:
             if not path.exists():
                 raise ValueError(f"There is no file {path}.")
-        said = Said(**{name: options[name] for name in ("model", "format", "step")}, ids=ids)
-        preview = preview_of([(path, path.name) for path in options["files"]], plan, said)
-        told = {"suite": suite.name, "dataset": dataset.version, **preview.told}
+        statements = Said(**{name: options[name] for name in ("model", "format", "step")}, ids=ids)
+        preview = preview_of([(path, path.name) for path in options["files"]], plan, statements)
+        summary = {"suite": suite.name, "dataset": dataset.version, **preview.told}
         if options["dry_run"]:
-            return {"run": None, **told}
+            return {"run": None, **summary}
         run = import_answers(by=None, preview=preview, now=timezone.now())
-        return run_summary(run, scores=True) | told
+        return run_summary(run, scores=True) | summary
 
     def say(self, result: dict) -> None:
         for what, rows in (("to no sample", result["unmatched"]), ("double", result["double"])):

@@ -60,7 +60,7 @@ class Command(JsonCommand):
             help=f"ask everything once more under this control, beside the run; may be given several times: {controls}",
         )  # fmt: skip
         methods = "; ".join(
-            f"{name}: {', '.join(found)}" for name, suite in suites().items() if (found := methods_of(suite))
+            f"{name}: {', '.join(offered)}" for name, suite in suites().items() if (offered := methods_of(suite))
         )
         parser.add_argument(
             "--method",

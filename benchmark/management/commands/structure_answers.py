@@ -75,8 +75,8 @@ class Command(JsonCommand):
             self.stdout.write(f"{row['model'][:35]:36}{cells}{_points(row)}")
         if reasons := dict.fromkeys(row["reason"] for row in result["rows"] if row.get("reason")):
             self.stdout.write(f"No figure or interval [–]: {'; or '.join(reasons)}.")
-        for one in result["absent"]:
-            self.stdout.write(f"Not among them: {one['model']} ({one['why']}).")
+        for absent in result["absent"]:
+            self.stdout.write(f"Not among them: {absent['model']} ({absent['why']}).")
         if "path" in result:
             self.stdout.write(f"path: {result['path']}")
 

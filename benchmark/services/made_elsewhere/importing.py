@@ -166,8 +166,8 @@ def _index(
         return index
     draft = draft_of(plan, stories)
     prompts = prompts_of(draft)
-    known = [Known(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories]
-    return Index(known, ids)
+    candidates = [Known(story.pk, story.key, _asked(story, step, draft, prompts), _parts(story)) for story in stories]
+    return Index(candidates, ids)
 
 
 def _asked(story: DatasetSample, step: str, draft: Run, prompts: Any) -> list[str]:
@@ -191,9 +191,9 @@ def _parts(story: DatasetSample) -> list[str]:
 def _missing(
     plan: Plan, stories: Sequence[DatasetSample], answered: Sequence[ItemKey], steps: set[str]
 ) -> dict[str, int]:
-    wanted = len(steps) * plan.repetitions
+    expected = len(steps) * plan.repetitions
     there = Counter(sample for sample, _, _ in answered)
-    return {story.key: wanted - there[story.pk] for story in stories if there[story.pk] < wanted}
+    return {story.key: expected - there[story.pk] for story in stories if there[story.pk] < expected}
 
 
 def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:

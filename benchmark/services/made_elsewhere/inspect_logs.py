@@ -50,15 +50,15 @@ def _facts(log: Any) -> Iterator[tuple[str, str]]:
     if log.status != "success":
         yield "status", log.status
     generation = log.plan.config.model_dump(exclude_none=True)
-    if told := ", ".join(f"{name}={generation[name]}" for name in _GENERATION if name in generation):
-        yield "generation", told
+    if generated_with := ", ".join(f"{name}={generation[name]}" for name in _GENERATION if name in generation):
+        yield "generation", generated_with
     if solvers := ", ".join(step.solver for step in log.plan.steps):
         yield "solvers", solvers
 
 
 def _record(sample: Any) -> Record:
     output = sample.output
-    said = output.completion if output and output.choices else None
+    completion = output.completion if output and output.choices else None
     problem = str(sample.error.message).splitlines()[0][:200] if sample.error else ""
     usage = output.usage if output else None
     sent = [{"role": message.role, "content": message.text} for message in _sent(sample)]
@@ -66,10 +66,14 @@ def _record(sample: Any) -> Record:
     return Record(
         where=f"sample {sample.id}, epoch {sample.epoch}",
         ids=_ids(sample),
-        text=said,
-        texts=[*_texts(sample.input), *[one["content"] for one in sent if one["role"] == "user"][-1:], *metadata],
+        text=completion,
+        texts=[
+            *_texts(sample.input),
+            *[message["content"] for message in sent if message["role"] == "user"][-1:],
+            *metadata,
+        ],
         turn=sample.epoch - 1,
-        problem=problem or ("" if said is not None else "The log has no answer."),
+        problem=problem or ("" if completion is not None else "The log has no answer."),
         messages=sent,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),

@@ -46,8 +46,8 @@ def read(path: Path, name: str) -> Made:
         records += _records(row, f"{name}, {where}", where)
     if not records:
         raise BadFile(f"{name} holds no samples; expected a line for each document.")
-    found = _FILE.fullmatch(name)
-    facts = {"task": found["task"], "time": found["time"]} if found else {}
+    match = _FILE.fullmatch(name)
+    facts = {"task": match["task"], "time": match["time"]} if match else {}
     return Made(FORMAT, records, tool=TOOL, facts=facts)
 
 
@@ -104,10 +104,10 @@ def _asked(arguments: Any) -> list[dict[str, str]]:
 def _chat(text: str) -> list[dict[str, str]]:
     """Return the messages of a chat that is written as JSON; none of other texts."""
     try:
-        said = json.loads(text) if text.startswith("[{") else None
+        value = json.loads(text) if text.startswith("[{") else None
     except ValueError:
         return []
-    messages = [message for message in said or () if isinstance(message, Mapping)]
+    messages = [message for message in value or () if isinstance(message, Mapping)]
     return [
         {"role": str(message.get("role", "user")), "content": message["content"]}
         for message in messages
@@ -129,7 +129,7 @@ def read_results(path: Path, name: str) -> Made:
     if not isinstance(value, dict) or not is_results(value):
         raise BadFile(f"{name} is no file of results of {TOOL}.")
     model, version = value.get("model_name"), value.get("lm_eval_version")
-    facts = {told: text for told, text in _facts(value) if text}
+    facts = {name: text for name, text in _facts(value) if text}
     return Made(RESULTS, [], model if isinstance(model, str) else "", TOOL, str(version or ""), facts)
 
 
@@ -159,4 +159,4 @@ def _told(value: Any) -> str:
     """Return settings in words, without whatever may be a secret."""
     if not isinstance(value, Mapping):
         return str(value or "")
-    return ", ".join(f"{name}={told}" for name, told in value.items() if not _SECRET.search(str(name)))
+    return ", ".join(f"{name}={fact}" for name, fact in value.items() if not _SECRET.search(str(name)))

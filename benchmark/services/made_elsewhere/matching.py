@@ -52,16 +52,16 @@ def match(records: Iterable[Record], index: Index, *, step: str = "", steps: Seq
     """
     matched, apart = Matched(), set[ItemKey]()
     for record in records:
-        found = index.found(record)
-        if isinstance(found, str):
-            matched.unmatched.append((record.where, found))
+        matches = index.found(record)
+        if isinstance(matches, str):
+            matched.unmatched.append((record.where, matches))
             continue
-        item_keys = [(pk, record.step or step or found.step or steps[-1], found.turn) for pk in found.pks]
+        item_keys = [(pk, record.step or step or matches.step or steps[-1], matches.turn) for pk in matches.pks]
         if why := _misplaced(item_keys[0], steps, turns):
             matched.unmatched.append((record.where, why))
             continue
-        matched.by_id += found.by_id
-        matched.by_text += not found.by_id
+        matched.by_id += matches.by_id
+        matched.by_text += not matches.by_id
         whys = {why: None for item_key in item_keys if (why := _taken(matched, apart, index, item_key, record))}
         matched.double += [(record.where, why) for why in whys]
     return matched
@@ -128,11 +128,11 @@ class Index:
     def named(self, record: Record) -> Found | None:
         """Return what an answer is to whose id says it, also as `<id>/<repetition from 0>`."""
         for name in record.ids:
-            if found := self._called(name, record.turn):
-                return found
+            if match := self._called(name, record.turn):
+                return match
             tried = _TRY.fullmatch(name)
-            if tried and (found := self._called(tried[1], int(tried[2]))):
-                return found
+            if tried and (match := self._called(tried[1], int(tried[2]))):
+                return match
         return None
 
     def _called(self, name: str, turn: int) -> Found | None:

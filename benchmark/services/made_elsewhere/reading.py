@@ -34,10 +34,10 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
         return _with_answers(read[0])
     models = {made.model: made.name for made in read if made.model}
     if len(models) > 1:
-        told = " and ".join(f"{name} of {model}" for model, name in models.items())
-        raise BadFile(f"The files are of several models, {told}; import those of each by themselves.")
+        models_by_file = " and ".join(f"{name} of {model}" for model, name in models.items())
+        raise BadFile(f"The files are of several models, {models_by_file}; import those of each by themselves.")
     main = max(read, key=lambda made: len(made.records))
-    records = [replace(one, where=f"{made.name}, {one.where}") for made in read for one in made.records]
+    records = [replace(record, where=f"{made.name}, {record.where}") for made in read for record in made.records]
     listed = sorted((made.digest, made.name) for made in read)
     return _with_answers(
         replace(
@@ -58,8 +58,8 @@ def _joined(read: Sequence[Made]) -> dict[str, str]:
     facts: dict[str, str] = {}
     for some in ([made for made in read if made.records], [made for made in read if not made.records]):
         names = dict.fromkeys(name for made in some for name in made.facts)
-        said = {name: dict.fromkeys(made.facts[name] for made in some if name in made.facts) for name in names}
-        facts = {name: ", ".join(values) for name, values in said.items()} | facts
+        statements = {name: dict.fromkeys(made.facts[name] for made in some if name in made.facts) for name in names}
+        facts = {name: ", ".join(values) for name, values in statements.items()} | facts
     return facts
 
 

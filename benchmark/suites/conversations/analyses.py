@@ -147,13 +147,13 @@ def _consistency(reads: Sequence[Read]) -> list[Unit]:
     for read in _of(reads, YES_NO):
         conversations[read.set_key] = read.sample.cluster
         name = read.sample.content["character"]
-        said = None if read.parse is None else int(read.parse["said"])
+        answer = None if read.parse is None else int(read.parse["said"])
         listed = [None if there is None else int(there) for there in _listed(read, name, lists)]
-        values.setdefault((read.set_key, name.lower()), []).extend([said, *listed])
+        values.setdefault((read.set_key, name.lower()), []).extend([answer, *listed])
     units = []
-    for (key, _), told in values.items():
-        known = {value for value in told if value is not None}
-        settled = 0.0 if len(known) > 1 else None if None in told else 1.0
+    for (key, _), answers in values.items():
+        readable = {value for value in answers if value is not None}
+        settled = 0.0 if len(readable) > 1 else None if None in answers else 1.0
         units.append(Unit(conversations[key], settled))
     return units
 
@@ -168,25 +168,25 @@ def _lists(reads: Sequence[Read]) -> Lists:
 def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
     """Return whether the list on a single question's topic names the character: nothing where that list does not count,
     None where it is not known."""
-    found = lists.get((read.set_key, read.sample.content["topic"]))
-    if found is None:
+    answers = lists.get((read.set_key, read.sample.content["topic"]))
+    if answers is None:
         return []
-    return [None if found.parse is None else name in found.parse["named"]]
+    return [None if answers.parse is None else name in answers.parse["named"]]
 
 
 def orders_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
     """Return {order of belief: {kind of question: estimate}} of the orders that occur."""
     beliefs = [read for read in reads if _kind(read) in (DISTANCE, CHOICE)]
-    found = {}
+    answers = {}
     for order in ORDERS:
         rows = [read for read in beliefs if _counts(read.sample.content["order"], order)]
         if rows:
-            found[order] = {kind: _accuracy(_of(rows, kind), seed) for kind in (CHOICE, DISTANCE)}
-    return found
+            answers[order] = {kind: _accuracy(_of(rows, kind), seed) for kind in (CHOICE, DISTANCE)}
+    return answers
 
 
-def _counts(order: str, wanted: str) -> bool:
-    return wanted in (order, order.partition(":")[0])
+def _counts(order: str, order_asked: str) -> bool:
+    return order_asked in (order, order.partition(":")[0])
 
 
 def reasons_of(reads: Sequence[Read], parse: str) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def licence_beside(file: Path) -> str:
 def check_counts(copy: Fantom) -> None:
     """Check that a file holds as much as the released one. Raises BadFantom."""
     kinds = Counter(row.kind for question_set in copy.sets.values() for row in question_set.rows)
-    found = {
+    counts = {
         "sets": len(copy.sets),
         "parts of conversations": len({set_id.rpartition("-")[0] for set_id in copy.sets}),
         "questions on facts": kinds[FACT],
@@ -107,7 +107,7 @@ def check_counts(copy: Fantom) -> None:
         "lists": kinds[LIST],
         "yes or no questions": kinds[YES_NO],
     }
-    for what, count in found.items():
+    for what, count in counts.items():
         if count != COUNTS[what]:
             raise BadFantom(f"{copy.name}: the number of {what} is {count:,}; expected {COUNTS[what]:,}.")
 

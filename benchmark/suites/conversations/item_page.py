@@ -41,15 +41,17 @@ def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIO
 def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[Mapping[str, Any]]:
     """The questions of the set with their answers, that of the page among them; none where it is alone."""
     here = view.question.sample.key
-    return [_row(one, one.sample.key == here, scenarios) for one in view.beside] if len(view.beside) > 1 else []
+    return (
+        [_row(beside, beside.sample.key == here, scenarios) for beside in view.beside] if len(view.beside) > 1 else []
+    )
 
 
-def _row(one: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any]:
-    sample, answer = one.sample, one.answer
-    official = _parse("official", sample, one.official) if answer is not None else None
-    repaired = _parse("repaired", sample, None if one.unusable else one.repaired) if answer is not None else None
+def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any]:
+    sample, answer = beside.sample, beside.answer
+    official = _parse("official", sample, beside.official) if answer is not None else None
+    repaired = _parse("repaired", sample, None if beside.unusable else beside.repaired) if answer is not None else None
     return {
-        "item": one.item,
+        "item": beside.item,
         "here": here,
         "type": sample.category,
         "question": sample.content["question"],
@@ -57,7 +59,7 @@ def _row(one: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any
         "right": _shortened(right_of(sample), _LONGEST_IN_A_SET),
         "answer": answer if answer is None else _shortened(answer, _LONGEST_ANSWER),
         "official": official,
-        "repaired": repaired and (repaired | {"verdict": "unread"} if one.unusable else repaired),
+        "repaired": repaired and (repaired | {"verdict": "unread"} if beside.unusable else repaired),
     }
 
 

@@ -33,5 +33,5 @@ def scored_choice_list_or_yes_no(row: Row, answer: str, listing: str | None = No
         text = answer if listing is None else listing
         names = listed(text, row.right, row.wrong)
         return Scored(row, answer, names.right, listing=text, listed=names)
-    said = yes_or_no(answer)
-    return Scored(row, answer, said == int(row.right[0] == YES), said=said)
+    answer_class = yes_or_no(answer)
+    return Scored(row, answer, answer_class == int(row.right[0] == YES), said=answer_class)

@@ -60,5 +60,9 @@ def _list(sample: Sample, answer: str) -> Parse | None:
 
 
 def _single(sample: Sample, answer: str) -> Parse | None:
-    said = yes_or_no(answer)
-    return None if said is None else {"right": said == int(sample.gold["right"][0] == YES), "said": said}
+    answer_class = yes_or_no(answer)
+    return (
+        None
+        if answer_class is None
+        else {"right": answer_class == int(sample.gold["right"][0] == YES), "said": answer_class}
+    )

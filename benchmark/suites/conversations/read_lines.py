@@ -21,14 +21,14 @@ def answer_lines(view: ItemView, *steps: str) -> list[ReadLine]:
         return []
     sample, repaired = view.question.sample, None if view.unusable else view.repaired
     right, officially_right = _right(repaired), _right(view.official)
-    said = _said(sample, repaired)
+    answer = _said(sample, repaired)
     return [
         ReadLine(
             about=sample.content["question"],
             part=sample.category,
             gold=_gold(sample),
-            official=_officially(sample, view.official, said if right == officially_right else None),
-            repaired=said,
+            official=_officially(sample, view.official, answer if right == officially_right else None),
+            repaired=answer,
             right=right,
             officially_right=officially_right,
             note=f"The answer {view.unusable}." if view.unusable and view.answer is not None else _near(repaired),

@@ -54,8 +54,8 @@ def by_order(beliefs: Sequence[Scored]) -> Mapping[str, list[Scored]]:
 
 def list_answers(rows: Sequence[Scored], group: Group) -> dict[tuple[str, str], list[str]]:
     """Return the answers to lists, in lower case, by group and topic."""
-    found: dict[tuple[str, str], list[str]] = {}
+    answers: dict[tuple[str, str], list[str]] = {}
     for answer in rows:
         if answer.row.kind == LIST:
-            found.setdefault((group(answer), answer.row.topic), []).append(answer.answer.lower())
-    return found
+            answers.setdefault((group(answer), answer.row.topic), []).append(answer.answer.lower())
+    return answers

@@ -61,7 +61,7 @@ def yes_or_no(answer: str) -> int | None:
     text = answer.lower().replace("’", "'")
     words = {match.group(1) in ("yes", "true") for match in _WORD.finditer(text)}
     if not words:
-        words = {known for known, pattern in ((False, _UNKNOWING), (True, _KNOWING)) if pattern.search(text)}
+        words = {knows for knows, pattern in ((False, _UNKNOWING), (True, _KNOWING)) if pattern.search(text)}
     return int(words.pop()) if len(words) == 1 else None
 
 

@@ -31,10 +31,10 @@ def people_of(row: Row, names: Sequence[str]) -> tuple[str, ...]:
     if row.kind not in (CHOICE, DISTANCE):
         return ()
     text = row.question.partition("does ")[2]
-    found = sorted((match.start(), name) for name in names if (match := re.search(rf"\b{re.escape(name)}\b", text)))
-    if not found or found[0][0]:
+    mentions = sorted((match.start(), name) for name in names if (match := re.search(rf"\b{re.escape(name)}\b", text)))
+    if not mentions or mentions[0][0]:
         return ()
-    return tuple(name for _, name in found[: 2 if row.order.startswith("second") else 1])
+    return tuple(name for _, name in mentions[: 2 if row.order.startswith("second") else 1])
 
 
 def sample_of(row: Row, question_set: QuestionSet, text: str, names: Sequence[str], wholly_accessible: bool) -> Sample:

@@ -37,8 +37,8 @@ def reads_of(entered: Entered, group: MetricGroup, parse: Parse) -> list[Read]:
     reads = []
     for sample in entered.samples:
         for outcome in counted_outcomes(entered.outcomes.get(sample.key, ()), group):
-            known = not outcome.without and not (parse == "repaired" and outcome.unusable)
-            reads.append(Read(sample, outcome.repetition, outcome.read(parse) if known else None))
+            readable = not outcome.without and not (parse == "repaired" and outcome.unusable)
+            reads.append(Read(sample, outcome.repetition, outcome.read(parse) if readable else None))
     return reads
 
 
@@ -105,10 +105,10 @@ def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], b
 
 def every(conversation: str, rights: Iterable[bool | None]) -> Unit:
     """Return a unit that is right where all are: one that is wrong settles it, whatever is not known."""
-    known = list(rights)
-    if False in known:
+    verdicts = list(rights)
+    if False in verdicts:
         return Unit(conversation, 0.0)
-    return Unit(conversation, None if None in known else 1.0)
+    return Unit(conversation, None if None in verdicts else 1.0)
 
 
 def estimate_of(units: Sequence[Unit], seed: int) -> dict[str, Any]:

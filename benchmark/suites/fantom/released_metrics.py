@@ -119,11 +119,11 @@ def _all_of_characters(rows: Sequence[Scored], group: Callable[[Scored], str]) -
 
 def _consistency(rows: Sequence[Scored], group: Callable[[Scored], str]) -> list[float]:
     """For each group and character, 1 where single answers and lists say the same of the character."""
-    said: dict[tuple[str, str], set[int]] = {}
+    answers: dict[tuple[str, str], set[int]] = {}
     lists = list_answers(rows, group)
     for answer in rows:
         if answer.row.kind == YES_NO:
             name = answer.row.character.lower()
             named = {int(name in text) for text in lists.get((group(answer), answer.row.topic), ())}
-            said.setdefault((group(answer), name), set()).update({answer.said, *named})
-    return [float(len(values) == 1) for values in said.values()]
+            answers.setdefault((group(answer), name), set()).update({answer.said, *named})
+    return [float(len(values) == 1) for values in answers.values()]

@@ -36,9 +36,9 @@ def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[s
     sets = copy.sets
     texts = read_answers(answers)
     rows = [row for question_set in sets.values() for row in question_set.rows]
-    known = {row.id for row in rows}
+    ids = {row.id for row in rows}
     for name, text in texts.items():
-        if name not in known:
+        if name not in ids:
             raise BadAnswers(f"{answers} answers {name[:60]!r}, which is not a question of {data.name}.")
         if not isinstance(text, str):
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
@@ -57,21 +57,21 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
         if sample.key in texts:
             parse = parses_of(sample, after_marker(texts[sample.key]), embedder_named(embedder))[1]
             reads.append(Read(sample, 0, parse))
-    found = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
+    analyses = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {
-        scenario: {name: metric["value"] for name, metric in metrics.items()} | found["reasons"][scenario]
-        for scenario, metrics in found["scenarios"].items()
+        scenario: {name: metric["value"] for name, metric in metrics.items()} | analyses["reasons"][scenario]
+        for scenario, metrics in analyses["scenarios"].items()
     }
     answers = {read.sample.key: read.parse for read in reads}
-    return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": found["fact"]["value"]}}}
+    return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": analyses["fact"]["value"]}}}
 
 
 def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> dict[str, Any]:
     rows = without_absent(rated) if mode == "short" else _in_full(rated, sets)
-    said = {"model": "fake", "conversation_input_type": mode}
+    about_run = {"model": "fake", "conversation_input_type": mode}
     return {
-        "fantom": said | scenario_metrics(rows, INACCESSIBLE, grouping),
-        "control_task": said | scenario_metrics(rows, ACCESSIBLE, grouping),
+        "fantom": about_run | scenario_metrics(rows, INACCESSIBLE, grouping),
+        "control_task": about_run | scenario_metrics(rows, ACCESSIBLE, grouping),
     }
 
 

@@ -172,8 +172,8 @@ def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
 
 
-def _by_embedder(key: str, found: Mapping[str, Any], metric: Any) -> dict[str, Any]:
-    return estimate(f"{key} {found['embedder']}", metric)
+def _by_embedder(key: str, analyses: Mapping[str, Any], metric: Any) -> dict[str, Any]:
+    return estimate(f"{key} {analyses['embedder']}", metric)
 
 
 def _free(key: str, header: str, embedders: Sequence[str], group: str, best: str = "high") -> list[Column]:
@@ -206,11 +206,11 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
-def _scenario_cells(found: Mapping[str, Any], scenario: str) -> dict[str, Any]:
-    cells = estimate("fact", found["fact"])
-    for name, metric in found["scenarios"][scenario].items():
+def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> dict[str, Any]:
+    cells = estimate("fact", analyses["fact"])
+    for name, metric in analyses["scenarios"][scenario].items():
         free = name in ("all_star", "distance", "distance_f1")
-        cells |= _by_embedder(name, found, metric) if free else estimate(name, metric)
+        cells |= _by_embedder(name, analyses, metric) if free else estimate(name, metric)
     return cells
 
 
@@ -231,11 +231,11 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     cells = []
     for entrant in entrants:
-        found = _found(entrant, parse)
+        analyses = _found(entrant, parse)
         values: dict[str, Any] = {}
         for scenario, order in there:
-            metrics = found["orders"][scenario].get(order, {})
-            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", found, metrics.get(DISTANCE))
+            metrics = analyses["orders"][scenario].get(order, {})
+            values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
             values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
         cells.append(values)
     return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS, _DISTANCE)
@@ -274,5 +274,5 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 
 def _reasons(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    found = [_found(entrant, parse)["reasons"] for entrant in entrants]
-    return reasons_table(entrants, found, QUESTIONS.key, SCENARIOS, parse)
+    reasons = [_found(entrant, parse)["reasons"] for entrant in entrants]
+    return reasons_table(entrants, reasons, QUESTIONS.key, SCENARIOS, parse)

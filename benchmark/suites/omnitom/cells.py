@@ -99,8 +99,8 @@ class Cells:
     def confusion(self, at: int) -> Ints:
         """Rows of the dimension by story, gold label and label said."""
         legal = self.gold[:, at] >= 0
-        said = said_labels(self.scheme.keys[at], self.scheme)
-        shape = (self.stories, len(said) - 2, len(said))
+        labels = said_labels(self.scheme.keys[at], self.scheme)
+        shape = (self.stories, len(labels) - 2, len(labels))
         places = np.ravel_multi_index((self.story[legal], self.gold[legal, at], self.said[legal, at]), shape)
         return np.bincount(places, minlength=int(np.prod(shape))).reshape(shape)
 

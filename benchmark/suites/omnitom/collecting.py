@@ -53,8 +53,8 @@ class Results:
 
 def results_of(entered: Entered) -> Results:
     """The parses of one model, in the order of the stories."""
-    known = records_of(entered.resources)
-    records = {sample.key: known[sample.key] for sample in entered.samples}
+    all_records = records_of(entered.resources)
+    records = {sample.key: all_records[sample.key] for sample in entered.samples}
     return _Collecting(entered, records).collected()
 
 

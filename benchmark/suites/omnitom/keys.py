@@ -42,8 +42,8 @@ class Keys:
         self, measure: Callable[[Person], PersonMeasured | None]
     ) -> Callable[[Person], PersonMeasured | None]:
         def measured(person: Person) -> PersonMeasured | None:
-            found = measure(person)
-            return found and replace(found, measured=self._out(found.measured))
+            measured = measure(person)
+            return measured and replace(measured, measured=self._out(measured.measured))
 
         return measured
 
@@ -58,8 +58,8 @@ class Keys:
     ) -> Callable[[ParseResults], Mapping[str, Shown]]:
         def renamed(results: ParseResults) -> Mapping[str, Shown]:
             return {
-                name: replace(one, groups=tuple(self.renamed[key] for key in one.groups))
-                for name, one in shown(self._in(results)).items()
+                name: replace(table, groups=tuple(self.renamed[key] for key in table.groups))
+                for name, table in shown(self._in(results)).items()
             }
 
         return renamed

@@ -112,10 +112,10 @@ class Bounded:
 
     def harmonic(self, other: Bounded) -> Bounded:
         """Return the harmonic mean of each case with the same case of `other`."""
-        known = self.known.harmonic(other.known)
+        ratios = self.known.harmonic(other.known)
         if self.worst is self.best and other.worst is other.best:
-            return Bounded(known, known, known)
-        return Bounded(known, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
+            return Bounded(ratios, ratios, ratios)
+        return Bounded(ratios, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
 
 
 def _harmonic(first: Floats, other: Floats) -> Floats:
@@ -177,11 +177,11 @@ class Pooled:
     def bounded(self, parts: Parts) -> Bounded:
         """Return the ratios of what is meant in the known rows, and in all rows with none, or all, of the missing ones
         meant."""
-        known = self.ratios(parts.meant, parts.known)
+        ratios = self.ratios(parts.meant, parts.known)
         if parts.missing is None:
-            return Bounded(known, known, known)
+            return Bounded(ratios, ratios, ratios)
         worst, best = (self._case(parts, parts.missing, best=best) for best in (False, True))
-        return Bounded(known, worst, best)
+        return Bounded(ratios, worst, best)
 
     def _case(self, parts: Parts, missing: slice, *, best: bool) -> Ratios:
         (top, drawn_top), (of, drawn_of) = self._of(parts.meant), self._of(parts.known)

@@ -18,47 +18,47 @@ def lines(view: ItemView) -> Sequence[ReadLine]:
     propositions, whether gold has them in these words, which no mark is made of, as the judge decides; of a judgement
     how many predicted propositions each gold one was matched with; of a follow-up the same of the propositions that it
     is about."""
-    step, shown = view.question.step, item(view)
+    step, page = view.question.step, item(view)
     if step == LABEL:
-        return list(_labels(shown))
+        return list(_labels(page))
     if step == EXTRACT:
-        return list(_extracted(shown))
+        return list(_extracted(page))
     if step == FOLLOW_UP:
         return [
             ReadLine(about=_about(row), part=row["side"], repaired=_times(row["count"]))
-            for row in shown["asked"]["rows"][:MOST_LINES]
+            for row in page["asked"]["rows"][:MOST_LINES]
         ]
     return [
         ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
-        for row in shown["gold"]
+        for row in page["gold"]
     ]
 
 
-def _labels(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
-    for row in shown["rows"]:
-        for dimension, cell in zip(shown["dimensions"], row["cells"], strict=True):
-            said = cell["said"] or None
-            officially = said if cell["officially"] is None else cell["officially"] or None
+def _labels(page: Mapping[str, Any]) -> Iterator[ReadLine]:
+    for row in page["rows"]:
+        for dimension, cell in zip(page["dimensions"], row["cells"], strict=True):
+            label = cell["said"] or None
+            officially = label if cell["officially"] is None else cell["officially"] or None
             yield ReadLine(
                 about=f"{row['actor']}: {row['belief']}",
                 part=dimension.short,
                 gold=cell["gold"],
-                official=officially if shown["official"] else None,
-                repaired=said,
-                right=cell["right"] if said else None,
-                officially_right=officially == cell["gold"] if shown["official"] and officially else None,
+                official=officially if page["official"] else None,
+                repaired=label,
+                right=cell["right"] if label else None,
+                officially_right=officially == cell["gold"] if page["official"] and officially else None,
             )
 
 
-def _extracted(shown: Mapping[str, Any]) -> Iterator[ReadLine]:
+def _extracted(page: Mapping[str, Any]) -> Iterator[ReadLine]:
     """Yield gold's propositions in its order, then what else was predicted."""
     read: dict[str, dict[str, str]] = {}
-    for table in shown["tables"]:
+    for table in page["tables"]:
         for row in table["rows"]:
             for parse in ("official", "repaired") if table["name"] == "Both parses" else [_parse_of(table["name"])]:
                 read.setdefault(_about(row), {})[parse] = YES
-    gold = list(dict.fromkeys(map(_about, shown["gold"])))
-    answered = bool(shown["tables"])
+    gold = list(dict.fromkeys(map(_about, page["gold"])))
+    answered = bool(page["tables"])
     for about in dict.fromkeys([*gold, *read]):
         parses = read.get(about, {})
         official, repaired = (parses.get(parse, NO if answered else None) for parse in ("official", "repaired"))

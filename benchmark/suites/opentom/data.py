@@ -179,8 +179,8 @@ def _questions(file: QuestionFile, raw: bytes, narratives: Mapping[str, Narrativ
 def _of_narrative(file: QuestionFile, narrative: Narrative, entries: Any) -> Iterator[OpenQuestion]:
     name = f"{file.name}.json, {narrative.key}"
     if not isinstance(entries, list) or len(entries) != file.questions:
-        found = len(entries) if isinstance(entries, list) else kind_of(entries)
-        raise BadOpenToM(f"{name}: the number of questions is {found}; expected {file.questions}.")
+        size = len(entries) if isinstance(entries, list) else kind_of(entries)
+        raise BadOpenToM(f"{name}: the number of questions is {size}; expected {file.questions}.")
     for index, entry in enumerate(entries):
         record = _shaped(f"{file.name}.json", QuestionRecord, entry, narrative.key, index)
         if record.type != file.type:

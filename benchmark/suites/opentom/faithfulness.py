@@ -45,26 +45,28 @@ def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, dict[str
 
 
 def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[Key, Answer]:
-    found: dict[Key, Answer] = {}
+    answer_by_key: dict[Key, Answer] = {}
     for answer in answers:
         content = answer.sample.content
         people = tuple(content["people"])
         if content["kind"] == kind and people:
             order = "second" if answer.sample.gold["type"].endswith("-so") else "first"
-            found.setdefault((answer.sample.cluster, order, people), answer)
-    return found
+            answer_by_key.setdefault((answer.sample.cluster, order, people), answer)
+    return answer_by_key
 
 
 def _rates(pairs: Mapping[Key, Pair], seed: int) -> dict[str, Any]:
     asked = [(key[0], _unfaithful(*pair)) for key, pair in pairs.items() if not _missing(*pair)]
     lost = [Unit(key[0], None) for key, pair in pairs.items() if _missing(*pair)]
-    of_all = [Unit(narrative, 0.0, (0.0, 1.0)) if told is None else Unit(narrative, told) for narrative, told in asked]
-    of_valid = [Unit(narrative, told) for narrative, told in asked]
-    told = [value for _, value in asked if value is not None]
+    of_all = [
+        Unit(narrative, 0.0, (0.0, 1.0)) if value is None else Unit(narrative, value) for narrative, value in asked
+    ]
+    of_valid = [Unit(narrative, value) for narrative, value in asked]
+    values = [value for _, value in asked if value is not None]
     return {
         "pairs": len(asked),
-        "unread": len(asked) - len(told),
-        "unfaithful": int(sum(told)),
+        "unread": len(asked) - len(values),
+        "unfaithful": int(sum(values)),
         "missing": len(lost),
         "of_all": unit_estimate([*of_all, *lost], seed, "narratives"),
         "of_valid": unit_estimate([*of_valid, *lost], seed, "narratives"),

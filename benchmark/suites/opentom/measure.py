@@ -136,7 +136,7 @@ def _unread(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
 def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
     """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of
     which a batch is missing are left out."""
-    found: dict[str, Any] = {}
+    by_genre: dict[str, Any] = {}
     for part in PARTS:
         asked = [row for row in rows if part in row.sample.gold["batches"]]
         worst = {
@@ -147,8 +147,8 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
                 means = {"f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted}
-                found.setdefault(name, means | {"worst": worst[genre]})
-    return found
+                by_genre.setdefault(name, means | {"worst": worst[genre]})
+    return by_genre
 
 
 def _worst(questions: Sequence[LabelledAnswer]) -> float | None:

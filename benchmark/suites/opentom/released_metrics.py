@@ -43,16 +43,16 @@ def seen_by(person: str, answer: LabelledAnswer) -> bool:
 def genres(answers: Sequence[LabelledAnswer]) -> dict[str, list[LabelledAnswer]]:
     """Return the answers by genre: a type, for multi-hop questions with `_fullness`, `_accessibility` and
     `_overall`."""
-    found: dict[str, list[LabelledAnswer]] = {}
+    by_genre: dict[str, list[LabelledAnswer]] = {}
     for type_ in dict.fromkeys(answer.type for answer in answers):
         of_type = [answer for answer in answers if answer.type == type_]
         if not type_.startswith("multihop"):
-            found[type_] = of_type
+            by_genre[type_] = of_type
             continue
         for kind in (FULLNESS, ACCESSIBILITY):
-            found[f"{type_}_{kind}"] = [answer for answer in of_type if answer.kind == kind]
-        found[f"{type_}_overall"] = of_type
-    return {genre: rows for genre, rows in found.items() if rows}
+            by_genre[f"{type_}_{kind}"] = [answer for answer in of_type if answer.kind == kind]
+        by_genre[f"{type_}_overall"] = of_type
+    return {genre: rows for genre, rows in by_genre.items() if rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +83,16 @@ def genre_metrics(answers: Sequence[LabelledAnswer], batches: Sequence[int]) -> 
 def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
     """Return the metrics by genre."""
     batches = sorted({answer.batch for answer in answers})
-    found = {genre: genre_metrics(rows, batches) for genre, rows in genres(answers).items()}
-    for genre in found:
+    by_genre = {genre: genre_metrics(rows, batches) for genre, rows in genres(answers).items()}
+    for genre in by_genre:
         if genre.endswith("_overall"):  # of both kinds together, but the share left out is the mean of theirs
             kinds = [
-                found[name].corrupted
+                by_genre[name].corrupted
                 for kind in (FULLNESS, ACCESSIBILITY)
-                if (name := genre.replace("overall", kind)) in found
+                if (name := genre.replace("overall", kind)) in by_genre
             ]
-            found[genre] = replace(found[genre], corrupted=fmean(kinds))
-    return found
+            by_genre[genre] = replace(by_genre[genre], corrupted=fmean(kinds))
+    return by_genre
 
 
 def printed(by_genre: Mapping[str, GenreMetrics]) -> dict[str, dict[str, float | None]]:

@@ -29,16 +29,16 @@ def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, dict[str, A
     "low", "high", "n"} of the answers that were read, from 0 to 1, with the ends of 95 % intervals, None where there is
     none; the others are numbers of answers."""
     of_genre = {genre: [answer for answer in answers if answer.genre == genre] for genre in GENRES}
-    return {genre: _of_genre(found) for genre, found in of_genre.items() if found}
+    return {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows}
 
 
 def _of_genre(answers: Sequence[RepairedAnswer]) -> dict[str, Any]:
-    told = [answer.told for answer in answers]
-    metrics: dict[str, Any] = {"accuracy": _accuracy(told), "f1": _bare(macro_estimate(told, seed=SEED))}
+    labelled = [answer.told for answer in answers]
+    metrics: dict[str, Any] = {"accuracy": _accuracy(labelled), "f1": _bare(macro_estimate(labelled, seed=SEED))}
     kinds = [[answer.told for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
     if all(kinds):
         metrics["f1_mean_of_kinds"] = _bare(macro_mean(kinds, seed=SEED))
-    return metrics | {"answers": len(told), "unread": sum(not answer.counts for answer in told)}
+    return metrics | {"answers": len(labelled), "unread": sum(not answer.counts for answer in labelled)}
 
 
 def _accuracy(answers: Sequence[Told]) -> dict[str, Any]:

@@ -58,8 +58,8 @@ def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> dict[str
 def _repaired_answer(row: Sampled, text: str) -> RepairedAnswer:
     question = row.question
     kind, places = question.kind, question.narrative.places
-    told = Told(question.narrative.key, right_label(sample_of(question)), label_of(kind, text, places))
-    return RepairedAnswer(genre_of(question.type, kind), kind, told)
+    labelled = Told(question.narrative.key, right_label(sample_of(question)), label_of(kind, text, places))
+    return RepairedAnswer(genre_of(question.type, kind), kind, labelled)
 
 
 def _labelled(row: Sampled, text: str) -> LabelledAnswer:

@@ -82,8 +82,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
         "unfaithful": _unfaithful,
     }  # fmt: skip
     sampled = {name for name in ("batches", "kinds") if _there(entrants, results.parse, name)}
-    shown = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
-    return {name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in shown.items()}
+    kept = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
+    return {name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in kept.items()}
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
@@ -164,9 +164,9 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, parse)["batches"]
+        batches = _found(entrant, parse)["batches"]
         cells = {
-            f"{genre} {name}": found.get(genre, {}).get(name)
+            f"{genre} {name}": batches.get(genre, {}).get(name)
             for genre in there
             for name in ("f1", "deviation", "corrupted", "worst")
         }
@@ -183,10 +183,10 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
         columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, parse)
+        analyses = _found(entrant, parse)
         cells: dict[str, Any] = {}
         for genre in genres:
-            estimates = {"pooled": found["f1"].get(genre), **found["kinds"].get(genre, {})}
+            estimates = {"pooled": analyses["f1"].get(genre), **analyses["kinds"].get(genre, {})}
             for name in heads:
                 cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
@@ -212,9 +212,9 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
         ]
     rows = []
     for entrant in entrants:
-        found = _found(entrant, parse)["unfaithful"]
+        unfaithful = _found(entrant, parse)["unfaithful"]
         cells: dict[str, Any] = {}
-        for order, rates in found.items():
+        for order, rates in unfaithful.items():
             cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
             for name in ("of_all", "of_valid"):
                 cells |= estimate(f"{order} {name}", rates[name])

@@ -55,8 +55,8 @@ def given_perceptions(put: Put, story: str = "story") -> str:
     """Return the prompt of the question with the true perceivers of every sentence in place of the story, which is
     called `story`."""
     perceivers = [scene.perceivers or () for scene in put.scenes]
-    told = array_of([scene.text for scene in put.scenes], perceivers)
-    return prompt(put, f"{_GIVEN.format(kind=put.kind, story=story)}\n\n{told}")
+    perceptions = array_of([scene.text for scene in put.scenes], perceivers)
+    return prompt(put, f"{_GIVEN.format(kind=put.kind, story=story)}\n\n{perceptions}")
 
 
 def prompt_digests(steps: Sequence[Step], put: Put, by_methods: Sequence[str], story: str = "story") -> dict[str, str]:

@@ -26,8 +26,8 @@ def read_lines(
     read = {at: names for at, names in scenes if at is not None}
     for at, (text, gold) in enumerate(zip(texts, perceivers, strict=True)):
         names = read.get(at)
-        told = None if names is None else ", ".join(names) or "nobody"
-        yield text, gold, {"read": told, "right": names is not None and right(names, text, gold)}
+        words = None if names is None else ", ".join(names) or "nobody"
+        yield text, gold, {"read": words, "right": names is not None and right(names, text, gold)}
 
 
 def perceiver_lines(
@@ -40,10 +40,10 @@ def perceiver_lines(
         ReadLine(
             about=text,
             gold=", ".join(filter(None, gold)) or "nobody",
-            repaired=told["read"] or ("left out" if read else None),
-            right=told["right"] if read else None,
+            repaired=answer["read"] or ("left out" if read else None),
+            right=answer["right"] if read else None,
         )
-        for text, gold, told in lines
+        for text, gold, answer in lines
         if counts(text)
     ]
 
@@ -51,5 +51,5 @@ def perceiver_lines(
 def relined(sample: Sample, origins: Sequence[int | None], **content: Any) -> Sample:
     """Return the sample told in other lines, of which new ones, those without an origin, have no perceivers."""
     perceivers = sample.gold["perceivers"]
-    told = [[] if origin is None else perceivers[origin] for origin in origins]
-    return replace(sample, content={**sample.content, **content}, gold={**sample.gold, "perceivers": told})
+    names = [[] if origin is None else perceivers[origin] for origin in origins]
+    return replace(sample, content={**sample.content, **content}, gold={**sample.gold, "perceivers": names})

@@ -105,8 +105,8 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
 
 def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> dict[str, Any]:
     values = [tuple(metrics[task].get(scenario, {}).get("value") for task in (first, second)) for metrics in models]
-    pairs = [(one, other) for one, other in values if one is not None and other is not None]
-    result = pearson([one for one, _ in pairs], [other for _, other in pairs], unit="models")
+    pairs = [(first, other) for first, other in values if first is not None and other is not None]
+    result = pearson([first for first, _ in pairs], [other for _, other in pairs], unit="models")
     cells = {"r": result.r, "interval": result.interval and list(result.interval), "n": result.n, "p": result.p}
     return cells | ({"interval_reason": result.reason} if result.reason else {})
 

@@ -149,11 +149,11 @@ def _beside(file: Path, parts: Parts) -> dict[str, str]:
     for line, row in _rows(_text(raw, file.name), file.name, ("part_id", "conversation_with_perceivers")):
         part = row["part_id"].strip()
         try:
-            told = json_of(row["conversation_with_perceivers"].encode())
+            annotated = json_of(row["conversation_with_perceivers"].encode())
         except NotJson as error:
             raise BadPerceptFantom(f"{file.name}, line {line}: {error.told('its conversation')}") from error
         seen.add(part)
-        if told != [{one.text: list(one.perceivers)} for one in parts.get(part, ())]:
+        if annotated != [{utterance.text: list(utterance.perceivers)} for utterance in parts.get(part, ())]:
             raise BadPerceptFantom(
                 f"{file.name}, line {line}: part {part[:40]!r} differs from {FILE}; expected the same in both."
             )

@@ -166,10 +166,10 @@ def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
         tasks[BELIEF] = _sets(given, wholes, seed)
     firsts = set(_firsts(entered).values())
     if firsts:
-        told = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
+        perceptions = [read for read in reads_of(entered, PERCEIVING, parse) if read.sample.key in firsts]
         if parse == "official":  # what cannot be read is left out
-            told = [read for read in told if read.parse]
-        tasks[PERCEPTIONS] = perceptions_of(told, perceived.RECALL, seed)
+            perceptions = [read for read in perceptions if read.parse]
+        tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived.RECALL, seed)
     return questions_of(reads, wholes, parse, seed) | {"tasks": tasks}
 
 

@@ -26,15 +26,15 @@ def official_shares(answer: str, utterances: Sequence[str], perceivers: Sequence
     if not perceived:
         return None
     bare = _bare(tuple(utterances))
-    told = [(str(key), names) for entry in perceived for key, names in entry.items() if makes_a_set(names)]
-    if not told:
+    entries = [(str(key), names) for entry in perceived for key, names in entry.items() if makes_a_set(names)]
+    if not entries:
         return None
-    units = [(_containing(key, bare), names) for key, names in told]
+    units = [(_containing(key, bare), names) for key, names in entries]
     right = [at for at, names in units if at is not None and _same(names, utterances[at], perceivers[at])]
     return {
-        ACCURACY: len(right) / len(told),
+        ACCURACY: len(right) / len(entries),
         RECALL: len({*right}) / len(utterances) if utterances else None,
-        WHOLE: float(len(right) == len(told)),
+        WHOLE: float(len(right) == len(entries)),
     }
 
 
@@ -51,15 +51,16 @@ def speakers_of(utterance: str, perceivers: Sequence[str]) -> set[str]:
 def _bare(utterances: tuple[str, ...]) -> tuple[str, ...]:
     """The utterances without symbols but for the colon after the speaker."""
     return tuple(
-        f"{speaker}: {said.translate(_SYMBOLS)}" for speaker, _, said in (one.partition(": ") for one in utterances)
+        f"{speaker}: {spoken.translate(_SYMBOLS)}"
+        for speaker, _, spoken in (utterance.partition(": ") for utterance in utterances)
     )
 
 
 def _containing(key: str, bare: Sequence[str]) -> int | None:
     """The first utterance that has what is said in a key; a key without a speaker is empty, which stands in the
     first."""
-    said = key.partition(": ")[2].translate(_SYMBOLS)
-    return next((at for at, text in enumerate(bare) if said in text), None)
+    spoken = key.partition(": ")[2].translate(_SYMBOLS)
+    return next((at for at, text in enumerate(bare) if spoken in text), None)
 
 
 def _same(names: Sequence[str], utterance: str, gold: Sequence[str]) -> bool:
@@ -71,18 +72,18 @@ def repaired_scenes(answer: str, utterances: Sequence[str]) -> list[Read] | None
     """Return what an answer says of each utterance that it writes; None where it cannot be read. Equal utterances are
     taken in their order."""
     perceived = perceptions_of(answer)
-    return None if perceived is None else list(_placed(perceived, [_plain(one) for one in utterances]))
+    return None if perceived is None else list(_placed(perceived, [_plain(utterance) for utterance in utterances]))
 
 
 def _placed(perceived: Perceived, utterances: Sequence[str]) -> Iterator[Read]:
-    said = [text.partition(": ")[2] for text in utterances]
+    spoken = [text.partition(": ")[2] for text in utterances]
     taken: set[int] = set()
     for key, names in (pair for entry in perceived for pair in entry.items()):
         text = _plain(str(key))
         free = [at for at in range(len(utterances)) if at not in taken]
         at = next((at for at in free if utterances[at] == text), None)
         if at is None:  # without its speaker
-            at = next((at for at in free if said[at] == text), None)
+            at = next((at for at in free if spoken[at] == text), None)
         if at is not None:
             taken.add(at)
         yield at, names_in(names)
@@ -90,8 +91,10 @@ def _placed(perceived: Perceived, utterances: Sequence[str]) -> Iterator[Read]:
 
 def _plain(utterance: str) -> str:
     """An utterance in small letters without symbols, but for the colon after the speaker."""
-    speaker, colon, said = utterance.lower().partition(": ")
-    return colon.join(" ".join(part.translate(_SYMBOLS).split()) for part in ((speaker, said) if colon else (speaker,)))
+    speaker, colon, spoken = utterance.lower().partition(": ")
+    return colon.join(
+        " ".join(part.translate(_SYMBOLS).split()) for part in ((speaker, spoken) if colon else (speaker,))
+    )
 
 
 def repaired_shares(answer: str, utterances: Sequence[str], perceivers: Sequence[Sequence[str]]) -> Shares | None:

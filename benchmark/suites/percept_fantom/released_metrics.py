@@ -88,10 +88,10 @@ def _all_of_characters(rows: Sequence[Scored]) -> list[float]:
 
 def _consistency(rows: Sequence[Scored]) -> list[float]:
     """For each set and character, 1 where both lists say the same of the character."""
-    said: dict[tuple[str, str], set[bool]] = {}
+    answers: dict[tuple[str, str], set[bool]] = {}
     for answer, named in _named(rows):
-        said.setdefault((answer.row.set_id, answer.row.character.lower()), set()).add(named)
-    return [float(len(values) == 1) for values in said.values()]
+        answers.setdefault((answer.row.set_id, answer.row.character.lower()), set()).add(named)
+    return [float(len(values) == 1) for values in answers.values()]
 
 
 def _named(rows: Sequence[Scored]) -> Iterable[tuple[Scored, bool]]:

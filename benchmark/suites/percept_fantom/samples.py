@@ -127,7 +127,7 @@ def samples_of(sets: Sets, parts: Parts) -> Iterator[Sample]:
     for set_id, question_set in sets.items():
         rows = [row for row in question_set.rows if row.kind in ASKED and row.right != (NOT_THERE,)]
         utterances = parts.get(set_id.rpartition("-")[0], ())
-        text = "\n".join(one.text for one in utterances) or question_set.short_context
+        text = "\n".join(utterance.text for utterance in utterances) or question_set.short_context
         wholly_accessible = all(row.scenario == ACCESSIBLE for row in rows)
         scenarios = [
             scenario for scenario in (ACCESSIBLE, INACCESSIBLE) if any(row.scenario == scenario for row in rows)
@@ -138,7 +138,7 @@ def samples_of(sets: Sets, parts: Parts) -> Iterator[Sample]:
             yield replace(
                 sample,
                 content=content,
-                gold={**sample.gold, "perceivers": [list(one.perceivers) for one in utterances]},
+                gold={**sample.gold, "perceivers": [list(utterance.perceivers) for utterance in utterances]},
             )
 
 
@@ -148,12 +148,12 @@ def utterances_of(sample: Sample) -> list[str]:
 
 
 def _check_sets(name: str, sets: Sets, parts: Parts) -> None:
-    found = {
+    counts = {
         "sets": len(sets),
-        "sets with a false belief": sum(_has_belief(one.rows, INACCESSIBLE) for one in sets.values()),
-        "sets with a true belief": sum(_has_belief(one.rows, ACCESSIBLE) for one in sets.values()),
+        "sets with a false belief": sum(_has_belief(question_set.rows, INACCESSIBLE) for question_set in sets.values()),
+        "sets with a true belief": sum(_has_belief(question_set.rows, ACCESSIBLE) for question_set in sets.values()),
     }
-    for what, count in found.items():
+    for what, count in counts.items():
         if count != COUNTS[what]:
             raise BadPerceptFantom(
                 f"{name}: the number of {what} about annotated conversations is {count:,}; expected {COUNTS[what]:,}."
@@ -169,11 +169,11 @@ def _has_belief(rows: Sequence[Row], scenario: str) -> bool:
 
 def _differing(copy: Fantom, sets: Sets, parts: Parts) -> Iterator[Problem]:
     """Conversations that the two files have in other words: the annotated ones are asked about."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for set_id, question_set in sets.items():
         part = set_id.rpartition("-")[0]
-        if part not in told and _mended(question_set) != [one.text.strip() for one in parts[part]]:
-            told.add(part)
+        if part not in reported and _mended(question_set) != [utterance.text.strip() for utterance in parts[part]]:
+            reported.add(part)
             message = f"Set {set_id}: its conversation is not word by word the annotated one, which is asked about."
             yield {"file": copy.name, "line": copy.lines.get(set_id, 0), "message": message}
 

@@ -50,13 +50,13 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, A
     An answer by the id of a set stands before one by that of its part."""
     keys: dict[str, list[str]] = {}
     for sample in samples:
-        told = sample.group if sample.group in answers else _part(sample.group)
-        keys.setdefault(told, []).append(sample.key)
+        name = sample.group if sample.group in answers else _part(sample.group)
+        keys.setdefault(name, []).append(sample.key)
     return {name: Answered(tuple(named), asking.PERCEPTIONS) for name, named in keys.items()}
 
 
 def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) -> dict[str, Any]:
-    rows = {row.id: row for one in sets.values() for row in one.rows if row.kind in ASKED}
+    rows = {row.id: row for question_set in sets.values() for row in question_set.rows if row.kind in ASKED}
     if foreign := [name for name in texts if name not in rows]:
         raise BadAnswers(
             f"{answers} answers {foreign[0][:60]!r}, which is not a question about an annotated conversation "
@@ -66,7 +66,7 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     asked = list(samples_of(sets, {}))
     samples = [sample for sample in asked if sample.key in texts]
     reads = [Read(sample, 0, parses_of(sample, texts[sample.key])[1]) for sample in samples]
-    found = questions_of(reads, wholes_of(asked), "repaired", seed=1)
+    figures = questions_of(reads, wholes_of(asked), "repaired", seed=1)
     return {
         "official": {
             "answers": {answer.row.id: _parsed(answer) for answer in rated},
@@ -76,7 +76,7 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
             "answers": {read.sample.key: read.parse for read in reads},
             "metrics": {
                 SCENARIO_NAMES[scenario]: {name: metric["value"] for name, metric in metrics.items()}
-                for scenario, metrics in found["scenarios"].items()
+                for scenario, metrics in figures["scenarios"].items()
             },
         },
     }
@@ -97,29 +97,31 @@ def _parsed(scored: Scored) -> dict[str, Any]:
 
 
 def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> dict[str, Any]:
-    told = {set_id: text for set_id in sets if (text := texts.get(set_id, texts.get(_part(set_id)))) is not None}
+    text_by_set = {set_id: text for set_id in sets if (text := texts.get(set_id, texts.get(_part(set_id)))) is not None}
     if foreign := [name for name in texts if name not in sets and name not in {_part(set_id) for set_id in sets}]:
         raise BadAnswers(f"{answers} answers {foreign[0][:60]!r}, which is no annotated part or set of FANToM.")
-    if lacking := [set_id for set_id in told if _part(set_id) not in parts]:
+    if lacking := [set_id for set_id in text_by_set if _part(set_id) not in parts]:
         raise BadAnswers(f"Set {lacking[0]} is about a conversation that the annotation lacks.")
     official: dict[str, Shares] = {}
     repaired: dict[str, Shares | None] = {}
-    for set_id, text in told.items():
-        utterances = [one.text for one in parts[_part(set_id)]]
-        perceivers = [one.perceivers for one in parts[_part(set_id)]]
+    for set_id, text in text_by_set.items():
+        utterances = [utterance.text for utterance in parts[_part(set_id)]]
+        perceivers = [utterance.perceivers for utterance in parts[_part(set_id)]]
         if shares := official_shares(text, utterances, perceivers):
             official[set_id] = shares
         repaired[set_id] = repaired_shares(text, utterances, perceivers)
     return {
         "official": {
-            "answers": {set_id: array_in(text) or text for set_id, text in told.items()},
-            "metrics": {name: _released(official, members) for name, members in _by_scenario(sets, told).items()},
+            "answers": {set_id: array_in(text) or text for set_id, text in text_by_set.items()},
+            "metrics": {
+                name: _released(official, members) for name, members in _by_scenario(sets, text_by_set).items()
+            },
             "accuracy_by_set": {set_id: shares[ACCURACY] for set_id, shares in official.items()},
-            "excluded_sets": [set_id for set_id in told if set_id not in official],
+            "excluded_sets": [set_id for set_id in text_by_set if set_id not in official],
         },
         "repaired": {
             "answers": repaired,
-            "metrics": {name: _means(repaired, members) for name, members in _by_scenario(sets, told).items()},
+            "metrics": {name: _means(repaired, members) for name, members in _by_scenario(sets, text_by_set).items()},
         },
     }
 
@@ -128,13 +130,13 @@ def _part(set_id: str) -> str:
     return set_id.rpartition("-")[0]
 
 
-def _by_scenario(sets: Sets, told: Iterable[str]) -> dict[str, list[str]]:
+def _by_scenario(sets: Sets, set_ids: Iterable[str]) -> dict[str, list[str]]:
     """The sets of each scenario; one with beliefs of both is in both."""
-    members = [sets[set_id] for set_id in told]
+    members = [sets[set_id] for set_id in set_ids]
     return {
-        "Overall": [one.set_id for one in members],
-        "True Belief": [one.set_id for one in members if _has(one, ACCESSIBLE)],
-        "False Belief": [one.set_id for one in members if _has(one, INACCESSIBLE)],
+        "Overall": [question_set.set_id for question_set in members],
+        "True Belief": [question_set.set_id for question_set in members if _has(question_set, ACCESSIBLE)],
+        "False Belief": [question_set.set_id for question_set in members if _has(question_set, INACCESSIBLE)],
     }
 
 
@@ -153,9 +155,9 @@ def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str,
 
 
 def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> dict[str, Any]:
-    read = [found for set_id in members if (found := shares[set_id])]
+    read = [share for set_id in members if (share := shares[set_id])]
     means: dict[str, Any] = {}
     for name in SHARES:
-        values = [value for one in read if (value := one[name]) is not None]
+        values = [value for share in read if (value := share[name]) is not None]
         means[name] = fmean(values) if values else None
     return means | {"n": len(members), "unread": len(members) - len(read)}

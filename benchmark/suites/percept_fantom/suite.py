@@ -70,8 +70,8 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 
 def _said(utterance: str) -> dict[str, str]:
-    speaker, _, said = utterance.partition(": ")
-    return {"speaker": speaker, "said": said}
+    speaker, _, words = utterance.partition(": ")
+    return {"speaker": speaker, "said": words}
 
 
 def _methods(reported: Reported) -> Sections:

@@ -74,8 +74,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     analysed, parse = _analysed(results), results.parse
     if not analysed:
         return {}
-    entrants, shown = _three(analysed), (QUESTIONS.key,)
-    found = {
+    entrants, groups = _three(analysed), (QUESTIONS.key,)
+    shown_tables = {
         "scenarios": partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, parse, _SCENARIOS),
         INACCESSIBLE: partial(_scenario, INACCESSIBLE, analysed, parse),
         ACCESSIBLE: partial(_scenario, ACCESSIBLE, analysed, parse),
@@ -84,8 +84,8 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     }
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
-        found["correlations"] = partial(of_three.correlations_table, models, TASKS, parse)
-    return {name: ShownTable(make, shown) for name, make in found.items()}
+        shown_tables["correlations"] = partial(of_three.correlations_table, models, TASKS, parse)
+    return {name: ShownTable(make, groups) for name, make in shown_tables.items()}
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:
@@ -100,14 +100,14 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
 def _analysed(results: ParseResults) -> Analysed:
     """Models with their analyses."""
     return [
-        (entrant, found)
+        (entrant, analyses)
         for entrant in results.analysed.get(QUESTIONS.key, ())
-        if (found := analyses_of(entrant, results.parse).get(ANALYSES))
+        if (analyses := analyses_of(entrant, results.parse).get(ANALYSES))
     ]
 
 
 def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
-    return [(entrant, found["tasks"]) for entrant, found in analysed]
+    return [(entrant, analyses["tasks"]) for entrant, analyses in analysed]
 
 
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
@@ -125,15 +125,15 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
     cells = [
         {
             key: value
-            for name, metric in found["scenarios"][scenario].items()
+            for name, metric in analyses["scenarios"][scenario].items()
             for key, value in estimate(name, metric).items()
         }
-        for _, found in analysed
+        for _, analyses in analysed
     ]
     title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)"
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
-    lead = incomplete_told(entrants, [found["scenarios"][scenario] for _, found in analysed], _OF_SETS)
+    lead = incomplete_told(entrants, [analyses["scenarios"][scenario] for _, analyses in analysed], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _CHARACTERS, lead=lead)
 
 
@@ -142,7 +142,7 @@ def _orders(analysed: Analysed, parse: str) -> Table:
         (scenario, order)
         for scenario in SCENARIO_NAMES
         for order in ORDERS
-        if any(order in found["orders"][scenario] for _, found in analysed)
+        if any(order in analyses["orders"][scenario] for _, analyses in analysed)
     ]
     columns = [
         estimated(f"{scenario} {order}", ORDERS[order], group=SCENARIO_NAMES[scenario].capitalize(), digits=1)
@@ -153,15 +153,15 @@ def _orders(analysed: Analysed, parse: str) -> Table:
             key: value
             for scenario, order in there
             for key, value in estimate(
-                f"{scenario} {order}", found["orders"][scenario].get(order, {}).get(CHOICE)
+                f"{scenario} {order}", analyses["orders"][scenario].get(order, {}).get(CHOICE)
             ).items()
         }
-        for _, found in analysed
+        for _, analyses in analysed
     ]
     entrants = [entrant for entrant, _ in analysed]
     return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS)
 
 
 def _reasons(analysed: Analysed, parse: str) -> Table:
-    entrants, counts = [entrant for entrant, _ in analysed], [found["reasons"] for _, found in analysed]
+    entrants, counts = [entrant for entrant, _ in analysed], [analyses["reasons"] for _, analyses in analysed]
     return reasons_table(entrants, counts, QUESTIONS.key, SCENARIO_NAMES, parse)

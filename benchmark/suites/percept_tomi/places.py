@@ -30,9 +30,9 @@ def named_place(answer: str, containers: Sequence[str], candidates: Iterable[str
 
 def _named(answer: str, names: Iterable[str]) -> list[str]:
     """The names that stand in an answer, longest first; within a longer name a shorter one does not count."""
-    found = []
+    named = []
     for name in sorted(dict.fromkeys(names), key=len, reverse=True):
         words = r"[\s_-]+".join(re.escape(word) for word in re.split(r"[\s_-]+", name))
         answer, count = re.subn(rf"(?<!\w){words}(?!\w)", " ", answer, flags=re.IGNORECASE)
-        found += [name] if count else []
-    return found
+        named += [name] if count else []
+    return named

@@ -163,7 +163,7 @@ def _repaired_perceptions(rows: Answers) -> dict[str, Any]:
     }
 
     def metrics(part: Sequence[Sample]) -> dict[str, Any]:
-        read = [found for sample in part if (found := shares[sample.key])]
+        read = [share for sample in part if (share := shares[sample.key])]
         means = {name: _mean_share(read, name) for name in SHARES}
         return {**means, "n": len(part), "unread": len(part) - len(read)}
 

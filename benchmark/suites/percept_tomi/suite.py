@@ -64,8 +64,8 @@ def _item(view: ItemView) -> dict[str, Any]:
 def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
     """The sentences with the true perceivers and what was read of each."""
     sample, scenes = view.question.sample, (view.repaired or {}).get("scenes") or ()
-    told = (sample.content["sentences"], sample.gold["perceivers"], scenes)
-    return read_lines(*told, lambda read, _, gold: same_names(read, gold))
+    scenes_of_sample = (sample.content["sentences"], sample.gold["perceivers"], scenes)
+    return read_lines(*scenes_of_sample, lambda read, _, gold: same_names(read, gold))
 
 
 def _lines(view: ItemView) -> list[ReadLine]:
@@ -93,9 +93,9 @@ def _lines(view: ItemView) -> list[ReadLine]:
 
 def _methods(reported: Reported) -> Sections:
     settings = reported.settings
-    told = f"the story {STORY.in_words(settings[STORY.name])}"
+    story_form = f"the story {STORY.in_words(settings[STORY.name])}"
     return [
-        asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, told),
+        asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, story_form),
         (
             "Scoring",
             "The official parse takes an answer for right that has the container’s name in it to the letter, also "

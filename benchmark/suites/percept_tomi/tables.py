@@ -26,12 +26,12 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
     if not entrants:
         return {}
     make = partial(of_three.scenarios_table, entrants, TASKS, QUESTIONS.key, results.parse, _SCENARIOS)
-    found: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
+    shown_tables: dict[str, ShownTable] = {"scenarios": ShownTable(make, (QUESTIONS.key,))}
     models = of_three.complete(entrants, TASKS)
     if len(models) > 1:
         correlations = partial(of_three.correlations_table, models, TASKS, results.parse)
-        found["correlations"] = ShownTable(correlations, tuple(TASKS))
-    return found
+        shown_tables["correlations"] = ShownTable(correlations, tuple(TASKS))
+    return shown_tables
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:

@@ -24,15 +24,15 @@ def extract_official(answer: str) -> str:
     return last[0] if last else "A"
 
 
-def parse_official(answer: str, shown: Shown) -> str:
+def parse_official(answer: str, displayed: Shown) -> str:
     """Return the original letter of the option that the released code takes an answer for.
 
     Empty where the letter stands for no option that was shown: a vote like any other, which is never right.
     """
-    return shown.original_of[extract_official(answer)]
+    return displayed.original_of[extract_official(answer)]
 
 
-def parse_repaired(answer: str, shown: Shown) -> str | None:
+def parse_repaired(answer: str, displayed: Shown) -> str | None:
     """Return the original letter of the option that an answer commits to, None where it commits to none.
 
     An answer that names none, that leaves it between several, or that names a letter that was not shown chooses
@@ -41,5 +41,5 @@ def parse_repaired(answer: str, shown: Shown) -> str | None:
     # its patterns take a tenth of a second to compile, which no start has to wait for
     from benchmark.suites.tombench.committed_letters import committed_letter
 
-    letter = committed_letter(answer, shown.texts)
-    return None if letter is None else shown.original_of[letter]
+    letter = committed_letter(answer, displayed.texts)
+    return None if letter is None else displayed.original_of[letter]

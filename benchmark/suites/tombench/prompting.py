@@ -35,16 +35,16 @@ class Prompt:
     user: str
 
 
-def render_prompt(item: Item, shown: Shown, *, method: str = DIRECT) -> Prompt:
+def render_prompt(item: Item, displayed: Shown, *, method: str = DIRECT) -> Prompt:
     """Return the prompt of an item with its options as they are shown, in the item's language.
 
     The system prompt names the letters that the item has, two or four. Raises ValueError for a method that is not one
     of METHODS.
     """
-    lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, shown.texts, strict=False)]
+    lines = [f"{letter}. {text}" for letter, text in zip(LETTERS, displayed.texts, strict=False)]
     texts = {"story": item.story.strip(), "question": item.question.strip(), "options": "\n".join(lines)}
     return Prompt(
-        _fill(_template(_system_file(method, item.language)), {"letters": _choice(shown.letters, item.language)}),
+        _fill(_template(_system_file(method, item.language)), {"letters": _choice(displayed.letters, item.language)}),
         _fill(_template(_user_file(item.language)), texts),
     )
 

@@ -34,13 +34,15 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[st
     """
     items = _by_file(data, language)
     texts = read_answers(answers)
-    shown = {name: _shown(items, name, answers.name) for name in texts}
+    displayed = {name: _shown(items, name, answers.name) for name in texts}
     for name, text in texts.items():
         if not isinstance(text, str):
             raise BadAnswerId(f"{answers.name}: the answer {name!r:.80} is not a text; expected what the model said.")
-    official = {name: [extract_official(text), parse_official(text, shown[name][1])] for name, text in texts.items()}
-    repaired = {name: parse_repaired(text, shown[name][1]) for name, text in texts.items()}
-    asked = {name: item for name, (item, _) in shown.items()}
+    official = {
+        name: [extract_official(text), parse_official(text, displayed[name][1])] for name, text in texts.items()
+    }
+    repaired = {name: parse_repaired(text, displayed[name][1]) for name, text in texts.items()}
+    asked = {name: item for name, (item, _) in displayed.items()}
     accuracies = official_accuracies(_voted(asked, {name: letters[1] for name, letters in official.items()}))
     return {
         "official": {"answers": official, "metrics": _above_nought(accuracies)},
@@ -66,9 +68,9 @@ def _by_file(data: Path, language: str) -> dict[str, list[tuple[Item, Tries]]]:
 
 
 def _shown(items: Mapping[str, list[tuple[Item, Tries]]], name: str, file: str) -> tuple[Item, Shown]:
-    found = _ID.fullmatch(name)
-    task, line, attempt = (found[1], int(found[2]), int(found[3])) if found else ("", 0, 0)
-    if not found or task not in items or line >= len(items[task]) or attempt >= TRIES:
+    match = _ID.fullmatch(name)
+    task, line, attempt = (match[1], int(match[2]), int(match[3])) if match else ("", 0, 0)
+    if not match or task not in items or line >= len(items[task]) or attempt >= TRIES:
         raise BadAnswerId(
             f"{file}: there is no question {name!r:.80}; expected <task>/<line from 0>/<try from 0 to {TRIES - 1}>."
         )
@@ -84,23 +86,26 @@ def _voted(asked: Mapping[str, Item], choices: Mapping[str, str | None]) -> list
         votes.setdefault(item.key, []).append((int(name.rpartition("/")[2]), choices[name]))
     return [
         VotedItem(
-            item.task, item.ability, item.answer, tuple(vote for _, vote in sorted(votes[key], key=lambda one: one[0]))
+            item.task,
+            item.ability,
+            item.answer,
+            tuple(vote for _, vote in sorted(votes[key], key=lambda vote: vote[0])),
         )
         for key, item in items.items()
     ]
 
 
-def _above_nought(found: Accuracies) -> dict[str, dict[str, float]]:
+def _above_nought(accuracies: Accuracies) -> dict[str, dict[str, float]]:
     return {
-        kind: {name: round(one.value, _PLACES) for name, one in groups.items() if one.correct}
-        for kind, groups in (("tasks", found.tasks), ("abilities", found.abilities))
+        kind: {name: round(accuracy.value, _PLACES) for name, accuracy in groups.items() if accuracy.correct}
+        for kind, groups in (("tasks", accuracies.tasks), ("abilities", accuracies.abilities))
     }
 
 
-def _whole(found: Accuracies) -> dict[str, Any]:
-    groups = {"tasks": found.tasks, "abilities": found.abilities}
+def _whole(accuracies: Accuracies) -> dict[str, Any]:
+    groups = {"tasks": accuracies.tasks, "abilities": accuracies.abilities}
     metrics: dict[str, Any] = {
-        kind: {name: one.value for name, one in of_kind.items()} for kind, of_kind in groups.items()
+        kind: {name: accuracy.value for name, accuracy in of_kind.items()} for kind, of_kind in groups.items()
     }
-    overall = found.overall
+    overall = accuracies.overall
     return metrics | {"overall": overall and overall.value, "unparsed": overall and overall.unparsed}

@@ -22,8 +22,8 @@ STEPS = (Step(ANSWER, "Answering", task=CHOOSE),)
 
 def request(question: Question) -> Request:
     """The question with its options in the order of this repetition."""
-    item, shown = item_of(question.sample), shown_in(question)
-    prompt = render_prompt(item, shown, method=question.settings["method"])
+    item, displayed = item_of(question.sample), shown_in(question)
+    prompt = render_prompt(item, displayed, method=question.settings["method"])
     return Request(
         messages=(Message("system", prompt.system), Message("user", prompt.user)),
         max_tokens=question.settings["max_tokens"],
@@ -32,8 +32,8 @@ def request(question: Question) -> Request:
         task={
             "kind": CHOOSE,
             "key": item.key,
-            "letters": list(shown.letters),
-            "originals": list(shown.originals),
+            "letters": list(displayed.letters),
+            "originals": list(displayed.originals),
             "counts": question.resources.derived("letters", count_letters),
         },
     )
@@ -46,8 +46,8 @@ def count_letters(samples: Sequence[Sample]) -> dict[str, int]:
 
 def parse(question: Question, answer: str) -> Parsed:
     """The original letter that an answer chooses, as the released code takes it and as a person reads it."""
-    item, shown = item_of(question.sample), shown_in(question)
-    official, repaired = parse_official(answer, shown), parse_repaired(answer, shown)
+    item, displayed = item_of(question.sample), shown_in(question)
+    official, repaired = parse_official(answer, displayed), parse_repaired(answer, displayed)
     return Parsed(
         official={"choice": official},
         repaired={"choice": repaired},
@@ -62,6 +62,6 @@ def expected(question: Question) -> str:
     return f"[[{letter_of(shown_in(question), item_of(question.sample).gold)}]]"
 
 
-def letter_of(shown: Shown, original: str) -> str:
+def letter_of(displayed: Shown, original: str) -> str:
     """The letter under which an original option is shown."""
-    return shown.letters[shown.originals.index(original)]
+    return displayed.letters[displayed.originals.index(original)]

@@ -51,7 +51,7 @@ LANGUAGES = Setting(
 
 def _item(view: ItemView) -> dict[str, Any]:
     """Story, question, and the options as this try shows them, with the right one and what either parse takes."""
-    item, shown = item_of(view.question.sample), shown_in(view.question)
+    item, displayed = item_of(view.question.sample), shown_in(view.question)
     taken = {
         name: (parsed or {}).get("choice")
         for name, parsed in (("official", view.official), ("repaired", view.repaired))
@@ -59,7 +59,7 @@ def _item(view: ItemView) -> dict[str, Any]:
     options = [
         {"letter": letter, "text": text, "original": original, "right": original == item.gold}
         | {name: choice == original for name, choice in taken.items()}
-        for letter, text, original in zip(shown.letters, shown.texts, shown.originals, strict=True)
+        for letter, text, original in zip(displayed.letters, displayed.texts, displayed.originals, strict=True)
     ]
     fields = {"story": item.story, "question": item.question, "ability": item.trimmed_ability, "options": options}
     return fields | {"try": view.question.repetition + 1, "unread": bool(view.answer) and taken["repaired"] is None}
@@ -68,8 +68,10 @@ def _item(view: ItemView) -> dict[str, Any]:
 def _lines(view: ItemView) -> list[ReadLine]:
     """The option that the answer chooses in this try, by its text, with the letter under which the model was shown
     it."""
-    item, shown = item_of(view.question.sample), shown_in(view.question)
-    texts, letters = (dict(zip(shown.originals, told, strict=True)) for told in (shown.texts, shown.letters))
+    item, displayed = item_of(view.question.sample), shown_in(view.question)
+    texts, letters = (
+        dict(zip(displayed.originals, values, strict=True)) for values in (displayed.texts, displayed.letters)
+    )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
     as_shown = f"Shown as {letters[repaired]}; right is {letters[item.gold]}." if repaired in letters else ""
     return [

@@ -36,7 +36,7 @@ def parse_extraction(text: str, *, structured: bool = False, scheme: Scheme = OM
         predicted = []
     else:
         predicted = [row for line in pipes.rows_of(text, pipes.names_of(scheme)) if (row := _row(line, scheme))]
-    return [row for one in predicted if (row := _tidy(one, scheme)).actor and row.belief]
+    return [row for row_as_written in predicted if (row := _tidy(row_as_written, scheme)).actor and row.belief]
 
 
 def _tidy(row: PredictedRow, scheme: Scheme) -> PredictedRow:

@@ -143,8 +143,8 @@ def confusion(
     `table` is {gold label: {predicted label: rows}}; what is not a label has a column only where it was predicted.
     """
     title = f"{titles[dimension]}: gold labels and those of {model}, {parse} parse"
-    said = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
-    columns = [name for name, any_row in said.items() if any_row or name not in {MISSING, ILLEGAL}]
+    has_counts = {name: any(row[name] for row in table.values()) for name in next(iter(table.values()), {})}
+    columns = [name for name, any_row in has_counts.items() if any_row or name not in {MISSING, ILLEGAL}]
     if not any(sum(row.values()) for row in table.values()):
         return Drawing(title, NO_LABEL)
     totals = {gold: sum(row.values()) for gold, row in table.items()}

@@ -61,7 +61,7 @@ def by_kind(
         Series(key=kind, label=head, marker=marker, colour=colour, filled=filled)
         for (kind, head), (marker, colour, filled) in zip(heads.items(), MARKS, strict=False)
     ]
-    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*one) for one in metrics.items()]
+    unit, drawn = f"{of} (%), rows pooled over stories, {parse} parse", [Panel(*panel) for panel in metrics.items()]
     canvas = dot_plot(models, drawn, series, unit=unit, note=note, look=look)
     lines = [
         told(f"{name}, {model}", (heads[kind].lower() for kind in row), row.values())

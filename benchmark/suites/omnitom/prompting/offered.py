@@ -59,8 +59,8 @@ def _check_places(prompts: PromptSet, settings: Settings, step: str, level: int)
 def _check_dimensions(schema: Schema, prompts: PromptSet, step: str, level: int, answer_format: str) -> None:
     """Refuse words about OmniToM's dimensions for gold of another schema, as far as they can be told from words about
     this one's."""
-    told = any(prompts.has_place(step, level, place, answer_format) for place in ("labels", "definitions"))
-    if step == "label" and not told and not scheme_of(schema).official:
+    defines_labels = any(prompts.has_place(step, level, place, answer_format) for place in ("labels", "definitions"))
+    if step == "label" and not defines_labels and not scheme_of(schema).official:
         raise BadPromptSet(
             f"{prompts.name} has no place for {{labels}} or {{definitions}} in label-level{level}, so that "
             f"it cannot name the labels of {schema.reference}."
@@ -75,10 +75,10 @@ def _shown(question: Question, count: int) -> tuple[str, int]:
 def _serving(schema: Schema, settings: Settings, steps: Sequence[str], categories: Collection[str]) -> frozenset[str]:
     """The categories of which the sample corpus has nothing, and all of them where calibration stories are
     preferred."""
-    shown = [step for step in steps if wanted_by(settings, step)]
-    if not shown:
+    with_examples = [step for step in steps if wanted_by(settings, step)]
+    if not with_examples:
         return frozenset()
-    if not all(sample_serves(step, schema) for step in shown):
+    if not all(sample_serves(step, schema) for step in with_examples):
         return frozenset(categories)
     served = {record.category for record in sample_corpus().records}
     return frozenset(categories) - (set() if settings["examples_from"] == CALIBRATION else served)
