@@ -27,6 +27,7 @@ from benchmark.suites.story_scores import (
     scores_by_story,
     with_intervals,
 )
+from benchmark.suites.unit_estimates import BoundedEstimate, estimate_of_row
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split
 
@@ -168,6 +169,7 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
     ]
 
 
+Facet = dict[str, BoundedEstimate]
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
 Held = Sequence[tuple[Sample, SampleResult]]
 
@@ -271,8 +273,8 @@ def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
     return StoryScore(sample.category, worst, best, values, why, cluster=sample.cluster)
 
 
-def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> dict[str, Any]:
-    """Return {value: {"value", "interval", "n"[, "reason"][, "bounds"]}}, values in the order of the samples."""
+def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: MetricGroup, seed: int) -> Facet:
+    """Return the estimate of each value of a facet, values in the order of the samples."""
     parts: dict[str, list[StoryScore]] = {}
     for sample, story_score in scores:
         if not story_score.defined:  # what counts for nothing has no row of its own
@@ -281,15 +283,9 @@ def _facet(scores: Sequence[tuple[Sample, StoryScore]], name: str, group: Metric
     return {value: _estimate(part, group, seed) for value, part in parts.items()}
 
 
-def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> dict[str, Any]:
-    share = group.score
-    row = overall_row(scores, (share,), seed=seed, resamples=RESAMPLES, unit=units_of_group(group.key))
-    interval, why = row.intervals[share]
-    estimate: dict[str, Any] = {"value": row.values[share], "interval": interval, "n": row.stories}
-    if why:
-        estimate["reason"] = why
-    bounds = row.bounds[share]
-    return estimate | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> BoundedEstimate:
+    row = overall_row(scores, (group.score,), seed=seed, resamples=RESAMPLES, unit=units_of_group(group.key))
+    return estimate_of_row(row, group.score)
 
 
 def _repeated(

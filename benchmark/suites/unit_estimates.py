@@ -4,12 +4,20 @@ known, as it is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, cast
 
-from benchmark.domain.estimating import StoryScore, overall_row
-from core.statistics import RESAMPLES
+from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
+from core.statistics import RESAMPLES, Estimate
 
 _SHARE = "share"
+
+
+class BoundedEstimate(Estimate):
+    """An estimate, with what it would be if all that is missing or was not read were worth least and most; without
+    `bounds` where nothing is. `incomplete` is the number of sets that it leaves out, of which only a part was asked."""
+
+    bounds: NotRequired[list[float]]
+    incomplete: NotRequired[int]
 
 
 class Unit(NamedTuple):
@@ -21,16 +29,27 @@ class Unit(NamedTuple):
     bounds: tuple[float, float] | None = None
 
 
-def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> dict[str, Any]:
-    """Return the mean of the units that are known with its interval over `clusters`, {"value", "interval", "n"[,
-    "reason"][, "bounds"]}: bounds take each unit at its lowest and at its highest."""
+def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> BoundedEstimate:
+    """Return the mean of the units that are known with its interval over `clusters`; bounds take each unit at its
+    lowest and at its highest."""
     row = overall_row([_score(unit) for unit in units], (_SHARE,), seed=seed, resamples=RESAMPLES, unit=clusters)
-    interval, why = row.intervals[_SHARE]
-    bounds = row.bounds[_SHARE]
-    estimate: dict[str, Any] = {"value": row.values[_SHARE], "interval": interval, "n": row.stories}
+    return estimate_of_row(row, _SHARE)
+
+
+def estimate_of_row(row: MetricRow, share: str) -> BoundedEstimate:
+    """Return one share of a row over stories, with bounds where they are apart."""
+    interval, why = row.intervals[share]
+    estimate: BoundedEstimate = {"value": row.values[share], "interval": interval, "n": row.stories}
     if why:
         estimate["reason"] = why
-    return estimate | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+    if (bounds := row.bounds[share]) and bounds[0] != bounds[1]:
+        estimate["bounds"] = bounds
+    return estimate
+
+
+def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> BoundedEstimate:
+    """Return an estimate with its bounds, where there are any."""
+    return cast(BoundedEstimate, {**estimate, "bounds": bounds} if bounds else {**estimate})
 
 
 def _score(unit: Unit) -> StoryScore:

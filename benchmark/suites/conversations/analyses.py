@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import (
@@ -29,7 +29,7 @@ from benchmark.suites.conversations.units import (
     whole_sets,
 )
 from benchmark.suites.conversations.weighted_f1 import Said, weighted_f1
-from benchmark.suites.unit_estimates import Unit
+from benchmark.suites.unit_estimates import BoundedEstimate, Unit
 
 TOPICS = (ANSWERABILITY, INFORMATION)
 BOTH, EXCLUDED, INCLUDED = "both", "excluded", "included"
@@ -53,7 +53,7 @@ def _of(reads: Iterable[Read], kind: str) -> list[Read]:
     return [read for read in reads if _kind(read) == kind]
 
 
-def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:
+def metrics_of(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, BoundedEstimate]:
     """Return {metric: estimate} of the answers that count for a scenario; `wholes` are the questions that sets have in
     it. Sets, and characters of sets, of which not all questions were asked are in no figure: an estimate says how many
     are `incomplete`."""
@@ -85,18 +85,18 @@ def _all(sets: WholeSets) -> list[Read]:
     return [read for members in sets.answers.values() for read in members]
 
 
-def _accuracy(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+def _accuracy(reads: Sequence[Read], seed: int) -> BoundedEstimate:
     return estimate_of([every(read.sample.cluster, [read.right]) for read in reads], seed)
 
 
-def f1_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+def f1_of(reads: Sequence[Read], seed: int) -> BoundedEstimate:
     """Return the estimate of the mean token F1."""
     return estimate_of([Unit(read.sample.cluster, read.parse["f1"] if read.parse else None) for read in reads], seed)
 
 
 def all_right(
     reads: Iterable[Read], wholes: Wholes, seed: int, counts: Callable[[Part], bool] = everything
-) -> dict[str, Any]:
+) -> BoundedEstimate:
     """Return the estimate of the share of sets that are right: all their answers to the questions that `counts` says
     count."""
     sets = whole_sets(reads, wholes, counts)
@@ -174,7 +174,7 @@ def _listed(read: Read, name: str, lists: Lists) -> list[bool | None]:
     return [None if answers.parse is None else name in answers.parse["named"]]
 
 
-def orders_of(reads: Sequence[Read], seed: int) -> dict[str, Any]:
+def orders_of(reads: Sequence[Read], seed: int) -> dict[str, dict[str, BoundedEstimate]]:
     """Return {order of belief: {kind of question: estimate}} of the orders that occur."""
     beliefs = [read for read in reads if _kind(read) in (DISTANCE, CHOICE)]
     answers = {}
@@ -189,7 +189,14 @@ def _counts(order: str, order_asked: str) -> bool:
     return order_asked in (order, order.partition(":")[0])
 
 
-def reasons_of(reads: Sequence[Read], parse: str) -> dict[str, Any]:
+class Reasons(TypedDict):
+    """The counts of wrong answers by reason: `lists` of names, and `single` answers about a character."""
+
+    lists: dict[str, int]
+    single: dict[str, int]
+
+
+def reasons_of(reads: Sequence[Read], parse: str) -> Reasons:
     """The counts of wrong lists and single answers by reason; officially of lists on answerability alone, as in
     the released code."""
     lists = [

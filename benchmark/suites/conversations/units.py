@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, MetricGroup, Sample
 from benchmark.suites.measuring import counted_outcomes
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
 
 WHOLES = "questions of conversations by set"
 """Under which a dataset keeps what `wholes_of` returns."""
@@ -86,9 +86,9 @@ class WholeSets(NamedTuple):
     answers: Mapping[tuple[str, int], Sequence[Read]]
     incomplete: int
 
-    def told(self, estimate: dict[str, Any]) -> dict[str, Any]:
+    def told(self, estimate: BoundedEstimate) -> BoundedEstimate:
         """Return an estimate over these sets that says how many are `incomplete`, where any are."""
-        return estimate | ({"incomplete": self.incomplete} if self.incomplete else {})
+        return {**estimate, "incomplete": self.incomplete} if self.incomplete else estimate
 
 
 def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], bool] = everything) -> WholeSets:
@@ -111,6 +111,6 @@ def every(conversation: str, rights: Iterable[bool | None]) -> Unit:
     return Unit(conversation, None if None in verdicts else 1.0)
 
 
-def estimate_of(units: Sequence[Unit], seed: int) -> dict[str, Any]:
+def estimate_of(units: Sequence[Unit], seed: int) -> BoundedEstimate:
     """Return the mean of the units that are known with its interval over conversations, as `unit_estimate` has it."""
     return unit_estimate(units, seed, "conversations")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from core.statistics import RESAMPLES, SHARE, Floats, estimate_of
+from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
+from core.statistics import RESAMPLES, SHARE, Estimate, Floats, estimate_of
 
 _LABELS = (0, 1)
-_NOTHING = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
+_NOTHING: Estimate = {"value": None, "n": 0, "interval": None, "reason": "no answer that could be read"}
 
 
 class Said(NamedTuple):
@@ -22,15 +23,15 @@ class Said(NamedTuple):
     predicted: int | None
 
 
-def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return {"value", "n", "interval"[, "reason"][, "bounds"]} of the answers that are known: one that is neither
+def weighted_f1(answers: Sequence[Said], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
+    """Return the weighted F1 of the answers that are known: one that is neither
     costs recall alone, as in the released code. Bounds take those that are not known as wrong, one for the other, and
     as right."""
-    known = [answer for answer in answers if answer.predicted is not None]
-    bounds = (
-        {} if len(known) == len(answers) else {"bounds": [_taken(answers, wrong=True), _taken(answers, wrong=False)]}
-    )
-    return (_known(known, seed, resamples) if known else dict(_NOTHING)) | bounds
+    readable = [answer for answer in answers if answer.predicted is not None]
+    estimate = _known(readable, seed, resamples) if readable else _NOTHING.copy()
+    if len(readable) == len(answers):
+        return with_bounds(estimate)
+    return with_bounds(estimate, [_taken(answers, wrong=True), _taken(answers, wrong=False)])
 
 
 def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
@@ -43,9 +44,9 @@ def _taken(answers: Sequence[Said], *, wrong: bool) -> float:
     )
 
 
-def _known(answers: Sequence[Said], seed: int, resamples: int) -> dict[str, Any]:
+def _known(answers: Sequence[Said], seed: int, resamples: int) -> Estimate:
     names = list(dict.fromkeys(answer.conversation for answer in answers))
-    estimate = estimate_of(
+    return estimate_of(
         _sums(answers, names),
         _f1,
         n=len(answers),
@@ -55,7 +56,6 @@ def _known(answers: Sequence[Said], seed: int, resamples: int) -> dict[str, Any]
         seed=seed,
         resamples=resamples,
     )
-    return {**estimate}
 
 
 def _sums(answers: Sequence[Said], names: Sequence[str]) -> Floats:

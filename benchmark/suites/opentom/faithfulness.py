@@ -7,11 +7,11 @@ place. Whether pairs with an answer that cannot be read stay in the denominator 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
 
 Key = tuple[str, str, tuple[str, ...]]
 """Narrative, order, and whose view of whom."""
@@ -30,13 +30,24 @@ Pair = tuple[Answer, Answer]
 """A coarse and a fine answer on the same view."""
 
 
-def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, dict[str, Any]]:
-    """Return by order ("first", "second") the numbers of pairs, of those that cannot be read, of unfaithful and of
-    missing ones, and the rates over all and over read pairs, with intervals over narratives; bounds take what is not
-    read or missing as faithful and as unfaithful. Of a question asked several times the first answer counts; the
+class Unfaithful(TypedDict):
+    """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates over all and
+    over read pairs."""
+
+    pairs: int
+    unread: int
+    unfaithful: int
+    missing: int
+    of_all: BoundedEstimate
+    of_valid: BoundedEstimate
+
+
+def unfaithful_rates(answers: Sequence[Answer], seed: int) -> dict[str, Unfaithful]:
+    """Return the rates by order ("first", "second"), with intervals over narratives; bounds take what is not read or
+    missing as faithful and as unfaithful. Of a question asked several times the first answer counts; the
     narrator's questions are in no pair."""
     coarse, fine = _by_key(answers, COARSE), _by_key(answers, FINE)
-    rates: dict[str, dict[str, Any]] = {}
+    rates: dict[str, Unfaithful] = {}
     for order in ("first", "second"):
         pairs = {key: (coarse[key], fine[key]) for key in coarse if key[1] == order and key in fine}
         if pairs:
@@ -55,7 +66,7 @@ def _by_key(answers: Iterable[Answer], kind: str) -> Mapping[Key, Answer]:
     return answer_by_key
 
 
-def _rates(pairs: Mapping[Key, Pair], seed: int) -> dict[str, Any]:
+def _rates(pairs: Mapping[Key, Pair], seed: int) -> Unfaithful:
     asked = [(key[0], _unfaithful(*pair)) for key, pair in pairs.items() if not _missing(*pair)]
     lost = [Unit(key[0], None) for key, pair in pairs.items() if _missing(*pair)]
     of_all = [

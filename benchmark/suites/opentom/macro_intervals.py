@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmark.suites.opentom.kinds import UNREAD
+from benchmark.suites.unit_estimates import BoundedEstimate, with_bounds
 from core.statistics import DIFFERENCE, RESAMPLES, SHARE, Estimate, Floats, Scale, estimate_of
-
-Bounded = dict[str, Any]
-"""An `Estimate`, with `bounds` where something was not read: the figure with that as wrong and as right."""
 
 
 class Told(NamedTuple):
@@ -35,7 +33,7 @@ class Told(NamedTuple):
         return self.gold is not None and self.predicted not in (None, UNREAD)
 
 
-def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
+def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the macro F1 of the answers that were read, over the labels that occur in gold or answer, from 0 to 1,
     with its interval; `n` counts these answers. `bounds` take the others as wrong, for the labels that lose most by it,
     and as right."""
@@ -50,7 +48,7 @@ def macro_difference(
     return _estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples)
 
 
-def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> Bounded:
+def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:
     """Return the mean of the macro F1s of several parts, each part weighing the same, on the same resamples of
     narratives; `n` counts the answers of all. `bounds` are as those of one part."""
     return _bounded(parts, seed, resamples)
@@ -88,13 +86,13 @@ def _lowest(pairs: Sequence[tuple[int, int]], wrong: int) -> float:
     return fmean(of / among for of, among in parts)
 
 
-def _bounded(parts: Sequence[Sequence[Told]], seed: int, resamples: int) -> Bounded:
+def _bounded(parts: Sequence[Sequence[Told]], seed: int, resamples: int) -> BoundedEstimate:
     """The mean of the macro F1s of the parts, with its bounds where something was not read."""
-    estimate: Bounded = {**_estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)}
+    estimate = _estimate(parts, (1 / len(parts),) * len(parts), SHARE, seed, resamples)
     ends = [pair for answers in parts if (pair := macro_bounds(answers))]
     if len(ends) < len(parts) or not any(answer.is_open for answers in parts for answer in answers):
-        return estimate
-    return {**estimate, "bounds": [fmean(low for low, _ in ends), fmean(high for _, high in ends)]}
+        return with_bounds(estimate)
+    return with_bounds(estimate, [fmean(low for low, _ in ends), fmean(high for _, high in ends)])
 
 
 def _estimate(

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Sample
 from benchmark.suites.measuring import counted_outcomes, measured_samples, with_analyses
-from benchmark.suites.opentom.faithfulness import Answer, unfaithful_rates
+from benchmark.suites.opentom.faithfulness import Answer, Unfaithful, unfaithful_rates
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FINE, FULLNESS, LABELS, PARTS, UNREAD
 from benchmark.suites.opentom.macro_intervals import (
-    Bounded,
     Told,
     macro_bounds,
     macro_difference,
@@ -23,7 +22,7 @@ from benchmark.suites.opentom.macro_intervals import (
 from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, metrics
 from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
-from benchmark.suites.unit_estimates import Unit, unit_estimate
+from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
 from core.statistics import Estimate
 
 
@@ -63,6 +62,29 @@ class Labelled(NamedTuple):
         return Told(self.sample.cluster, self.gold, self.predicted)
 
 
+class Batches(TypedDict):
+    """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
+    left out, and the macro F1 with what was not read as wrong."""
+
+    f1: float | None
+    deviation: float | None
+    accuracy: float | None
+    corrupted: float
+    worst: float | None
+
+
+class Analyses(TypedDict):
+    """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `gap` is the
+    mover's macro F1 less the observer's, `unread` the share of answers that were not read, `unfaithful` is by order."""
+
+    f1: dict[str, BoundedEstimate]
+    kinds: dict[str, dict[str, BoundedEstimate]]
+    gap: dict[str, Estimate]
+    unread: dict[str, BoundedEstimate]
+    batches: dict[str, Batches]
+    unfaithful: dict[str, Unfaithful]
+
+
 def measure(entered: Entered) -> dict[str, Measured | None]:
     """Return accuracy with the metrics of the paper's tables among the analyses, under `opentom`."""
     seed = int(entered.settings.get("seed", 1))
@@ -88,10 +110,7 @@ def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
     return rows
 
 
-def _analyses(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
-    """{"f1": {genre: estimate}, "kinds": {genre: {kind or "mean": estimate}}, "gap": {genre: estimate of mover less
-    observer}, "unread": {genre: estimate of a share}, "batches": {genre: {"f1", "deviation", "accuracy", "corrupted",
-    "worst" (mean F1 with what was not read as wrong)}}, "unfaithful": {order: …}}."""
+def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
     of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
     of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
     return {
@@ -104,11 +123,11 @@ def _analyses(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
     }
 
 
-def _macro(rows: Sequence[Labelled], seed: int) -> Bounded:
+def _macro(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
     return macro_estimate([row.told for row in rows], seed=seed)
 
 
-def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, Bounded]:
+def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
     """The F1 of each kind, and under `mean` the mean of the two, as the paper has its baselines."""
     kinds = {
         kind: [row.told for row in rows if row.sample.content["kind"] == kind] for kind in (FULLNESS, ACCESSIBILITY)
@@ -127,16 +146,16 @@ def _of(row: Labelled, who: str) -> bool:
     return row.sample.content["perspective"] in (who, "narrator")
 
 
-def _unread(rows: Sequence[Labelled], seed: int) -> dict[str, Any]:
+def _unread(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
     """The share of answers that were not read; bounds take missing ones for either."""
     units = [Unit(row.sample.cluster, None if row.missing else float(not row.told.counts)) for row in rows]
     return unit_estimate(units, seed, "narratives")
 
 
-def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
+def _batches(rows: Sequence[Labelled]) -> dict[str, Batches]:
     """Means and deviations over the five samples of narratives, of the questions that the released code asks; genres of
     which a batch is missing are left out."""
-    by_genre: dict[str, Any] = {}
+    by_genre: dict[str, Batches] = {}
     for part in PARTS:
         asked = [row for row in rows if part in row.sample.gold["batches"]]
         worst = {
@@ -146,8 +165,11 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Any]:
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
-                means = {"f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted}
-                by_genre.setdefault(name, means | {"worst": worst[genre]})
+                means: Batches = {
+                    "f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted,
+                    "worst": worst[genre],
+                }  # fmt: skip
+                by_genre.setdefault(name, means)
     return by_genre
 
 

@@ -3,8 +3,8 @@ intervals over narratives."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, NotRequired, TypedDict
 
 from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.suites.opentom.genres import GENRES
@@ -24,24 +24,44 @@ class RepairedAnswer(NamedTuple):
     told: Told
 
 
-def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, dict[str, Any]]:
-    """Return by genre {"accuracy", "f1"[, "f1_mean_of_kinds"], "answers", "unread"}. The first three are {"value",
-    "low", "high", "n"} of the answers that were read, from 0 to 1, with the ends of 95 % intervals, None where there is
-    none; the others are numbers of answers."""
+class Ends(TypedDict):
+    """A figure of `n` answers from 0 to 1 with the ends of its 95 % interval, None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class GenreFigures(TypedDict):
+    """Figures of the answers of a genre that were read, the numbers of all and of unread ones; `f1_mean_of_kinds` of
+    genres with two kinds."""
+
+    accuracy: Ends
+    f1: Ends
+    f1_mean_of_kinds: NotRequired[Ends]
+    answers: int
+    unread: int
+
+
+def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreFigures]:
+    """Return the figures by genre."""
     of_genre = {genre: [answer for answer in answers if answer.genre == genre] for genre in GENRES}
     return {genre: _of_genre(rows) for genre, rows in of_genre.items() if rows}
 
 
-def _of_genre(answers: Sequence[RepairedAnswer]) -> dict[str, Any]:
+def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreFigures:
     labelled = [answer.told for answer in answers]
-    metrics: dict[str, Any] = {"accuracy": _accuracy(labelled), "f1": _bare(macro_estimate(labelled, seed=SEED))}
+    accuracy, f1 = _accuracy(labelled), _bare(macro_estimate(labelled, seed=SEED))
+    unread = sum(not answer.counts for answer in labelled)
     kinds = [[answer.told for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
     if all(kinds):
-        metrics["f1_mean_of_kinds"] = _bare(macro_mean(kinds, seed=SEED))
-    return metrics | {"answers": len(labelled), "unread": sum(not answer.counts for answer in labelled)}
+        mean = _bare(macro_mean(kinds, seed=SEED))
+        return {"accuracy": accuracy, "f1": f1, "f1_mean_of_kinds": mean, "answers": len(labelled), "unread": unread}
+    return {"accuracy": accuracy, "f1": f1, "answers": len(labelled), "unread": unread}
 
 
-def _accuracy(answers: Sequence[Told]) -> dict[str, Any]:
+def _accuracy(answers: Sequence[Told]) -> Ends:
     scores = [_score(answer) for answer in answers if answer.counts]
     if not scores:
         return {"value": None, "low": None, "high": None, "n": 0}
@@ -56,6 +76,6 @@ def _score(answer: Told) -> StoryScore:
     return StoryScore("", right, right, right, cluster=answer.narrative)
 
 
-def _bare(estimate: Mapping[str, Any]) -> dict[str, Any]:
+def _bare(estimate: Estimate) -> Ends:
     low, high = estimate["interval"] or (None, None)
     return {"value": estimate["value"], "low": low, "high": high, "n": estimate["n"]}
