@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from benchmark.suites.contract import ItemView
 from benchmark.suites.omnitom.collecting import not_read
@@ -12,15 +13,98 @@ from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extr
 from benchmark.suites.omnitom.parsing.matching import row_key
 from benchmark.suites.omnitom.parsing.structured import json_in, rows_in
 from benchmark.suites.omnitom.parsing.values import repaired
-from benchmark.suites.omnitom.pipe_tables import extraction_rows
+from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, LABEL, STRUCTURED
 
 MOST_ROWS = 300
-Shown = dict[str, Any]
-"""A row or a table as the template has it."""
+PARSES = ("official", "repaired")
 Parse = Mapping[str, Any]
+Row = TypeVar("Row")
+
+
+@dataclass(frozen=True, slots=True)
+class Table(Generic[Row]):
+    """The first `rows` of a table, how many it has, and how many are left out."""
+
+    name: str
+    rows: Sequence[Row]
+    count: int
+    left: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], name: str = "") -> Table[Row]:
+        """Return the table of rows, of which as many are shown as a page takes."""
+        return cls(name, rows[:MOST_ROWS], len(rows), max(0, len(rows) - MOST_ROWS))
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRow:
+    """A proposition. `in_gold`: a gold row has these very words; whether it says the same is the judge's to decide."""
+
+    actor: str
+    belief: str
+    order: str
+    in_gold: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRow:
+    """A row that a follow-up was asked about, with its `side` and its `number` there, and the count that it got."""
+
+    side: str
+    number: int
+    actor: str
+    belief: str
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRow:
+    """A row of a judgement with its counts in the `parses` that have the row, None of one that got none.
+
+    `shown` says whether the judge saw it. `number` and `matches`, the rows of the other table, are of structured
+    judgements alone.
+    """
+
+    actor: str
+    belief: str
+    order: str
+    parses: tuple[str, ...]
+    official: int | None = None
+    repaired: int | None = None
+    differs: bool = False
+    shown: bool = True
+    number: int | None = None
+    matches: str = ""
+
+    @property
+    def unmatched(self) -> bool:
+        """True where nothing matches the row in either parse; a row without a count may match."""
+        counts = [count for count in (self.official, self.repaired) if count is not None]
+        return bool(counts) and max(counts) <= 0 and ("repaired" not in self.parses or self.repaired is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCell:
+    """A label of gold, the one that was read, and the one that the official parse read where that is another."""
+
+    gold: str
+    said: str
+    right: bool
+    officially: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRow:
+    """A proposition of gold with its cells; `answered` says whether the answer has a row for it."""
+
+    actor: str
+    belief: str
+    shown: bool
+    answered: bool
+    cells: Sequence[LabelCell]
 
 
 def item(view: ItemView) -> dict[str, Any]:
@@ -42,37 +126,25 @@ def _of_step(view: ItemView, record: Record) -> dict[str, Any]:
 # --- extraction
 # --------------------------------------------------------------------------------------------------------------
 def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
-    gold = [
-        {"actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels)} for row in record.rows
-    ]
+    gold = [ExtractedRow(row.actor, row.belief, record.scheme.order_of(row.labels)) for row in record.rows]
     if view.answer is None:
         return {"gold": gold, "tables": []}
     answer, alone = view.answer, structured or not record.scheme.official
-    mended = _rows_shown(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
-    official = None if alone else _rows_shown(extraction_rows(answer), record)
+    mended = _extracted(parse_extraction(answer, structured=structured, scheme=record.scheme), record)
+    official = None if alone else _extracted(extraction_rows(answer), record)
     same = official == mended
-    tables = [{"name": "Predicted" if alone else "Both parses" if same else "Repaired parse", **_capped(mended)}]
+    tables = [Table.of(mended, "Predicted" if alone else "Both parses" if same else "Repaired parse")]
     if not same and official is not None:
-        tables.insert(0, {"name": "Official parse", **_capped(official)})
+        tables.insert(0, Table.of(official, "Official parse"))
     return {"gold": gold, "tables": tables}
 
 
-def _rows_shown(rows: Sequence[Any], record: Record) -> list[dict[str, Any]]:
-    """`in_gold`: a gold row has these very words; whether it says the same is the judge's to decide."""
+def _extracted(rows: Iterable[PredictedRow | ExtractionRow], record: Record) -> list[ExtractedRow]:
     gold_keys = {row_key(row.actor, row.belief) for row in record.rows}
     return [
-        {
-            "actor": row.actor,
-            "belief": row.belief,
-            "order": row.order,
-            "in_gold": row_key(row.actor, row.belief) in gold_keys,
-        }
+        ExtractedRow(row.actor, row.belief, row.order, in_gold=row_key(row.actor, row.belief) in gold_keys)
         for row in rows
     ]
-
-
-def _capped(rows: list[Shown]) -> dict[str, Any]:
-    return {"rows": rows[:MOST_ROWS], "count": len(rows), "left": max(0, len(rows) - MOST_ROWS)}
 
 
 # --- judging
@@ -88,12 +160,12 @@ def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, An
     )
     sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown)
     rows = [
-        {"side": side, "number": at, "actor": row.actor, "belief": row.belief, "count": later}
+        AskedRow(side, at, row.actor, row.belief, later)
         for side, rows, earlier, counts in zip(("Predicted", "Gold"), sides, before, after, strict=True)
         for at, (row, key, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
         if key is None
     ]
-    return {"asked": _capped(rows)}
+    return {"asked": Table.of(rows)}
 
 
 def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
@@ -102,77 +174,75 @@ def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, An
     gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
     predicted = _predicted_counts(extraction, official, mended, structured, record.scheme)
     if structured:
-        _name_matches(answers, predicted[-1]["rows"], [row for row in gold if row["shown"]])
-    for row in (*gold, *(row for table in predicted for row in table["rows"])):
-        row["unmatched"] = _is_unmatched(row)
-    tables = [table | _capped(table["rows"]) for table in predicted]
+        (name, rows), *_ = predicted
+        predicted = [(name, _with_matches(answers, "predictions", rows))]
+        matched = iter(_with_matches(answers, "gold", [row for row in gold if row.shown]))
+        gold = [next(matched) if row.shown else row for row in gold]
+    tables = [Table.of(rows, name) for name, rows in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
 
 
-def _is_unmatched(row: Mapping[str, Any]) -> bool:
-    """Return whether nothing matches a row in either parse; a row without a count may match."""
-    counts = [row[name] for name in ("official", "repaired") if row.get(name) is not None]
-    return bool(counts) and row.get("repaired", 0) is not None and max(counts) <= 0
-
-
-def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[Shown]:
+def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[CountedRow]:
     ours, theirs = iter(mended.get("gold", ())), list((official or {}).get("gold", ()))
     rows = []
     for at, row in enumerate(record.rows):
         count = next(ours, None) if row.shown else None
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(
-            {
-                "actor": row.actor, "belief": row.belief, "order": record.scheme.order_of(row.labels),
-                "shown": row.shown, "official": predicted,
-                "repaired": count, "differs": official is not None and predicted != count,
-            }
+            CountedRow(
+                row.actor, row.belief, record.scheme.order_of(row.labels), PARSES, official=predicted, repaired=count,
+                differs=official is not None and predicted != count, shown=row.shown,
+            )
         )  # fmt: skip
     return rows
 
 
 def _predicted_counts(
     extraction: str, official: Parse | None, mended: Parse, structured: bool, scheme: Scheme
-) -> list[Shown]:
-    """One table where both parses have the same rows, otherwise one of each."""
+) -> list[tuple[str, list[CountedRow]]]:
+    """Return (name, rows): one table where both parses have the same rows, otherwise one of each."""
     ours = parse_extraction(extraction, structured=structured, scheme=scheme)
     rows = _counted(ours, mended.get("pred", ()), "repaired")
     if structured or not scheme.official:
-        return [{"name": "Predicted", "rows": rows}]
+        return [("Predicted", rows)]
     theirs = extraction_rows(extraction)
     officially = _counted(theirs, (official or {}).get("pred", ()), "official")
     keys = [[row_key(row.actor, row.belief) for row in side] for side in (theirs, ours)]
     if keys[0] != keys[1]:
-        return [
-            {"name": "Predicted, official parse", "rows": officially},
-            {"name": "Predicted, repaired parse", "rows": rows},
-        ]
-    merged = [row | {"official": other["official"]} for row, other in zip(rows, officially, strict=True)]
-    for row in merged:
-        row["differs"] = official is not None and row["official"] != row["repaired"]
-    return [{"name": "Predicted", "rows": merged}]
+        return [("Predicted, official parse", officially), ("Predicted, repaired parse", rows)]
+    merged = [
+        replace(
+            row, parses=PARSES, official=other.official,
+            differs=official is not None and other.official != row.repaired,
+        )
+        for row, other in zip(rows, officially, strict=True)
+    ]  # fmt: skip
+    return [("Predicted", merged)]
 
 
-def _counted(rows: Sequence[Any], counts: Sequence[int | None], parse: str) -> list[dict[str, Any]]:
+def _counted(
+    rows: Sequence[PredictedRow | ExtractionRow], counts: Sequence[int | None], parse: str
+) -> list[CountedRow]:
     padded = list(counts) + [None] * (len(rows) - len(counts))
     return [
-        {"actor": row.actor, "belief": row.belief, "order": row.order, parse: count}
+        CountedRow(
+            row.actor, row.belief, row.order, (parse,),
+            official=count if parse == "official" else None, repaired=count if parse == "repaired" else None,
+        )
         for row, count in zip(rows, padded, strict=False)
-    ]
+    ]  # fmt: skip
 
 
-def _name_matches(answers: Sequence[str], predicted: list[Shown], gold: list[Shown]) -> None:
-    """Structured judgements say which rows of the other table match; ids count from 1. A follow-up adds to its
-    judgement."""
+def _with_matches(answers: Sequence[str], name: str, rows: Iterable[CountedRow]) -> list[CountedRow]:
+    """Return the rows of a side with the rows of the other table that structured judgements say match; ids count from
+    1. A follow-up adds to its judgement."""
     values = [json_in(answer) for answer in reversed(answers)]
-    for name, rows in (("predictions", predicted), ("gold", gold)):
-        matches_by_id = {
-            str(entry.get("id")): entry.get("matches") for value in values for entry in rows_in(value, name)
-        }
-        for at, row in enumerate(rows, 1):
-            matches = matches_by_id.get(str(at))
-            row["number"] = at
-            row["matches"] = ", ".join(str(match)[:12] for match in matches[:20]) if isinstance(matches, list) else ""
+    matches_by_id = {str(entry.get("id")): entry.get("matches") for value in values for entry in rows_in(value, name)}
+    return [replace(row, number=at, matches=_listed(matches_by_id.get(str(at)))) for at, row in enumerate(rows, 1)]
+
+
+def _listed(matches: Any) -> str:
+    return ", ".join(str(match)[:12] for match in matches[:20]) if isinstance(matches, list) else ""
 
 
 # --- labelling
@@ -185,7 +255,7 @@ def _labelling(view: ItemView, record: Record, scheme: Scheme) -> dict[str, Any]
         mended = next(ours, None) if row.shown else None
         predicted = theirs[at] if at < len(theirs) else None
         rows.append(_labelled_row(row, scheme, mended, predicted, official=view.official is not None))
-    right = [sum(row["cells"][at]["right"] for row in rows) for at in range(len(scheme.keys))]
+    right = [sum(row.cells[at].right for row in rows) for at in range(len(scheme.keys))]
     return {
         "dimensions": scheme.schema.dimensions,
         "rows": rows,
@@ -199,17 +269,11 @@ def _labelling(view: ItemView, record: Record, scheme: Scheme) -> dict[str, Any]
 
 def _labelled_row(
     row: GoldRow, scheme: Scheme, mended: list[str] | None, labels: list[str] | None, *, official: bool
-) -> dict[str, Any]:
+) -> LabelledRow:
     cells = []
     for at, dimension in enumerate(scheme.keys):
         gold = repaired(dimension, row.labels[at], scheme)
         ours, theirs = mended[at] if mended else "", labels[at] if labels else ""
-        cells.append(
-            {
-                "gold": gold,
-                "said": ours,
-                "right": bool(mended) and ours == gold,
-                "officially": theirs if official and theirs != ours else None,
-            }
-        )
-    return {"actor": row.actor, "belief": row.belief, "shown": row.shown, "found": mended is not None, "cells": cells}
+        officially = theirs if official and theirs != ours else None
+        cells.append(LabelCell(gold, ours, bool(mended) and ours == gold, officially))
+    return LabelledRow(row.actor, row.belief, row.shown, mended is not None, cells)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from benchmark.suites.asked import ItemView
-from benchmark.suites.omnitom.item_pages import item
+from benchmark.suites.omnitom.item_pages import AskedRow, CountedRow, ExtractedRow, LabelledRow, item
 from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL
 from benchmark.suites.side_by_side import MOST_LINES, ReadLine
 
@@ -25,28 +25,28 @@ def lines(view: ItemView) -> Sequence[ReadLine]:
         return list(_extracted(page))
     if step == FOLLOW_UP:
         return [
-            ReadLine(about=_about(row), part=row["side"], repaired=_times(row["count"]))
-            for row in page["asked"]["rows"][:MOST_LINES]
+            ReadLine(about=_about(row), part=row.side, repaired=_times(row.count))
+            for row in page["asked"].rows[:MOST_LINES]
         ]
     return [
-        ReadLine(about=_about(row), official=_times(row["official"]), repaired=_times(row["repaired"]))
+        ReadLine(about=_about(row), official=_times(row.official), repaired=_times(row.repaired))
         for row in page["gold"]
     ]
 
 
 def _labels(page: Mapping[str, Any]) -> Iterator[ReadLine]:
     for row in page["rows"]:
-        for dimension, cell in zip(page["dimensions"], row["cells"], strict=True):
-            label = cell["said"] or None
-            officially = label if cell["officially"] is None else cell["officially"] or None
+        for dimension, cell in zip(page["dimensions"], row.cells, strict=True):
+            label = cell.said or None
+            officially = label if cell.officially is None else cell.officially or None
             yield ReadLine(
-                about=f"{row['actor']}: {row['belief']}",
+                about=_about(row),
                 part=dimension.short,
-                gold=cell["gold"],
+                gold=cell.gold,
                 official=officially if page["official"] else None,
                 repaired=label,
-                right=cell["right"] if label else None,
-                officially_right=officially == cell["gold"] if page["official"] and officially else None,
+                right=cell.right if label else None,
+                officially_right=officially == cell.gold if page["official"] and officially else None,
             )
 
 
@@ -54,8 +54,8 @@ def _extracted(page: Mapping[str, Any]) -> Iterator[ReadLine]:
     """Yield gold's propositions in its order, then what else was predicted."""
     read: dict[str, dict[str, str]] = {}
     for table in page["tables"]:
-        for row in table["rows"]:
-            for parse in ("official", "repaired") if table["name"] == "Both parses" else [_parse_of(table["name"])]:
+        for row in table.rows:
+            for parse in ("official", "repaired") if table.name == "Both parses" else [_parse_of(table.name)]:
                 read.setdefault(_about(row), {})[parse] = YES
     gold = list(dict.fromkeys(map(_about, page["gold"])))
     answered = bool(page["tables"])
@@ -69,8 +69,8 @@ def _parse_of(name: str) -> str:
     return "official" if name.startswith("Official") else "repaired"
 
 
-def _about(row: Mapping[str, Any]) -> str:
-    return f"{row['actor']}: {row['belief']}"
+def _about(row: ExtractedRow | AskedRow | CountedRow | LabelledRow) -> str:
+    return f"{row.actor}: {row.belief}"
 
 
 def _times(count: int | None) -> str | None:
