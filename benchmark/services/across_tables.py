@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.tables import Column, Table, absent_told
@@ -20,6 +20,9 @@ from benchmark.services.across import (
 from benchmark.services.plot_data import Picture, plots
 from benchmark.suites.registry import group_suite, suite_named
 from core.statistics import FEWEST
+
+if TYPE_CHECKING:  # it takes matplotlib a second to load
+    from benchmark.domain.plots.across import MetricOfSuite, SuiteMetrics
 
 ALL, PAIRS, ONE = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
@@ -62,13 +65,12 @@ def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = 
 def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     """A row a model, and for each ranking its figure and its rank."""
     columns = [Column(key="model", header="Model")]
-    rows: list[dict[str, Any]] = [{"model": model.name, "key": model.key} for model in models_across(rankings)]
-    totals: dict[str, Any] = {"model": CHANCE_ROW}
-    for at, ranking in enumerate(rankings):
-        columns += _columns(f"s{at}", ranking)
-        for row in rows:
-            row |= _cells(f"s{at}", ranking.places.get(row["key"]))
-        totals |= _metric(f"s{at}", ranking.chance)
+    by_key = {f"s{at}": ranking for at, ranking in enumerate(rankings)}
+    rows = [_row_across(model, by_key) for model in models_across(rankings)]
+    totals: dict[str, object] = {"model": CHANCE_ROW}
+    for key, ranking in by_key.items():
+        columns += _columns(key, ranking)
+        totals |= _metric(key, ranking.chance)
     return Table(
         title="Models across suites",
         columns=columns,
@@ -97,7 +99,14 @@ def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
     ]
 
 
-def _cells(key: str, place: Place | None) -> dict[str, Any]:
+def _row_across(model: AcrossModel, rankings: Mapping[str, SuiteRanking]) -> dict[str, object]:
+    row: dict[str, object] = {"model": model.name, "key": model.key}
+    for key, ranking in rankings.items():
+        row |= _cells(key, ranking.places.get(model.key))
+    return row
+
+
+def _cells(key: str, place: Place | None) -> dict[str, object]:
     if place is None:
         return {key: None}
     bounds = place.bounds
@@ -109,7 +118,7 @@ def _cells(key: str, place: Place | None) -> dict[str, Any]:
     }
 
 
-def _metric(key: str, metric: Mapping[str, Any] | None) -> dict[str, Any]:
+def _metric(key: str, metric: Mapping[str, Any] | None) -> dict[str, object]:
     metric = metric or {}
     reason = {} if metric.get("interval") else {f"{key}_interval_reason": metric.get("reason")}
     return {key: metric.get("value"), f"{key}_interval": metric.get("interval"), **reason}
@@ -186,7 +195,7 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
     )
 
 
-def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, Any]:
+def _row_of_model(at: int, ranking: SuiteRanking, place: Place) -> dict[str, object]:
     value = (place.metric or {}).get("value")
     worst, best = place.bounds or (value, value)
     return {
@@ -258,7 +267,7 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
-    suites = [
+    suites: list[SuiteMetrics] = [
         {
             "title": ranking.title,
             "metrics": [_drawn(ranking.places.get(model.key)) for model in models],
@@ -270,7 +279,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
 
 
 def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> dict[str, Any]:
-    suites = [
+    suites: list[MetricOfSuite] = [
         {"title": ranking.title, "metric": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
         for ranking in rankings
         if (place := ranking.places.get(model.key))
@@ -283,7 +292,7 @@ def _units(rankings: Sequence[SuiteRanking]) -> str:
     return " or ".join(dict.fromkeys(suite_named(group_suite(ranking.stage)).cluster[1] for ranking in rankings))
 
 
-def _drawn(place: Place | None) -> dict[str, Any] | None:
+def _drawn(place: Place | None) -> Mapping[str, object] | None:
     return {**place.metric, "bounds": place.bounds} if place and place.metric else None
 
 

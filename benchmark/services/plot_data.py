@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from benchmark.domain.tables import Absent, absent_told
-from benchmark.domain.tables.estimates import metric_of
+from benchmark.domain.tables.estimates import RowMetric, metric_of
 from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
@@ -23,6 +23,11 @@ from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
 from benchmark.suites.story_scores import PARSES
+
+if TYPE_CHECKING:  # it takes matplotlib a second to load
+    from benchmark.domain.plots.pairs import Difference
+    from benchmark.domain.plots.ranked import ModelRow
+    from benchmark.domain.plots.values import Metric
 
 WIDTHS = ("page", "column")
 """The uses of a picture: the text of a paper, or a column of it."""
@@ -117,28 +122,52 @@ def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> di
     }
 
 
-def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
-    """Return {model, repaired, official, group, ranks, left_out, bounds} of each entrant: what the plots of a ranking
-    show. `bounds` are where the score can be, None where nothing is missing."""
-    rows = []
-    for entrant in entrants:
-        missing = missing_of(entrant, stage)
-        ranking = entrant.ranking.get("repaired") or {}
-        row = {"model": entrant.model, "group": entrant.group["repaired"], "ranks": ranking.get("ranks")}
-        row |= {name: score_of(entrant, name, stage) for name in PARSES}
-        row["left_out"] = left_out(missing)
-        rows.append(row | {"bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None})
-    return rows
+class Score(RowMetric):
+    """The figure that a stage is ranked by, the number of samples that it is of, and of those that the parse leaves
+    out."""
+
+    n: int
+    unusable: int
 
 
-def score_of(entrant: EntrantResults, parse: str, stage: str) -> dict[str, Any] | None:
-    """Return {value, interval[, reason, bounds], n, unusable} of the figure that the stage is ranked by: of how many
-    samples it is, and how many the parse leaves out."""
+class LeaderboardRow(TypedDict):
+    """An entrant as the plots of a ranking show it: its `group` letters, the `ranks` that it may have, the share that
+    is `left_out`, and where its score can be, None where nothing is missing."""
+
+    model: str
+    group: str | None
+    ranks: Sequence[int] | None
+    official: Score | None
+    repaired: Score | None
+    left_out: float | None
+    bounds: list[float] | None
+
+
+def leaderboard_rows(entrants: Sequence[EntrantResults], stage: str) -> list[LeaderboardRow]:
+    """Return the row of each entrant."""
+    return [_leaderboard_row(entrant, stage) for entrant in entrants]
+
+
+def _leaderboard_row(entrant: EntrantResults, stage: str) -> LeaderboardRow:
+    missing, ranking = missing_of(entrant, stage), entrant.ranking.get("repaired") or {}
+    return {
+        "model": entrant.model,
+        "group": entrant.group["repaired"],
+        "ranks": ranking.get("ranks"),
+        "official": score_of(entrant, "official", stage),
+        "repaired": score_of(entrant, "repaired", stage),
+        "left_out": left_out(missing),
+        "bounds": [missing["low"], missing["high"]] if missing["low"] != missing["high"] else None,
+    }
+
+
+def score_of(entrant: EntrantResults, parse: str, stage: str) -> Score | None:
+    """Return the figure of a parse that the stage is ranked by, None where there is none."""
     overall = (entrant.parses[parse] or {}).get("overall")
     if not overall:
         return None
-    counts = {"n": int(overall.get("n", overall["stories"])), "unusable": overall.get("unusable", 0)}
-    return metric_of(overall, group_named(stage).score) | counts
+    metric, n = metric_of(overall, group_named(stage).score), int(overall.get("n", overall["stories"]))
+    return {**metric, "n": n, "unusable": overall.get("unusable", 0)}
 
 
 MATRIX_FROM = 3
@@ -183,7 +212,7 @@ def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> dict[s
     }
 
 
-def _pair(against: Mapping[str, Sequence[Any]], key: str) -> dict[str, Any] | None:
+def _pair(against: Mapping[str, Sequence[Any]], key: str) -> Difference | None:
     if key not in against:
         return None
     value, _, differs = against[key]
@@ -200,14 +229,14 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
     for stage, read in results.read.items():
         group = group_named(stage)
         analysed = [entrant for entrant in results.analysed[stage] if "facets" in analyses_of(entrant, parse)]
-        parts = {}
+        parts: dict[str, tuple[str, list[ModelRow]]] = {}
         if suite.draws_categories(group):
             parts[f"categories-{stage}"] = (
                 suite.category_noun,
                 [_category_values(entrant, stage, parse) for entrant in read],
             )
         for name, title in group.facets.items():
-            rows = [
+            rows: list[ModelRow] = [
                 {"model": entrant.model, "values": _named(analyses_of(entrant, parse)["facets"][name], group)}
                 for entrant in analysed
             ]
@@ -227,13 +256,13 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
                 )
 
 
-def _named(values: Mapping[str, Any], group: MetricGroup) -> dict[str, Any]:
+def _named(values: Mapping[str, Metric], group: MetricGroup) -> dict[str, Metric]:
     """Return the figures of a facet by what its values are called."""
     return {group.facet_values.get(value, value): metric for value, metric in values.items()}
 
 
-def _category_values(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
-    """Return {"model", "values": {category: figure}} of one entrant."""
+def _category_values(entrant: EntrantResults, stage: str, parse: str) -> ModelRow:
+    """Return the figures of one entrant by category."""
     rows = entrant.parses[parse]["by_category"]
     return {
         "model": entrant.model,

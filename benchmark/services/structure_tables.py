@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
 from benchmark.domain.tables import Column, Table
 from benchmark.services.plot_data import Picture, plots
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
 from core.statistics import Estimate
+
+if TYPE_CHECKING:  # it takes matplotlib a second to load
+    from benchmark.domain.plots.structure import AnswersRow
 
 PICTURE = "right-answers"
 TABLES = ("two-by-two", "association", "categories", "measures", "observations")
@@ -152,7 +155,7 @@ def _column(key: str, header: str, **more: Any) -> Column:
     return Column(key=key, header=header, interval=f"{key}_interval", **more)
 
 
-def _cell(key: str, estimate: Estimate) -> dict[str, Any]:
+def _cell(key: str, estimate: Estimate) -> dict[str, object]:
     return {
         key: estimate["value"],
         f"{key}_interval": estimate["interval"],
@@ -235,7 +238,7 @@ def observation_table(association: Association) -> Table:
     )
 
 
-def _case(side: str, seen: Observation) -> dict[str, Any]:
+def _case(side: str, seen: Observation) -> dict[str, float | None]:
     case = getattr(seen, side)
     return {side: case.answered, f"{side} worst": case.worst, f"{side} best": case.best}
 
@@ -263,7 +266,7 @@ def all_told(association: Association) -> list[str]:
     return [WITHIN] if association.metrics and ALL in association.metrics.tables else []
 
 
-def answer_rows(association: Association) -> list[dict[str, Any]]:
+def answer_rows(association: Association) -> list[AnswersRow]:
     """Return {model, right, wrong, difference} of each model: what pictures show."""
     return [
         {

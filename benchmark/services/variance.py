@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, NotRequired, TypedDict
 
 from django.core.cache import cache
 
@@ -37,9 +37,33 @@ class Score(NamedTuple):
     repetition: int
 
 
-def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]:
-    """Return {"group", "model", "prompts": [in words], "samples", "n", "of_samples", "of_prompts", "of_repetitions"[,
-    "reason"]}.
+class Split(TypedDict):
+    """The shares of the variance of `n` scores of so many samples that lie between samples, between `prompts`, in
+    words, and between repetitions; None with a `reason` where they cannot be told."""
+
+    prompts: list[str]
+    samples: int
+    n: int
+    of_samples: float | None
+    of_prompts: float | None
+    of_repetitions: float | None
+    reason: NotRequired[str]
+
+
+class ModelSplit(Split):
+    """The split of a model's scores."""
+
+    model: str
+
+
+class GroupSplit(ModelSplit):
+    """The split of a model's scores of a metric group."""
+
+    group: str
+
+
+def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
+    """Return the split of one model's scores over runs on one dataset.
 
     The scores are those of the repaired parse at the group's step, of all runs and repetitions; `of_prompts` is None
     where all runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
@@ -50,17 +74,16 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> dict[str, Any]
     if group and group not in keys:
         raise NotSplit(f"There are no scores of {group!r}; there are: {', '.join(keys)}.")
     group = group or keys[0]
-    told = {run.pk: _prompts_told(run, group) for run in runs}
-    scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, told)
+    prompts_by_run = {run.pk: _prompts_told(run, group) for run in runs}
+    scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
         raise NotSplit(f"{model} has no scores of {group} in these runs.")
-    return {"group": group, "model": model} | _split(scores)
+    return {"group": group, "model": model, **_split(scores)}
 
 
-def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[dict[str, Any]]]:
+def prompt_splits(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, list[ModelSplit]]:
     """Return, by metric group, what the variance of each model's scores lies between, where other finished runs asked
-    it the same with other prompts: {"model", "prompts", "samples", "n", "of_samples", "of_prompts", "of_repetitions"[,
-    "reason"]}.
+    it the same with other prompts.
 
     Of `stages`, the run's entrants by group, those of a run that asks everything several times. The runs differ in
     nothing but their prompts; of those with the same prompts the newest counts. Samples count that have a score in
@@ -85,21 +108,21 @@ def _beside(run: Run) -> list[Run]:
     return [other for other in runs if not other.imported and asking_told(other) == asking_told(run)]
 
 
-def _of_group(
-    run: Run, others: Sequence[Run], stage: str, entrants: Sequence[EntrantResults]
-) -> Iterable[dict[str, Any]]:
+def _of_group(run: Run, others: Sequence[Run], stage: str, entrants: Sequence[EntrantResults]) -> Iterable[ModelSplit]:
     own = {entrant.pk: entrant for entrant in run.entrants.all()}
-    known = {one.pk: conditions_of(one, stage, reads=True) for one in (run, *others)}
+    conditions = {asked.pk: conditions_of(asked, stage, reads=True) for asked in (run, *others)}
     for entrant in entrants:
         if entrant.kind != "model" or entrant.entrant not in own:
             continue
-        same = {(known[run.pk]["prompts"] or ["", ""])[1]: own[entrant.entrant]}
+        same = {(conditions[run.pk]["prompts"] or ["", ""])[1]: own[entrant.entrant]}
         for other in others:
-            if known[other.pk]["judge"] == known[run.pk]["judge"] and (twin := _twin(own[entrant.entrant], other)):
-                same.setdefault((known[other.pk]["prompts"] or ["", ""])[1], twin)
+            if conditions[other.pk]["judge"] == conditions[run.pk]["judge"] and (
+                twin := _twin(own[entrant.entrant], other)
+            ):
+                same.setdefault((conditions[other.pk]["prompts"] or ["", ""])[1], twin)
         if len(same) > 1:
-            told = {one.run_id: (known[one.run_id]["prompts"] or [""])[0] for one in same.values()}
-            yield {"model": entrant.model} | _kept(stage, list(same.values()), told)
+            prompts_by_run = {twin.run_id: (conditions[twin.run_id]["prompts"] or [""])[0] for twin in same.values()}
+            yield {"model": entrant.model, **_kept(stage, list(same.values()), prompts_by_run)}
 
 
 def _twin(entrant: Entrant, run: Run) -> Entrant | None:
@@ -114,14 +137,19 @@ def _twin(entrant: Entrant, run: Run) -> Entrant | None:
     )
 
 
-def _kept(stage: str, entrants: Sequence[Entrant], told: Mapping[int, str]) -> dict[str, Any]:
+def _kept(stage: str, entrants: Sequence[Entrant], prompts_by_run: Mapping[int, str]) -> Split:
     """Return the split over samples with all scores, computed once for the same figures."""
     metrics = StoryScores.objects.filter(entrant__in=entrants).order_by("pk").values_list("pk", flat=True)
-    facts = [made_by(), stage, list(metrics), sorted((one.pk, told[one.run_id]) for one in entrants)]
+    facts = [
+        made_by(),
+        stage,
+        list(metrics),
+        sorted((entrant.pk, prompts_by_run[entrant.run_id]) for entrant in entrants),
+    ]
     key = f"prompts:{hashlib.sha256(json.dumps(facts).encode()).hexdigest()}"
-    split: dict[str, Any] | None = cache.get(key)
+    split: Split | None = cache.get(key)
     if split is None:
-        split = _split(_complete(_scores(entrants, stage, told)))
+        split = _split(_complete(_scores(entrants, stage, prompts_by_run)))
         cache.set(key, split, KEPT_SECONDS)
     return split
 
@@ -135,13 +163,15 @@ def _complete(scores: Sequence[Score]) -> list[Score]:
     return [score for of_sample in by_sample.values() if len(of_sample) == cells for score in of_sample]
 
 
-def _split(scores: Sequence[Score]) -> dict[str, Any]:
+def _split(scores: Sequence[Score]) -> Split:
     prompts = sorted({score.prompts for score in scores})
     samples = [score.sample for score in scores]
     split = variance_split([score.score for score in scores], samples, [score.prompts for score in scores])
-    document = {"prompts": prompts, "samples": len(set(samples)), "n": split.n}
-    shares = {"of_samples": split.clusters, "of_prompts": split.conditions, "of_repetitions": split.repetitions}
-    return document | shares | ({"reason": split.reason} if split.reason else {})
+    document: Split = {
+        "prompts": prompts, "samples": len(set(samples)), "n": split.n,
+        "of_samples": split.clusters, "of_prompts": split.conditions, "of_repetitions": split.repetitions,
+    }  # fmt: skip
+    return {**document, "reason": split.reason} if split.reason else document
 
 
 def _prompts_told(run: Run, group: str) -> str:
@@ -149,13 +179,13 @@ def _prompts_told(run: Run, group: str) -> str:
     return prompts[0] if prompts else ""
 
 
-def _scores(entrants: Iterable[Entrant], group: str, told: Mapping[int, str]) -> list[Score]:
-    """Return the score of every usable answer of the entrants; `told` has the prompts of their runs in words."""
+def _scores(entrants: Iterable[Entrant], group: str, prompts_by_run: Mapping[int, str]) -> list[Score]:
+    """Return the score of every usable answer of the entrants; `prompts_by_run` is in words."""
     scores: list[Score] = []
     for entrant in entrants:
         items = RunItem.objects.filter(entrant=entrant, stage=group_named(group).scored, repaired_score__isnull=False)
         scores += [
-            Score(score, sample, told[entrant.run_id], repetition)
+            Score(score, sample, prompts_by_run[entrant.run_id], repetition)
             for score, sample, repetition in items.order_by("sample", "repetition").values_list(
                 "repaired_score", "sample_id", "repetition"
             )

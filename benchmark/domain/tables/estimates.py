@@ -9,19 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from benchmark.domain.tables.table import Column, Row
 from core.statistics import FEWEST, few
 
 
-def metric_of(metrics: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return {value, interval[, reason, bounds]} of the figure `name` of a report's row; `bounds` where anything is
-    missing."""
+class RowMetric(TypedDict):
+    """A figure of a report's row, officially a text, with its interval, or the `reason` why there is none, and where it
+    can be where anything is missing."""
+
+    value: float | str | None
+    interval: list[float] | None
+    reason: NotRequired[str]
+    bounds: NotRequired[list[float]]
+
+
+def metric_of(metrics: Mapping[str, Any], name: str) -> RowMetric:
+    """Return the figure `name` of a report's row."""
     interval = interval_of("interval", metrics, name)
-    why, bounds = interval.get("interval_reason"), (metrics.get("bounds") or {}).get(name)
-    result = {"value": metrics.get(name), "interval": interval["interval"]} | ({"reason": why} if why else {})
-    return result | ({"bounds": bounds} if bounds and bounds[0] != bounds[1] else {})
+    result: RowMetric = {"value": metrics.get(name), "interval": interval["interval"]}
+    if why := interval.get("interval_reason"):
+        result["reason"] = why
+    bounds = (metrics.get("bounds") or {}).get(name)
+    if bounds and bounds[0] != bounds[1]:
+        result["bounds"] = bounds
+    return result
 
 
 def interval_of(key: str, metrics: Mapping[str, Any], name: str) -> Row:
