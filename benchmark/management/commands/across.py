@@ -1,13 +1,42 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.services.across import AcrossModel, SuiteRanking, models_across, pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.shared_reports import freeze_across
+
+
+class RankingTold(TypedDict):
+    """A ranking with the places of the models by name, and its score at chance."""
+
+    title: str
+    score: str
+    dataset: str
+    over: str
+    chance: Mapping[str, Any] | None
+    models: dict[str, dict[str, Any]]
+
+
+class CorrelationTold(TypedDict):
+    """Pearson's r of two rankings over so many models, or the reason why there is none."""
+
+    first: str
+    second: str
+    models: int
+    r: float | None
+    interval: Sequence[float] | None
+    reason: str
+
+
+class AcrossTold(TypedDict):
+    """The models of a project across its suites, as the command prints them."""
+
+    rankings: list[RankingTold]
+    correlations: list[CorrelationTold]
 
 
 class Command(JsonCommand):
@@ -66,7 +95,7 @@ def _model(rankings: Sequence[SuiteRanking], name: str | None) -> AcrossModel | 
     return models[name] if name else None
 
 
-def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> dict[str, Any]:
+def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> AcrossTold:
     models = [model] if model else models_across(rankings)
     return {
         "rankings": [

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypedDict
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
@@ -9,6 +10,23 @@ from benchmark.services.entered_rows import Entry, add_row, edit_row, enterable_
 from benchmark.suites.registry import suite_named
 
 ACTIONS = ("list", "figures", "add", "edit", "remove")
+
+
+class RowTold(TypedDict):
+    """A row as the command prints it; figures are texts of per cent by key."""
+
+    suite: str
+    name: str
+    kind: str
+    source: str
+    figures: dict[str, str]
+
+
+class ChangeTold(TypedDict, total=False):
+    """The row that was made or changed, or the name of the one that was removed."""
+
+    row: RowTold
+    removed: str
 
 
 class Command(JsonCommand):
@@ -40,7 +58,7 @@ class Command(JsonCommand):
         if options["action"] == "figures":
             metrics = suite_named(options["suite"]).enterable
             return {"figures": {metric.key: f"{metric.heading}: {metric.title}" for metric in metrics}}
-        return _changed(project, options)
+        return {**_changed(project, options)}
 
     def say(self, result: dict[str, Any]) -> None:
         for key, title in result.get("figures", {}).items():
@@ -52,7 +70,7 @@ class Command(JsonCommand):
             self.stdout.write(f"removed: {result['removed']}")
 
 
-def _changed(project: Project, options: dict[str, Any]) -> dict[str, Any]:
+def _changed(project: Project, options: Mapping[str, Any]) -> ChangeTold:
     suite, name = suite_named(options["suite"]), options["name"] or ""
     if options["rename"] and options["action"] != "edit":
         raise ValueError("--rename is for edit, which gives a row another name.")
@@ -81,7 +99,7 @@ def _metrics(arguments: list[str]) -> dict[str, str]:
     return metrics
 
 
-def _told(row: EnteredRow) -> dict[str, Any]:
+def _told(row: EnteredRow) -> RowTold:
     return {
         "suite": row.suite,
         "name": row.name,

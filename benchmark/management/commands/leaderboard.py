@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
+from benchmark.domain.tables import Table
 from benchmark.management.commands._files import add_width, check_output, content_of, written
 from benchmark.models import Dataset, Form
 from benchmark.services.conditions import FIELDS
@@ -22,7 +23,7 @@ from benchmark.services.leaderboard_scope import (
     suite_to_show,
     version_to_show,
 )
-from benchmark.services.plot_data import plots_of, score_of
+from benchmark.services.plot_data import Score, plots_of, score_of
 from benchmark.services.selections import selection_named
 from benchmark.services.shared_reports import freeze_leaderboard
 from benchmark.suites.registry import group_named, suite_for, suite_named, suites
@@ -206,40 +207,86 @@ def _datasets_told(suite: str, number: int | None) -> str:
     return f"{version}its gold" if version else "frozen gold"
 
 
-def _row(entrant: EntrantResults, stage: str) -> dict[str, Any]:
+class PlaceTold(TypedDict):
+    """A rank, its interval from eight models on, and the letters of its group; the `reason` why there is no rank."""
+
+    rank: int | None
+    rank_interval: Sequence[int] | None
+    group: str | None
+    reason: NotRequired[str]
+
+
+class MissingTold(TypedDict):
+    """Numbers of stories, of those without a score, and of these that judges or providers lost; the score with them at
+    their worst and best."""
+
+    stories: int
+    unusable: int
+    lost: int
+    left_out: float | None
+    worst_case: float | None
+    best_case: float | None
+
+
+class JudgeTold(TypedDict, total=False):
+    """The self-test of the judge, where one judged."""
+
+    judge_test: Mapping[str, Any]
+
+
+class RowTold(JudgeTold, PlaceTold, MissingTold):
+    """An entrant of a ranking as the command prints it."""
+
+    model: str
+    kind: str
+    run: str
+    settings: Mapping[str, str]
+    official: Score | None
+    repaired: Score | None
+
+
+def _row(entrant: EntrantResults, stage: str) -> RowTold:
     return {
         "model": entrant.model,
         "kind": entrant.kind,
         "run": entrant.run,
         "settings": entrant.settings,
-        **({"judge_test": entrant.judge_test} if entrant.judge_test else {}),
-        **_ranking(entrant),
+        **_judge(entrant),
+        **_place(entrant),
         **_missing(entrant, stage),
-        **{parse: _number(score_of(entrant, parse, stage)) for parse in PARSES},
+        "official": _number(score_of(entrant, "official", stage)),
+        "repaired": _number(score_of(entrant, "repaired", stage)),
     }
 
 
-def _ranking(entrant: EntrantResults) -> dict[str, Any]:
-    """Return rank, its interval from eight models on, and letters; why there is no rank."""
+def _judge(entrant: EntrantResults) -> JudgeTold:
+    return {"judge_test": entrant.judge_test} if entrant.judge_test else {}
+
+
+def _place(entrant: EntrantResults) -> PlaceTold:
     ranking = entrant.ranking["repaired"] or {}
-    place = {"rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant.group["repaired"]}
-    return place | ({"reason": ranking["reason"]} if ranking.get("rank") is None and ranking.get("reason") else {})
+    place: PlaceTold = {
+        "rank": ranking.get("rank"), "rank_interval": ranking.get("ranks"), "group": entrant.group["repaired"],
+    }  # fmt: skip
+    if ranking.get("rank") is None and ranking.get("reason"):
+        place["reason"] = ranking["reason"]
+    return place
 
 
-def _missing(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    """Count stories without a score, how many of these judges or providers lost, and what the score is with them at
-    their worst and best."""
+def _missing(entrant: EntrantResults, stage: str) -> MissingTold:
     missing = missing_of(entrant, stage)
-    counts = {name: missing[name] for name in ("stories", "unusable", "lost")}
-    return counts | {"left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"]}
+    return {
+        "stories": missing["stories"], "unusable": missing["unusable"], "lost": missing["lost"],
+        "left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"],
+    }  # fmt: skip
 
 
-def _number(metric: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _number(metric: Score | None) -> Score | None:
     """Return a figure with its value as a number: official values are texts of six decimals."""
-    return None if metric is None or metric["value"] is None else dict(metric) | {"value": float(metric["value"])}
+    return None if metric is None or metric["value"] is None else {**metric, "value": float(metric["value"])}
 
 
-def _differences(leaderboard: Leaderboard) -> dict[str, Any]:
+def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
     """Return the tables `differences-STAGE-READING`, which hold all pairs."""
 
     def make(stage: str, parse: str):

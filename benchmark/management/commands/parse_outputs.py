@@ -14,6 +14,8 @@ from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
 from core.management.json_command import JsonCommand
 
+Line = Mapping[str, object]
+"""The id of a text, and what official parsing makes of it; empty for a blank line."""
 Given = Mapping[str, Callable[[Any], list[Row]]]
 """By option what the rows beside the text of an id are."""
 
@@ -34,7 +36,7 @@ class Command(JsonCommand):
         # A line a text is this command's output with --json and without.
         super().handle(*args, **{**options, "json": False})
 
-    def work(self, **options) -> list[dict[str, Any]]:
+    def work(self, **options) -> list[Line]:
         path, parser = options["file"], parsers()[options["kind"]]
         files = {name: options[name] for name in _options() if options[name]}
         _check_own(files.keys(), parser)
@@ -50,7 +52,7 @@ class Command(JsonCommand):
             raise ValueError(f"{path} holds no text; expected a JSON object on each line.")
         return lines
 
-    def say(self, result: list[dict[str, Any]]) -> None:
+    def say(self, result: list[Line]) -> None:
         for line in filter(None, result):
             self.stdout.write(json.dumps(line))
 
@@ -72,7 +74,7 @@ def _check_own(given: Any, parser: Parser) -> None:
         raise ValueError(f"{' and '.join(alike)} {'are' if len(alike) > 1 else 'is'} for {' and '.join(kinds)}.")
 
 
-def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> dict[str, Any]:
+def _parsed(raw: bytes | None, parser: Parser, given: Given, where: str) -> Line:
     """Return the parsed line, empty for a blank one."""
     try:
         value = object_of_line(raw)
@@ -87,7 +89,7 @@ class _Text(Open):
     id: Any
     text: str
 
-    def parsed(self, parser: Parser, given: Given) -> dict[str, Any]:
+    def parsed(self, parser: Parser, given: Given) -> Line:
         tables = {name: rows(self.id) for name, rows in given.items()}
         return {"id": self.id, **parser.parse(self.text, tables)}
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from django.utils import timezone
 
@@ -75,6 +75,53 @@ ACTIONS: dict[str, tuple[str, ...]] = {
 _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 
+Options = Mapping[str, Any]
+"""The values of the command's options by name."""
+
+
+class Kept(TypedDict):
+    """A change of a run's row: whether it was one, and the title or the archive as it is now."""
+
+    run: str
+    changed: bool
+    title: NotRequired[str]
+    archived: NotRequired[bool]
+
+
+class Deleted(TypedDict):
+    """The numbers of items that went with a run, and of answers that stay in the ledger."""
+
+    run: str
+    deleted: bool
+    items: int
+    answers_kept: int
+
+
+class Downloaded(TypedDict):
+    run: str
+    path: str
+    bytes: int
+
+
+class More(TypedDict, total=False):
+    """Results of an action beside the state of its run: the uid of the run that it is `of`, of a self-test with its
+    calls, and the numbers of items that were added, of rows that were asked for, and of controls taken along."""
+
+    of: str
+    test: str
+    calls_of_test: int
+    added: int
+    asked: int
+    controls_taken_along: int
+
+
+class Done(NamedTuple):
+    """The run that an action leaves, the same or a new one, and what else there is to say."""
+
+    run: Run
+    more: More
+
+
 class Command(JsonCommand):
     help = (
         "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend "
@@ -106,22 +153,22 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> dict:
+    def work(self, **options) -> dict[str, Any]:
         action, run = options["action"], run_of(options["run"])
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
             fit = ", ".join(map(flag, ACTIONS[action])) or "no option"
             raise ValueError(f"{flag(idle[0])} is not for {action}, which takes {fit}.")
         if action == "download":
-            return _downloaded(run, options)
+            return {**_downloaded(run, options)}
         if action in _KEEPING:
-            return _KEEPING[action](run, options)
+            return {**_KEEPING[action](run, options)}
         if action == "reread":
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
-        affected, more = _done(run, action, options, self.note)
+        done = _done(run, action, options, self.note)
         if options["wait"]:
-            finish_runs(affected, self.note)
-        return run_summary(affected, scores=options["wait"]) | more
+            finish_runs(done.run, self.note)
+        return run_summary(done.run, scores=options["wait"]) | {**done.more}
 
     def say(self, result: dict) -> None:
         say_run(self, result)
@@ -130,21 +177,21 @@ class Command(JsonCommand):
         return failure_of(result, "run")
 
 
-def _renamed(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def _renamed(run: Run, options: Options) -> Kept:
     if options["title"] is None:
         raise ValueError("Say the new name: --title TEXT.")
     return {"run": run.uid, "changed": rename_run(by=None, run=run, title=options["title"]), "title": run.title}
 
 
-def _archived(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def _archived(run: Run, options: Options) -> Kept:
     return {"run": run.uid, "changed": archive_run(by=None, run=run, now=timezone.now()), "archived": True}
 
 
-def _restored(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def _restored(run: Run, options: Options) -> Kept:
     return {"run": run.uid, "changed": restore_run(by=None, run=run), "archived": False}
 
 
-def _deleted(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def _deleted(run: Run, options: Options) -> Deleted:
     """Delete the run where `--yes` says so. Raises ValueError without it, which says what would go."""
     if not options["yes"]:
         deletion = deletion_of(run)
@@ -158,7 +205,7 @@ def _deleted(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     return {"run": run.uid, "deleted": True, "items": deletion.items, "answers_kept": deletion.answered}
 
 
-_KEEPING: dict[str, Callable[[Run, dict[str, Any]], dict[str, Any]]] = {
+_KEEPING: Mapping[str, Callable[[Run, Options], Kept | Deleted]] = {
     "rename": _renamed,
     "archive": _archived,
     "restore": _restored,
@@ -166,33 +213,33 @@ _KEEPING: dict[str, Callable[[Run, dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-def _done(run: Run, action: str, options: dict[str, Any], tell: Callable[[str], None]) -> tuple[Run, dict[str, Any]]:
-    """Return (the run that the action leaves: the same or a new one, what else there is to say)."""
+def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> Done:
+    """Do what the action says, and `tell` what it asks and costs."""
     if action == "again":
         plan, stories = again_of(run)
         say_before(askings_of(plan, stories), tell)
-        return run_again(by=None, run=run, now=timezone.now()), {"of": run.uid}
+        return Done(run_again(by=None, run=run, now=timezone.now()), {"of": run.uid})
     if action == "judge":
-        return _judged(run, options, tell), {"of": run.uid}
+        return Done(_judged(run, options, tell), {"of": run.uid})
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
         test = start_test(by=None, run=run, now=timezone.now())
         tell(f"{line.calls:,} calls of {run.judge.name}, {about(line.cost, line.most)}.")
-        return run, {"test": test.uid, "calls_of_test": line.calls}
+        return Done(run, {"test": test.uid, "calls_of_test": line.calls})
     if action == "extend":
-        return run, {"added": _extended(run, options, tell)}
+        return Done(run, {"added": _extended(run, options, tell)})
     if action == "follow-up":
         total = estimate_of_follow_ups(run).total
         tell(before_asking(total))
-        return run, {"asked": ask_missing(by=None, run=run, now=timezone.now())}
+        return Done(run, {"asked": ask_missing(by=None, run=run, now=timezone.now())})
     dollars(options["budget"])
     along = act_on(run, action, budget=options["budget"] or "")
     if along.told:
         tell(along.told)
-    return run, {"controls_taken_along": along.controls}
+    return Done(run, {"controls_taken_along": along.controls})
 
 
-def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> int:
+def _extended(run: Run, options: Options, tell: Callable[[str], None]) -> int:
     where, (singular, many) = given(options, ("split", "category", "limit")), suite_named(run.suite).noun
     if not options["endpoint"] and not options["stories"] and not where:
         raise ValueError("Name what is to be added: --endpoint, --stories, or both.")
@@ -209,7 +256,7 @@ def _extended(run: Run, options: dict[str, Any], tell: Callable[[str], None]) ->
     return extend_run(by=None, run=run, endpoints=endpoints, stories=stories, now=timezone.now())
 
 
-def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> Run:
+def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> Run:
     if not options["judge"]:
         raise ValueError("Name the judge: --judge NAME.")
     judge = endpoint_named(options["judge"])
@@ -230,7 +277,7 @@ def _judged(run: Run, options: dict[str, Any], tell: Callable[[str], None]) -> R
     return start_run(by=None, plan=plan, now=timezone.now())
 
 
-def _downloaded(run: Run, options: dict[str, Any]) -> dict[str, Any]:
+def _downloaded(run: Run, options: Options) -> Downloaded:
     if not options["output"]:
         raise ValueError("Say where to write it: --output PATH.")
     what = options["what"] or SCORES
@@ -246,7 +293,7 @@ def _downloaded(run: Run, options: dict[str, Any]) -> dict[str, Any]:
     return {"run": run.uid, "path": options["output"], "bytes": written}
 
 
-def _parts(run: Run, what: str, options: dict[str, Any]) -> Iterable[bytes]:
+def _parts(run: Run, what: str, options: Options) -> Iterable[bytes]:
     """The file's content, piece by piece. Raises ValueError before there is any."""
     if what == SCORES:
         return (line.encode() for line in score_lines(run))
