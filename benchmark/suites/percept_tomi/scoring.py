@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NotRequired, TypedDict, TypeVar
 
 import numpy as np
 
@@ -23,11 +23,57 @@ from benchmark.suites.percept_tomi.samples import TYPES, samples_of
 BY_SHAPE, QUESTIONS, PERCEPTIONS = "auto", "questions", "perceptions"
 TASKS = (BY_SHAPE, QUESTIONS, PERCEPTIONS)
 Answers = Sequence[tuple[Sample, str]]
+Part = TypeVar("Part")
+
+
+class Accuracy(TypedDict):
+    """The share of `n` answers that are right; `unread` of them named no place, where that is told apart."""
+
+    accuracy: float
+    n: int
+    unread: NotRequired[int]
+
+
+class OfficialQuestions(TypedDict):
+    """Answers that are right by question, the questions that are left out, and accuracies by type and by the types of
+    the file."""
+
+    answers: dict[str, bool]
+    excluded: list[str]
+    metrics: dict[str, Accuracy]
+    metrics_raw: dict[str, Accuracy]
+
+
+class RepairedQuestions(TypedDict):
+    """The place that each answer names, and accuracies by part."""
+
+    answers: dict[str, str | None]
+    metrics: dict[str, Accuracy]
+
+
+class StoryAccuracies(TypedDict):
+    """The accuracy of each story that has one, the questions without, and means as the released code prints them."""
+
+    per_story_accuracy: dict[str, float | None]
+    excluded: list[str]
+    by_qtype: dict[str, dict[str, float | None]]
+    by_scenario: dict[str, dict[str, float | None]]
+
+
+class OfficialPerceptions(TypedDict):
+    answers: dict[str, str]
+    metrics: StoryAccuracies
+
+
+class RepairedPerceptions(TypedDict):
+    """The shares of each answer, and their means by part with the numbers of answers and of unread ones."""
+
+    answers: dict[str, Shares | None]
+    metrics: dict[str, dict[str, float | None]]
 
 
 def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[str, Any]:
-    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index, each with
-    "answers" and "metrics".
+    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index.
 
     They answer the questions, or say who perceives what: so they are taken where `task` says it, and without a word on
     it where any of them is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
@@ -60,7 +106,7 @@ def _is_array(text: str) -> bool:
     return bool(array_in(text)) or perceptions_of(text) == []
 
 
-def _questions(rows: Answers) -> dict[str, Any]:
+def _questions(rows: Answers) -> OfficialQuestions:
     """Accuracy by question type; `metrics_raw` by those of the file."""
     right = {sample.key: official_right(text, sample.gold["answer"]) for sample, text in rows}
     asked = [(sample, value) for sample, _ in rows if (value := right[sample.key]) is not None]
@@ -72,30 +118,28 @@ def _questions(rows: Answers) -> dict[str, Any]:
     }
 
 
-def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence[str]) -> dict[str, Accuracy]:
     of_type = {type_: [right for sample, right in asked if sample.gold[name] == type_] for type_ in types}
     return {
         type_: {"accuracy": round(fmean(rights), 3), "n": len(rights)} for type_, rights in of_type.items() if rights
     }
 
 
-def _repaired_questions(rows: Answers) -> dict[str, Any]:
+def _repaired_questions(rows: Answers) -> RepairedQuestions:
     """The place that an answer names; unread answers are wrong, and counted beside."""
     places = {
         sample.key: named_place(text, sample.content["containers"], sample.gold["candidates"])[0]
         for sample, text in rows
     }
 
-    def metrics(part: Sequence[Sample]) -> dict[str, Any]:
+    def metrics(part: Sequence[Sample]) -> Accuracy:
         rights = [places[sample.key] == sample.gold["answer"] for sample in part]
         return {"accuracy": fmean(rights), "n": len(part), "unread": sum(places[sample.key] is None for sample in part)}
 
     return {"answers": places, "metrics": _by_part([sample for sample, _ in rows], metrics)}
 
 
-def _by_part(
-    samples: Sequence[Sample], metrics: Callable[[Sequence[Sample]], dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
+def _by_part(samples: Sequence[Sample], metrics: Callable[[Sequence[Sample]], Part]) -> dict[str, Part]:
     parts = {"overall": list(samples)}
     for scenario in SCENARIOS:
         parts[scenario] = [sample for sample in samples if sample.content["scenario"] == scenario]
@@ -104,7 +148,7 @@ def _by_part(
     return {name: metrics(part) for name, part in parts.items() if part}
 
 
-def _perceptions(rows: Answers) -> dict[str, Any]:
+def _perceptions(rows: Answers) -> OfficialPerceptions:
     """Accuracy of each story that has one, by question type, and by scenario: there the mean of what the types have,
     rounded before it is weighted by their stories, as the released code prints it."""
     accuracy = {
@@ -140,14 +184,14 @@ def _mean_of(samples: Sequence[Sample], accuracy: Mapping[str, float | None]) ->
     return {"acc": mean, "# valid samples": float(len(values)), "# total samples": float(len(samples))}
 
 
-def _scenario(by_type: Mapping[str, Mapping[str, Any]], scenario: str) -> dict[str, float | None]:
+def _scenario(by_type: Mapping[str, Mapping[str, float | None]], scenario: str) -> dict[str, float | None]:
     parts = [metrics for name, metrics in by_type.items() if name.endswith(scenario)]
-    valid = sum(metrics["# valid samples"] for metrics in parts)
-    total = sum((metrics["acc"] or 0.0) * metrics["# valid samples"] for metrics in parts)
+    valid = sum(metrics["# valid samples"] or 0.0 for metrics in parts)
+    total = sum((metrics["acc"] or 0.0) * (metrics["# valid samples"] or 0.0) for metrics in parts)
     return {
         "acc": _rounded(total / valid) if valid else None,
         "num_valids": valid,
-        "num_total": sum(metrics["# total samples"] for metrics in parts),
+        "num_total": sum(metrics["# total samples"] or 0.0 for metrics in parts),
     }
 
 
@@ -156,13 +200,13 @@ def _rounded(value: float) -> float:
     return float(np.round(value, 3))
 
 
-def _repaired_perceptions(rows: Answers) -> dict[str, Any]:
+def _repaired_perceptions(rows: Answers) -> RepairedPerceptions:
     shares = {
         sample.key: repaired_shares(text, sample.content["sentences"], sample.gold["perceivers"])
         for sample, text in rows
     }
 
-    def metrics(part: Sequence[Sample]) -> dict[str, Any]:
+    def metrics(part: Sequence[Sample]) -> dict[str, float | None]:
         read = [share for sample in part if (share := shares[sample.key])]
         means = {name: _mean_share(read, name) for name in SHARES}
         return {**means, "n": len(part), "unread": len(part) - len(read)}
