@@ -196,6 +196,15 @@ class Reasons(TypedDict):
     single: dict[str, int]
 
 
+class Questions(TypedDict):
+    """Metrics, orders of belief with the estimates of their kinds of questions, and reasons of wrong answers, each by
+    scenario."""
+
+    scenarios: dict[str, dict[str, BoundedEstimate]]
+    orders: dict[str, dict[str, dict[str, BoundedEstimate]]]
+    reasons: dict[str, Reasons]
+
+
 def reasons_of(reads: Sequence[Read], parse: str) -> Reasons:
     """The counts of wrong lists and single answers by reason; officially of lists on answerability alone, as in
     the released code."""

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from benchmark.suites.conversations.analyses import f1_of, metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.conversations.analyses import Questions, f1_of, metrics_of, of_scenario, orders_of, reasons_of
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import FACT
 from benchmark.suites.conversations.units import Read, Wholes, in_scenario
+from benchmark.suites.unit_estimates import BoundedEstimate
 
 
-def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> dict[str, Any]:
-    """Return {"embedder", "fact": estimate, "scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order:
-    {kind: estimate}}}, "reasons": {scenario: {"lists": …, "single": counts}}} of the answers of a parse.
+class Analyses(Questions):
+    """The figures of questions, of the facts, and the name of the embedder that they rest on."""
+
+    embedder: str
+    fact: BoundedEstimate
+
+
+def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str, seed: int) -> Analyses:
+    """Return the figures of the answers of a parse.
 
     Repaired figures of the control are of the sets that are wholly accessible; official ones take what is accessible of
     any set, as the released code does.

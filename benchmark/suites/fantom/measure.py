@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
 
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Parse
@@ -16,7 +15,7 @@ from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, DISTANCE, FACT, INACCESSIBLE
 from benchmark.suites.conversations.units import WHOLES, reads_of, wholes_of
-from benchmark.suites.fantom.analyses import analyses_of
+from benchmark.suites.fantom.analyses import Analyses, analyses_of
 from benchmark.suites.fantom.embedding import EMBEDDERS
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
@@ -183,7 +182,7 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     )
 
 
-def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
+def _analyses(entered: Entered, parse: Parse) -> Analyses:
     reads, seed = reads_of(entered, QUESTIONS, parse), int(entered.settings.get("seed", 1))
     wholes = entered.resources.derived(WHOLES, wholes_of)
     return analyses_of(reads, wholes, parse, str(entered.settings[EMBEDDER]), seed)

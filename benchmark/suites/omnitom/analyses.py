@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypedDict, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.pooled import Columns, Parts
+from benchmark.suites.omnitom.pooled import Columns, Estimate, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
 from core.statistics import POSITIVE, RESAMPLES
@@ -29,7 +29,87 @@ MOST = 4
 BUCKETS = tuple(f"{count}+" if count == MOST else str(count) for count in range(MOST + 1))
 
 
-def _usable(results: Sequence[Any]) -> list[Any]:
+Result = TypeVar("Result", Stage1Result, Stage2Result)
+Ends = list[list[float] | None]
+
+
+class MatchCounts(TypedDict):
+    """Predicted rows by MatchCount, "0" to "4+" and "total", their shares (paper, table 11), and the number of rows
+    that the judge left out."""
+
+    rows: dict[str, int]
+    shares: dict[str, Estimate]
+    unjudged: int
+
+
+class Volume(TypedDict):
+    """Numbers of rows and stories, and rows by story (figure 8)."""
+
+    predicted: int
+    gold: int
+    stories: int
+    predicted_per_story: Estimate
+    gold_per_story: Estimate
+
+
+class Stage1Analyses(TypedDict):
+    """`kinds`: {order bucket or role: {"precision", "recall", "f1"}} (figure 5 a)."""
+
+    kinds: dict[str, dict[str, Estimate]]
+    match_counts: MatchCounts
+    volume: Volume
+
+
+class Confusion(TypedDict):
+    """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
+    reasons why there is none."""
+
+    gold: list[str]
+    said: list[str]
+    rows: list[list[int]]
+    ends: list[Ends]
+    reasons: list[list[str]]
+
+
+class GoldLabels(TypedDict):
+    """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none."""
+
+    gold: list[int]
+    gold_ends: Ends
+    gold_reasons: list[str]
+
+
+class PredictedLabels(TypedDict):
+    """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none."""
+
+    predicted: list[int]
+    ends: Ends
+    reasons: list[str]
+
+
+class CountedLabels(GoldLabels, PredictedLabels):
+    labels: list[str]
+
+
+class Stage2Analyses(TypedDict):
+    """`kinds`: {order bucket or role: {"overall" or dimension: estimate}} (figure 5 b); the others are by dimension."""
+
+    kinds: dict[str, dict[str, Estimate]]
+    confusion: dict[str, Confusion]
+    labels: dict[str, CountedLabels]
+
+
+class Outputs(TypedDict):
+    """The share of answers that are of no use (table 12), their number, the reasons, and by what failed the reasons of
+    what is no answer of the model."""
+
+    share: Estimate
+    unusable: int
+    reasons: dict[str, int]
+    without: dict[str, dict[str, int]]
+
+
+def _usable(results: Sequence[Result]) -> list[Result]:
     return [result for result in results if not result.unusable]
 
 
@@ -37,8 +117,8 @@ def match_bucket(count: int) -> str:
     return BUCKETS[min(max(count, 0), MOST)]
 
 
-def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return {"kinds", "match_counts", "volume"}.
+def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Stage1Analyses:
+    """Return kinds, match counts and volume.
 
     - `kinds`: {order bucket or role: {"precision", "recall", "f1"}} (paper, figure 5 a). Precision is over predicted
       rows of the kind that they were given by the model, recall over gold rows of the kind, F1 their harmonic mean; its
@@ -63,13 +143,7 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     measures = {"precision": precision, "recall": recall, "f1": precision.harmonic(recall)}
     estimates = {name: measure.estimates() for name, measure in measures.items()}
     rows = matches.sum(axis=0).tolist()
-    volume = dict(
-        zip(
-            ("predicted_per_story", "gold_per_story"),
-            pooled.ratios(lengths, stories, scale=POSITIVE).estimates(),
-            strict=True,
-        )
-    )
+    predicted_per_story, gold_per_story = pooled.ratios(lengths, stories, scale=POSITIVE).estimates()
     return {
         "kinds": {
             kind: {name: by_kind[at] for name, by_kind in estimates.items()} for at, kind in enumerate(ALL_KINDS)
@@ -83,7 +157,8 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
             "predicted": int(predicted.lengths.sum()),
             "gold": int(gold.lengths.sum()),
             "stories": len(usable),
-            **volume,
+            "predicted_per_story": predicted_per_story,
+            "gold_per_story": gold_per_story,
         },
     }
 
@@ -154,8 +229,8 @@ def told_kinds(result: Stage1Result) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return result.pred_orders or blank, result.pred_roles or blank
 
 
-def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> dict[str, Any]:
-    """Return {"kinds", "confusion", "labels"}. Cells whose gold label is outside its closed set are left out of all.
+def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples: int = RESAMPLES) -> Stage2Analyses:
+    """Return kinds, confusion and labels. Cells whose gold label is outside its closed set are left out of all.
 
     - `kinds`: {order bucket or role: {"overall" or dimension: estimate}} (paper, figure 5 b), over the cells of gold
       rows of the kind.
@@ -174,13 +249,15 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     every = cells if len(with_gold) == len(usable) else Cells(with_gold, scheme)
     kinds, confusion, predicted = _of_usable(cells, rules)
     gold = _gold_labels(every, rules)
-    labels = {
+    labels: dict[str, CountedLabels] = {
         name: {"labels": list(said_labels(name, scheme)), **gold[name], **predicted[name]} for name in scheme.keys
     }
     return {"kinds": kinds, "confusion": confusion, "labels": labels}
 
 
-def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+def _of_usable(
+    cells: Cells, rules: Mapping[str, int]
+) -> tuple[dict[str, dict[str, Estimate]], dict[str, Confusion], dict[str, PredictedLabels]]:
     """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
     columns, stories, scheme = Columns(cells.stories), cells.stories, cells.scheme
     right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(scheme.keys))) for column in cells.right())
@@ -193,7 +270,8 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
             columns.add(column) for column in (flat, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2)))
         ]
     pooled = columns.pooled(**rules)
-    confusion, predicted = {}, {}
+    confusion: dict[str, Confusion] = {}
+    predicted: dict[str, PredictedLabels] = {}
     for name, (correct, of_gold, of_said, total) in places.items():
         rows, labels = tables[name].sum(axis=0), said_labels(name, scheme)
         ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
@@ -210,7 +288,7 @@ def _of_usable(cells: Cells, rules: Mapping[str, int]) -> tuple[dict[str, Any], 
     return _accuracies(pooled.ratios(*parts).estimates(), scheme), confusion, predicted
 
 
-def _accuracies(estimates: Sequence[Any], scheme: Scheme) -> dict[str, Any]:
+def _accuracies(estimates: Sequence[Estimate], scheme: Scheme) -> dict[str, dict[str, Estimate]]:
     names = ("overall", *scheme.keys)
     starts = range(0, len(estimates), len(names))
     return {
@@ -219,18 +297,19 @@ def _accuracies(estimates: Sequence[Any], scheme: Scheme) -> dict[str, Any]:
     }
 
 
-def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, Any]:
+def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, GoldLabels]:
     """The gold half of `labels`; no gold label is missing or illegal."""
     columns = Columns(cells.stories)
     tables = {name: cells.confusion(at).sum(axis=2) for at, name in enumerate(cells.scheme.keys)}
     places = {name: (columns.add(table), columns.add(table.sum(axis=1))) for name, table in tables.items()}
     pooled = columns.pooled(**rules)
-    shares = {}
+    shares: dict[str, GoldLabels] = {}
     for name, place in places.items():
         none = len(said_labels(name, cells.scheme)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
-        gold_ends = {"gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none}
-        shares[name] = {"gold": counts + [0] * none, **gold_ends}
+        shares[name] = {
+            "gold": counts + [0] * none, "gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none,
+        }  # fmt: skip
     return shares
 
 
@@ -240,8 +319,8 @@ def outputs_analysis(
     *,
     seed: int = 1,
     resamples: int = RESAMPLES,
-) -> dict[str, Any]:
-    """Return {"share": estimate, "unusable": how many, "reasons", "without"} (paper, table 12).
+) -> Outputs:
+    """Return the share of answers that are of no use, with reasons.
 
     `outputs` has the model's answer to each story with gold: "" where it can be used, why not otherwise, None where
     there is none. The share's n is the number of answers. `without` passes through what is no answer of the model, by
@@ -256,7 +335,7 @@ def outputs_analysis(
     [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
     reasons = Counter(reason for reason in outputs if reason)
     return {
-        "share": share if share["n"] else share | {"reason": NO_OUTPUT},
+        "share": share if share["n"] else {**share, "reason": NO_OUTPUT},
         "unusable": reasons.total(),
         "reasons": dict(sorted(reasons.items())),
         "without": {name: dict(reasons) for name, reasons in without.items()},

@@ -4,10 +4,10 @@ them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
@@ -85,23 +85,23 @@ def _stage2(results: Results, seed: int) -> Measured | None:
 def _seen(
     official: Sequence[R],
     repaired: Sequence[R],
-    analyse: Callable[[Sequence[R]], dict[str, Any]],
+    analyse: Callable[[Sequence[R]], Mapping[str, object]],
     outputs: Sequence[str | None],
     without: Sequence[Counter[str]],
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, dict[str, object] | None]:
     """The analyses by parse; official ones only where every story has an answer, as its figures."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    analysed: dict[str, Any] = {
-        "repaired": analyse(repaired) | {"outputs": outputs_analysis(outputs, others, seed=seed)},
+    analysed: dict[str, dict[str, object] | None] = {
+        "repaired": {**analyse(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         nothing = [
             unread(result) for result, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD
         ]
-        analysed["official"] = analyse(official) | {"outputs": outputs_analysis(nothing, others, seed=seed)}
+        analysed["official"] = {**analyse(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
     return analysed
 
 
@@ -109,11 +109,11 @@ def _both(
     official: Sequence[Stage1Result | Stage2Result],
     averages: StoryAverages | None,
     mended: StoryReport,
-    seen: dict[str, Any],
+    seen: Mapping[str, object],
     stage: str,
 ) -> Measured:
     metrics, by_story = with_columns(averages, [result.category for result in official], mended, stage)
-    metrics["analyses"] = seen
+    metrics["analyses"] = dict(seen)
     return metrics, by_story
 
 

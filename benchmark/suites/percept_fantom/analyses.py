@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from benchmark.suites.conversations.analyses import all_right, metrics_of, of_scenario, orders_of, reasons_of
+from benchmark.suites.conversations.analyses import (
+    Questions,
+    all_right,
+    metrics_of,
+    of_scenario,
+    orders_of,
+    reasons_of,
+)
 from benchmark.suites.conversations.question_types import SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE
 from benchmark.suites.conversations.units import Read, Wholes, estimate_of, in_scenario
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
-from benchmark.suites.unit_estimates import Unit
+from benchmark.suites.unit_estimates import BoundedEstimate, Unit
 
 _OF_FREE_ANSWERS = ("all_star", "distance", "distance_f1")
 
 
-def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -> dict[str, Any]:
-    """Return {"scenarios": {scenario: {metric: estimate}}, "orders": {scenario: {order: estimates}}, "reasons":
-    {scenario: counts}} of the answers of a parse; `wholes` are the questions of all sets. A set counts for true
+def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -> Questions:
+    """Return the figures of the answers of a parse; `wholes` are the questions of all sets. A set counts for true
     belief where all its questions do, in both parses; officially the other metrics take what is of any set."""
     parts = {scenario: of_scenario(reads, scenario, parse) for scenario in SCENARIOS}
     scenarios = {}
@@ -33,7 +38,7 @@ def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -
     }
 
 
-def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, Any]:
+def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, BoundedEstimate]:
     """Return {scenario: estimate} of a share of perceptions over sets; a set with beliefs of both scenarios is in both.
     `reads` has one of each set."""
     return {

@@ -4,11 +4,10 @@ a method, single questions, and how well it infers who hears what."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
-from benchmark.suites.conversations.analyses import all_right, of_scenario
+from benchmark.suites.conversations.analyses import Questions, all_right, of_scenario
 from benchmark.suites.conversations.by_chance import by_chance
 from benchmark.suites.conversations.question_types import FACET_VALUES
 from benchmark.suites.conversations.rows import ACCESSIBLE, INACCESSIBLE
@@ -24,6 +23,7 @@ from benchmark.suites.percept_fantom.steps import STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
+from benchmark.suites.unit_estimates import BoundedEstimate
 
 ALL = "all"
 ANALYSES = "percept-fantom"
@@ -155,13 +155,18 @@ def _firsts(entered: Entered) -> dict[str, str]:
     return firsts
 
 
-def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
-    """The figures of `questions_of`, and by task and scenario the estimates of the paper's first table, without tasks
-    that were not asked."""
+class Analyses(Questions):
+    """The figures of questions, and by task and scenario the estimates of the paper's first table, without tasks that
+    were not asked."""
+
+    tasks: dict[str, dict[str, BoundedEstimate]]
+
+
+def _analyses(entered: Entered, parse: Parse) -> Analyses:
     seed = int(entered.settings.get("seed", 1))
     reads = reads_of(entered, QUESTIONS, parse)
     wholes = entered.resources.derived(WHOLES, wholes_of)
-    tasks: dict[str, Any] = {ANSWER: _sets(reads, wholes, seed)}
+    tasks = {ANSWER: _sets(reads, wholes, seed)}
     if given := reads_of(entered, GIVEN_FALSE, parse):
         tasks[BELIEF] = _sets(given, wholes, seed)
     firsts = set(_firsts(entered).values())
@@ -170,10 +175,10 @@ def _analyses(entered: Entered, parse: Parse) -> dict[str, Any]:
         if parse == "official":  # what cannot be read is left out
             perceptions = [read for read in perceptions if read.parse]
         tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived.RECALL, seed)
-    return questions_of(reads, wholes, parse, seed) | {"tasks": tasks}
+    return {**questions_of(reads, wholes, parse, seed), "tasks": tasks}
 
 
-def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, Any]:
+def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, BoundedEstimate]:
     """set:ALL by scenario, true belief over sets all of whose questions are of it."""
     return {
         name: all_right(of_scenario(reads, scenario, "repaired"), in_scenario(wholes, scenario), seed)
