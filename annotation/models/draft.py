@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django.db import models
 
-from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import BeliefTable
+from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
 
 
@@ -36,26 +36,15 @@ class DraftRow(OpaqueModel):
         return f"{self.actor}: {self.belief}"
 
 
-class DraftEvent(AppendOnlyModel):
-    """One change of one row of a draft, append-only. A repeated `client_key` in the same table is the same change.
-
-    `before` is null for a new row; both are states as `annotation.domain.drafts.RowState` has them. The changes of one
-    key press share their `action`; `undoes` is the action that they take back.
-    """
+class DraftEvent(RowEvent):
+    """One change of one row of a draft: its states are as `annotation.domain.drafts.RowState` has them, and its key is
+    unique within the table."""
 
     append_only = "The history of drafts is append-only."
 
     table = models.ForeignKey(BeliefTable, models.CASCADE, related_name="draft_events")
     row = models.ForeignKey(DraftRow, models.CASCADE, related_name="events")
-    client_key = models.CharField(max_length=64)
-    action = models.CharField(max_length=64)
     kind = models.CharField(max_length=12)
-    undoes = models.CharField(max_length=64, blank=True)
-    before = models.JSONField(null=True, blank=True)
-    after = models.JSONField()
-    changed_at = models.DateTimeField()
-    received_at = models.DateTimeField()
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(RowEvent.Meta):
         constraints = [models.UniqueConstraint(fields=["table", "client_key"], name="one_draft_event_a_key")]

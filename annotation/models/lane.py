@@ -4,9 +4,9 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import Proposition
 from annotation.models.draft import DraftRow
+from annotation.models.row_event import RowEvent
 from annotation.models.story import Story
 from core.ids import OpaqueModel
 
@@ -47,25 +47,14 @@ class LaneRow(OpaqueModel):
         ]
 
 
-class LaneEvent(AppendOnlyModel):
-    """One decision on one row of the lanes, append-only. A repeated `client_key` of the same row is the same one.
-
-    `before` is null for a new row; both are states as `annotation.domain.reconciliation.LaneState` has them. `undoes`
-    is the action that it takes back.
-    """
+class LaneEvent(RowEvent):
+    """One decision on one row of the lanes: its states are as `annotation.domain.reconciliation.LaneState` has them,
+    and its key is unique within the row."""
 
     append_only = "The history of reconciliation is append-only."
 
     row = models.ForeignKey(LaneRow, models.CASCADE, related_name="events")
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
-    client_key = models.CharField(max_length=64)
-    action = models.CharField(max_length=64)
-    undoes = models.CharField(max_length=64, blank=True)
-    before = models.JSONField(null=True, blank=True)
-    after = models.JSONField()
-    changed_at = models.DateTimeField()
-    received_at = models.DateTimeField()
 
-    class Meta:
-        ordering = ["id"]
+    class Meta(RowEvent.Meta):
         constraints = [models.UniqueConstraint(fields=["row", "client_key"], name="one_lane_event_a_key")]

@@ -1,6 +1,29 @@
 from __future__ import annotations
 
-from annotation.models import Category, Project, Split
+from argparse import ArgumentParser
+from collections.abc import Iterable
+
+from annotation.models import Category, Project, Role, Split, User
+
+
+def add_scope(parser: ArgumentParser) -> None:
+    """Add the arguments of a command on the stories of a project, or of one split or category of it."""
+    parser.add_argument("--project", required=True, metavar="SLUG")
+    parser.add_argument("--split", metavar="NAME")
+    parser.add_argument("--category", metavar="NAME")
+
+
+def people_named(text: str, *, project: Project, noun: str, roles: Iterable[Role] = tuple(Role)) -> dict[str, int]:
+    """Return the ids of the members of a project by the user names of `text`, which commas part.
+
+    Raises ValueError with the names that no such `noun` has.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    found = User.objects.filter(memberships__project=project, memberships__role__in=roles, username__in=names)
+    people = dict(found.values_list("username", "id"))
+    if missing := [name for name in names if name not in people]:
+        raise ValueError(f"{', '.join(missing)}: no {noun} of {project.slug} has this name.")
+    return people
 
 
 def check_scope(project: Project, *, split: str | None, category: str | None) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from annotation.management.commands._importing import counted
-from annotation.management.commands._scope import check_scope
+from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
 
 _WIDTHS = (8, 8, 9, 18, 8, 8, 8)
@@ -11,9 +11,7 @@ class Command(JsonCommand):
     help = "Agreement between annotators over the cells that have all their votes."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--split", metavar="NAME")
-        parser.add_argument("--category", metavar="NAME")
+        add_scope(parser)
 
     def work(self, **options) -> dict:
         from annotation.services.agreement import agreement_report  # the statistics libraries take a second to load

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from annotation.management.commands._importing import counted
-from annotation.management.commands._scope import check_scope
+from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
-from annotation.models import User
 from annotation.services.assignments import assign, plan_assignments
 
 
@@ -11,21 +10,14 @@ class Command(JsonCommand):
     help = "Assigns stories to annotators by the balanced, seeded rule."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
+        add_scope(parser)
         parser.add_argument("--annotators", required=True, help="user names, with commas")
-        parser.add_argument("--split", metavar="NAME")
-        parser.add_argument("--category", metavar="NAME")
         parser.add_argument("--seed", type=int, default=1)
 
     def work(self, **options) -> dict:
         project, split, category = self.project(options["project"]), options["split"], options["category"]
         check_scope(project, split=split, category=category)
-        names = [name.strip() for name in options["annotators"].split(",") if name.strip()]
-        people = dict(
-            User.objects.filter(memberships__project=project, username__in=names).values_list("username", "id")
-        )
-        if missing := [name for name in names if name not in people]:
-            raise ValueError(f"{', '.join(missing)}: no member of {project.slug} has this name.")
+        people = people_named(options["annotators"], project=project, noun="member")
         stories = project.stories.in_split(split).in_category(category)
         plan = plan_assignments(
             project=project,

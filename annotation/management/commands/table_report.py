@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from annotation.management.commands._scope import check_scope
+from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.services.table_figures import table_figures
 
@@ -9,9 +9,7 @@ class Command(JsonCommand):
     help = "Says how far experts agreed on the belief tables that they wrote apart: overlap and F1, with intervals."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--split", metavar="NAME")
-        parser.add_argument("--category", metavar="NAME")
+        add_scope(parser)
 
     def work(self, **options) -> dict:
         project, split, category = self.project(options["project"]), options["split"], options["category"]
