@@ -18,6 +18,8 @@ from core.statistics import Clusters, Floats, Interval, method
 Sums = Callable[[Counts], Floats]
 Measure = Literal["strict", "pairwise", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1"]
 CHANCE_CORRECTED: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
+UNDEFINED_OF_ONE_LABEL: tuple[Measure, ...] = ("fleiss_kappa", "krippendorff_alpha")
+"""AC1 counts the labels that could have been chosen: where all votes are one of them, it is 1."""
 MEASURES: tuple[Measure, ...] = ("strict", "pairwise", *CHANCE_CORRECTED)
 
 
@@ -108,7 +110,7 @@ def _part(name: Measure, parts: Parts) -> Resampled:
 
 
 def _value(name: Measure, parts: Parts, why: str) -> float | None:
-    if why and (name in CHANCE_CORRECTED or why == coefficients.NO_CELLS):
+    if why == coefficients.NO_CELLS or (why and name in UNDEFINED_OF_ONE_LABEL):
         return None
     value = float(COEFFICIENTS[name].of(_part(name, parts).sums.sum(axis=0)))
     return None if np.isnan(value) else value
@@ -152,7 +154,8 @@ def _pooled(name: Measure, rows: Sequence[Agreement], cells: int) -> float | Non
         return None
     if name == "strict":
         return sum(row["agree"] for row in rows) / cells
-    return sum(row["pairwise"] * row["cells"] for row in rows if row["pairwise"] is not None) / cells
+    paired = [(value, row["cells"]) for row in rows if (value := row["pairwise"]) is not None]
+    return sum(value * count for value, count in paired) / sum(count for _, count in paired) if paired else None
 
 
 def _interval_fields(intervals: dict[Measure, Interval]) -> Intervals:

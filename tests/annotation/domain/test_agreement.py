@@ -207,6 +207,21 @@ def test_perfect_agreement_is_not_certain():
     assert overall["interval"] == found["interval"]
 
 
+@pytest.mark.parametrize(
+    "counts", [[[3, 0, 0]] * 8, [[3, 0, 0]] * 7 + [[2, 1, 0]], [[1, 0, 0]] * 8, [[0, 0, 0]], [[3, 0, 0], [0, 3, 0]] * 4]
+)
+def test_every_coefficient_of_a_report_is_that_of_its_cells(counts):
+    label = ("True", "False", "Unknown")
+    rows = [
+        (at, at, f"annotator {at}.{k}.{turn}", label[k])
+        for at, cell in enumerate(counts) for k, count in enumerate(cell) for turn in range(count)
+    ]  # fmt: skip
+    [found], _ = measure([Votes.of("truth_status", label, rows).tally], overlap=1, seed=1)
+    cells = np.array([cell for cell in counts if sum(cell)]).reshape(-1, 3)
+    expected = [getattr(cell_coefficients, name)(cells) for name in MEASURES]
+    assert [found[name] for name in MEASURES] == pytest.approx(expected)
+
+
 def test_confusion_against_resolved_and_pairs():
     rows = [(1, 1, "a", "x"), (1, 1, "b", "y"), (1, 2, "a", "x"), (1, 2, "b", "x"), (2, 3, "a", "y"), (2, 3, "b", "y")]
     votes = Votes.of("d", ("x", "y"), rows)
