@@ -149,7 +149,7 @@ class Annotator(Client):
                 "dimension": key,
                 "label": label,
                 "changed_at": now,
-                "client_key": f"{uuid.uuid4().hex}",
+                "idempotency_key": f"{uuid.uuid4().hex}",
                 "duration_ms": 900,
             }
             for key, label in self.choose(cells)
@@ -158,4 +158,4 @@ class Annotator(Client):
         path = f"/p/{self.person['slug']}/work/{story}/votes/"
         if await self.timed(path, self.headers, {"changes": changes}):
             for change in changes:
-                self.acknowledged[uid, change["dimension"]] = (change["label"], change["client_key"])
+                self.acknowledged[uid, change["dimension"]] = (change["label"], change["idempotency_key"])

@@ -134,11 +134,13 @@ def _verify(annotators: Sequence[Annotator]) -> tuple[int, int]:
         rows = Vote.objects.filter(annotator_id=annotator.person["user_id"])
         stored = {
             (uid, dimension): (label, key)
-            for uid, dimension, label, key in rows.values_list("proposition__uid", "dimension", "label", "client_key")
+            for uid, dimension, label, key in rows.values_list(
+                "proposition__uid", "dimension", "label", "idempotency_key"
+            )
         }
         lost += sum(stored.get(cell) != vote for cell, vote in annotator.acknowledged.items())
     ids = [annotator.person["user_id"] for annotator in annotators]
-    events = VoteEvent.objects.filter(annotator__in=ids).values("annotator", "client_key").annotate(n=Count("id"))
+    events = VoteEvent.objects.filter(annotator__in=ids).values("annotator", "idempotency_key").annotate(n=Count("id"))
     return lost, events.filter(n__gt=1).count()
 
 

@@ -167,8 +167,8 @@ def _columns(model, shifts: dict, time_: int) -> Iterator[tuple[str, str]]:
             yield name, f"substr(uid, 1, 11) || '{_UNUSED[time_ - 1]}'"
         elif field.name == "number":
             yield name, f"number + {time_ * STORIES}"
-        elif field.name == "client_key":
-            yield name, f"client_key || '-{time_}'"
+        elif field.name == "idempotency_key":
+            yield name, f"idempotency_key || '-{time_}'"
         else:
             yield name, name
 

@@ -206,7 +206,7 @@ def undo(cast_vote):
         event = last_undoable(by=seat.annotator, assignment=seat)
         if event is None:
             return None
-        return cast_vote(seat, event.proposition, event.dimension, event.previous, undoes=event.client_key)
+        return cast_vote(seat, event.proposition, event.dimension, event.previous, undoes=event.idempotency_key)
 
     return make
 

@@ -109,7 +109,7 @@ def changes_of(rows: list[Proposition], who: str, labels: dict[str, str]) -> lis
             "dimension": key,
             "label": label,
             "changed_at": moment,
-            "client_key": f"{who}{at}{key}",
+            "idempotency_key": f"{who}{at}{key}",
         }
         for at, row in enumerate(rows)
         for key, label in labels.items()

@@ -396,7 +396,7 @@ def test_votes_of_the_api(cast, make_story, seat):
     story = make_story()
     seat(story)
     row = Proposition.objects.gold_of(story).first()
-    change = {"proposition": row.uid, "dimension": "order", "label": "0", "client_key": "k1"}
+    change = {"proposition": row.uid, "dimension": "order", "label": "0", "idempotency_key": "k1"}
     body = {"changes": [change | {"changed_at": timezone.now().isoformat()}]}
     answers = post_six(cast.bob, reverse("api:votes", args=["minds", story.uid]), body)
     assert [one.status_code for one in answers] == [200] * PRESSES

@@ -99,12 +99,12 @@ class VoteOut(serializers.ModelSerializer):
 
     class Meta:
         model = Vote
-        fields = ("proposition", "dimension", "label", "changed_at", "client_key", "duration_ms")
+        fields = ("proposition", "dimension", "label", "changed_at", "idempotency_key", "duration_ms")
         read_only_fields = fields
 
 
 class SavedOut(serializers.Serializer):
-    client_key = serializers.CharField()
+    idempotency_key = serializers.CharField()
     proposition = serializers.CharField()
     dimension = serializers.CharField()
     label = serializers.CharField(allow_blank=True, help_text="What stands in the cell now.")

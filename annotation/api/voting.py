@@ -27,7 +27,7 @@ _EXAMPLE = {
             "dimension": "truth_status",
             "label": "False",
             "changed_at": "2026-10-05T09:30:00Z",
-            "client_key": "6b0c9d0e-0d5f-4f0c-9a53-3d2f6f0b7a11",
+            "idempotency_key": "6b0c9d0e-0d5f-4f0c-9a53-3d2f6f0b7a11",
             "duration_ms": 4200,
         }
     ]
@@ -80,8 +80,8 @@ class Votes(Listing):
     def post(self, request: Request, slug: str, story: str) -> Response:
         """Saves up to 200 changes of cells, all or none.
 
-        Sending a change again is harmless: it is known by its client_key. An empty label withdraws a vote. 422 where a
-        proposition is not in the story, a key was used for another cell, or a time cannot be.
+        Sending a change again is harmless: it is known by its idempotency_key. An empty label withdraws a vote. 422
+        where a proposition is not in the story, a key was used for another cell, or a time cannot be.
         """
         assignment = assignment_of(request.user, slug, story)
         schema = assignment.story.project.schema

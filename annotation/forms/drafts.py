@@ -42,7 +42,7 @@ class RowChangeIn(Shape):
     row: Uid
     base: StateIn | None = None
     state: StateIn
-    client_key: Key
+    idempotency_key: Key
     action: Key
     kind: Annotated[str, Among(KINDS)]
     undoes: NoKey = ""

@@ -32,7 +32,7 @@ class DecisionIn(Shape):
     row: Uid
     base: LaneStateIn | None = None
     state: LaneStateIn
-    client_key: Key
+    idempotency_key: Key
     action: Key
     undoes: NoKey = ""
     changed_at: Moment

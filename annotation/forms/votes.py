@@ -26,7 +26,7 @@ Label = Annotated[
     str, Like(r"^[^\u0000]{0,40}$", "a label as a text of at most 40 characters, empty to withdraw the vote")
 ]
 Key = Annotated[str, Like(r"^[A-Za-z0-9._:-]{1,64}$", "1 to 64 letters, digits, dots, colons, hyphens and underscores")]
-NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", "the client_key of an earlier change")]
+NoKey = Annotated[str, Like(r"^[A-Za-z0-9._:-]{0,64}$", "the idempotency_key of an earlier change")]
 Milliseconds = Annotated[
     int, Within(0, MAX_DURATION_MS, f"a whole number of milliseconds from 0 to {MAX_DURATION_MS}", pointed=True)
 ]
@@ -44,11 +44,11 @@ class ChangeIn(Shape):
             "they arrive."
         )
     )
-    client_key: Key = Field(
+    idempotency_key: Key = Field(
         description="Made by you, unique to the change (a UUID will do): sent again, it counts once."
     )
     duration_ms: Milliseconds | None = Field(None, description="From looking at the cell to choosing.")
-    undoes: NoKey = Field("", description="client_key of your earlier change that this one takes back.")
+    undoes: NoKey = Field("", description="idempotency_key of your earlier change that this one takes back.")
 
     @field_validator("dimension")
     @classmethod

@@ -47,4 +47,4 @@ class DraftEvent(RowEvent):
     kind = models.CharField(max_length=12)
 
     class Meta(RowEvent.Meta):
-        constraints = [models.UniqueConstraint(fields=["table", "client_key"], name="one_draft_event_a_key")]
+        constraints = [models.UniqueConstraint(fields=["table", "idempotency_key"], name="one_draft_event_a_key")]

@@ -57,4 +57,4 @@ class LaneEvent(RowEvent):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
 
     class Meta(RowEvent.Meta):
-        constraints = [models.UniqueConstraint(fields=["row", "client_key"], name="one_lane_event_a_key")]
+        constraints = [models.UniqueConstraint(fields=["row", "idempotency_key"], name="one_lane_event_a_key")]

@@ -18,8 +18,8 @@ class Vote(models.Model):
     """The current label of one annotator for one cell (proposition × dimension).
 
     `changed_at` is the annotator's own clock, in UTC: of two changes the later one wins, in whatever order they
-    arrive; `client_key` breaks ties. An empty label is a withdrawn vote. `arm` is how the annotator met a suggestion
-    (annotation/domain/anchoring), `suggested` the one that stood before their eyes, empty where none did.
+    arrive; `idempotency_key` breaks ties. An empty label is a withdrawn vote. `arm` is how the annotator met a
+    suggestion (annotation/domain/anchoring), `suggested` the one that stood before their eyes, empty where none did.
     """
 
     proposition = models.ForeignKey(Proposition, models.CASCADE, related_name="votes")
@@ -27,7 +27,7 @@ class Vote(models.Model):
     dimension = models.CharField(max_length=20)
     label = models.CharField(max_length=40, blank=True)
     changed_at = models.DateTimeField()
-    client_key = models.CharField(max_length=64)
+    idempotency_key = models.CharField(max_length=64)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     arm = models.CharField(max_length=6, blank=True, default="", db_default="")
     suggested = models.CharField(max_length=40, blank=True, default="", db_default="")
@@ -42,7 +42,7 @@ class Vote(models.Model):
 
 
 class VoteEvent(AppendOnlyModel):
-    """One change of one vote, append-only. A repeated `client_key` of the same annotator is the same change.
+    """One change of one vote, append-only. A repeated `idempotency_key` of the same annotator is the same change.
 
     `applied` is false for a change that arrived after a later one: it is history but never was current. `previous` is
     the label that it replaced; `undoes` is the key of the change that it takes back. `accepted`: it was taken over from
@@ -56,7 +56,7 @@ class VoteEvent(AppendOnlyModel):
     dimension = models.CharField(max_length=20)
     label = models.CharField(max_length=40, blank=True)
     previous = models.CharField(max_length=40, blank=True)
-    client_key = models.CharField(max_length=64)
+    idempotency_key = models.CharField(max_length=64)
     undoes = models.CharField(max_length=64, blank=True)
     changed_at = models.DateTimeField()
     received_at = models.DateTimeField()
@@ -69,7 +69,7 @@ class VoteEvent(AppendOnlyModel):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["annotator", "client_key"], name="one_event_a_key"),
+            models.UniqueConstraint(fields=["annotator", "idempotency_key"], name="one_event_a_key"),
         ]
         indexes = [
             models.Index(fields=["proposition", "dimension"], name="event_of_cell"),

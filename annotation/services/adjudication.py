@@ -138,7 +138,7 @@ def current_votes(proposition: Proposition, dimension: str) -> list[dict]:
     rows = Vote.objects.cast().filter(proposition=proposition, dimension=dimension).order_by("annotator_id")
     return [
         {"annotator": annotator, "label": label, "key": key}
-        for annotator, label, key in rows.values_list("annotator_id", "label", "client_key")
+        for annotator, label, key in rows.values_list("annotator_id", "label", "idempotency_key")
     ]
 
 

@@ -88,7 +88,7 @@ class _Terms:
             if section.model in NAMED:
                 self.names[section.model] = dict(rows.values_list("id", "name"))
         events = VoteEvent.objects.filter(proposition__table__story__project=project).order_by("id")
-        keys = events.values_list("annotator_id", "client_key").iterator(5000)
+        keys = events.values_list("annotator_id", "idempotency_key").iterator(5000)
         self.keys = {key: f"k{at}" for at, key in enumerate(keys, 1)}
 
     def people(self) -> list[dict]:

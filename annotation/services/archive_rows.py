@@ -103,7 +103,7 @@ def kind_of(field: models.Field) -> str:
     if field.is_relation:
         target = field.related_model
         return "user" if target is User else "row" if target in NUMBERED else "name"
-    if field.model in (Vote, VoteEvent) and field.name in ("client_key", "undoes"):
+    if field.model in (Vote, VoteEvent) and field.name in ("idempotency_key", "undoes"):
         return "key"
     if field.model in (GoldLabel, GoldEvent) and field.name == "votes":
         return "votes"

@@ -122,14 +122,14 @@ def release(*, by: User, assignment: Assignment, now: datetime) -> int:
                 dimension=vote.dimension,
                 label="",
                 previous=vote.label,
-                client_key=idempotency_key,
+                idempotency_key=idempotency_key,
                 changed_at=now,
                 received_at=now,
                 origin="release",
             )
         )
-        vote.label, vote.changed_at, vote.client_key = "", now, idempotency_key
-    Vote.objects.bulk_update(votes, ["label", "changed_at", "client_key"], batch_size=500)
+        vote.label, vote.changed_at, vote.idempotency_key = "", now, idempotency_key
+    Vote.objects.bulk_update(votes, ["label", "changed_at", "idempotency_key"], batch_size=500)
     VoteEvent.objects.bulk_create(events)
     cells = {(vote.proposition_id, vote.dimension) for vote in votes}
     resolve_cells(project=assignment.story.project, cells=cells, now=now, by=by)

@@ -45,7 +45,7 @@ class RowChange:
     row: str
     base: RowState | None
     state: RowState
-    client_key: str
+    idempotency_key: str
     action: str
     kind: str
     changed_at: datetime
@@ -57,7 +57,7 @@ class RowChange:
 class SavedRow:
     """What became of a change: the row as it stands, and the copy that keeps words which would be lost."""
 
-    client_key: str
+    idempotency_key: str
     row: str
     state: RowState
     copy: tuple[str, RowState] | None = None
@@ -167,27 +167,29 @@ class _Saving:
         self.touched: dict[str, DraftRow] = {}
 
     def run(self, changes: Sequence[RowChange]) -> list[SavedRow]:
-        keys = [change.client_key for change in changes]
-        known = set(self.table.draft_events.filter(client_key__in=keys).values_list("client_key", flat=True))
-        saved = [self._known(change) if change.client_key in known else self._apply(change) for change in changes]
+        keys = [change.idempotency_key for change in changes]
+        known = set(self.table.draft_events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
+        saved = [self._known(change) if change.idempotency_key in known else self._apply(change) for change in changes]
         self._write()
         return saved
 
     def _known(self, change: RowChange) -> SavedRow:
         row = self.rows.get(change.row)
         if row is None:
-            raise Refused(f"The key {change.client_key} was used for another row; every change needs its own.")
-        return SavedRow(change.client_key, row.uid, state_of_row(row))
+            raise Refused(f"The key {change.idempotency_key} was used for another row; every change needs its own.")
+        return SavedRow(change.idempotency_key, row.uid, state_of_row(row))
 
     def _apply(self, change: RowChange) -> SavedRow:
         row = self.rows.get(change.row)
         standing = state_of_row(row) if row is not None else None
         state, copy = merge(change.base, standing, change.state)
-        self._put(change, change.client_key, change.row, standing, state)
-        return SavedRow(change.client_key, change.row, state, self._copy(change, copy) if copy is not None else None)
+        self._put(change, change.idempotency_key, change.row, standing, state)
+        return SavedRow(
+            change.idempotency_key, change.row, state, self._copy(change, copy) if copy is not None else None
+        )
 
     def _copy(self, change: RowChange, state: RowState) -> tuple[str, RowState]:
-        uid, key = new_uid(), f"{change.client_key[:58]}-copy"
+        uid, key = new_uid(), f"{change.idempotency_key[:58]}-copy"
         following = sorted(row.place for row in self.rows.values() if not row.removed and row.place > state.place)
         [place] = places_of(state.place, following[0] if following else None, 1)
         state = replace(state, place=place)
@@ -203,7 +205,7 @@ class _Saving:
         self.touched[uid] = row
         self.events.append(
             DraftEvent(
-                table=self.table, row=row, client_key=key, action=change.action, kind=change.kind,
+                table=self.table, row=row, idempotency_key=key, action=change.action, kind=change.kind,
                 undoes=change.undoes, before=before.as_dict() if before else None, after=after.as_dict(),
                 changed_at=change.changed_at, received_at=self.now,
             )

@@ -160,11 +160,11 @@ def _votes(stories: Sequence[int]) -> dict[int, list[tuple[int, str, str]]]:
     events = VoteEvent.objects.filter(**here, applied=True).order_by()
     arrived = {
         (annotator, key): at
-        for annotator, key, at in events.values_list("annotator_id", "client_key", IsoTime("received_at"))
+        for annotator, key, at in events.values_list("annotator_id", "idempotency_key", IsoTime("received_at"))
     }
     votes: dict[int, list[tuple[int, str, str]]] = defaultdict(list)
     rows = Vote.objects.cast().filter(**here).order_by("dimension", "annotator_id")
-    columns = ("annotator_id", "client_key", "label", IsoTime("changed_at"), "duration_ms", "arm", "suggested")
+    columns = ("annotator_id", "idempotency_key", "label", IsoTime("changed_at"), "duration_ms", "arm", "suggested")
     for pk, dimension, who, key, label, at, took, arm, seen in rows.values_list(
         "proposition_id", "dimension", *columns
     ):

@@ -114,7 +114,7 @@ class Decision:
     row: str
     base: LaneState | None
     state: LaneState
-    client_key: str
+    idempotency_key: str
     action: str
     changed_at: datetime
     undoes: str = ""
@@ -124,7 +124,7 @@ class Decision:
 class Decided:
     """What became of a decision: the row as it stands, and who was quicker where it was not taken."""
 
-    client_key: str
+    idempotency_key: str
     row: LaneRow
     quicker: str = ""
 
@@ -136,12 +136,13 @@ def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: dateti
     _writable(story, by)
     for decision in decisions:
         _check(decision.state)
-    keys = [decision.client_key for decision in decisions]
-    events = LaneEvent.objects.filter(row__story=story, client_key__in=keys)
-    known = set(events.values_list("row__uid", "client_key"))
+    keys = [decision.idempotency_key for decision in decisions]
+    events = LaneEvent.objects.filter(row__story=story, idempotency_key__in=keys)
+    known = set(events.values_list("row__uid", "idempotency_key"))
     rows = {row.uid: row for row in lanes_of(story)}
     decided = [
-        _decide(by, story, rows, decision, now, (decision.row, decision.client_key) in known) for decision in decisions
+        _decide(by, story, rows, decision, now, (decision.row, decision.idempotency_key) in known)
+        for decision in decisions
     ]
     if len(known) < len(decisions):
         _no_longer_agreed(story)
@@ -169,22 +170,22 @@ def _check(state: LaneState) -> None:
 def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool) -> Decided:
     row = rows.get(decision.row)
     if is_known and row is not None:
-        return Decided(decision.client_key, row)
+        return Decided(decision.idempotency_key, row)
     if row is None and decision.base is not None:
         raise Refused("This row was linked to another one meanwhile; look at the lanes again.")
     before = state_of_row(row) if row is not None else None
     if row is not None and before not in (decision.base, decision.state):
         quicker = row.decided_by.shown_name if row.decided_by else "Somebody"
-        return Decided(decision.client_key, row, quicker)
+        return Decided(decision.idempotency_key, row, quicker)
     if row is None:
         row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
     _set(row, decision.state, by, now)
     LaneEvent.objects.create(
-        row=row, by=by, client_key=decision.client_key, action=decision.action, undoes=decision.undoes,
+        row=row, by=by, idempotency_key=decision.idempotency_key, action=decision.action, undoes=decision.undoes,
         before=before.as_dict() if before else None, after=decision.state.as_dict(),
         changed_at=decision.changed_at, received_at=now,
     )  # fmt: skip
-    return Decided(decision.client_key, row)
+    return Decided(decision.idempotency_key, row)
 
 
 def _set(row: LaneRow, state: LaneState, by: User | None, now: datetime) -> None:

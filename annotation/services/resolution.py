@@ -119,7 +119,7 @@ def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
         Vote.objects.cast()
         .filter(proposition_id__in={cell[0] for cell in cells}, dimension__in={cell[1] for cell in cells})
         .order_by("annotator_id")
-        .values_list("proposition_id", "dimension", "annotator_id", "label", "client_key")
+        .values_list("proposition_id", "dimension", "annotator_id", "label", "idempotency_key")
     )
     for proposition, dimension, annotator, label, idempotency_key in rows:
         votes_by_cell[proposition, dimension].append({"annotator": annotator, "label": label, "key": idempotency_key})

@@ -20,7 +20,7 @@ from annotation.services.imported_annotators import Kind, Person
 from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
 from core.bulk import ReadyRows
 
-_VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "client_key", "duration_ms")
+_VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
 _AT_ONCE = 400
 _ORIGIN = "import"
@@ -53,7 +53,7 @@ class StoredVote(NamedTuple):
 
     label: str
     changed_at: datetime
-    client_key: str
+    idempotency_key: str
 
 
 @dataclass(slots=True)
@@ -102,7 +102,7 @@ def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
         live = live.select_for_update(of=("self",))
     live_ids = set(live.values_list("id", flat=True))
     votes = Vote.objects.filter(proposition_id__in=ids).values_list(
-        "proposition_id", "dimension", "annotator_id", "label", "changed_at", "client_key"
+        "proposition_id", "dimension", "annotator_id", "label", "changed_at", "idempotency_key"
     )
     votes_by_key = {row[:3]: StoredVote(*row[3:]) for row in votes}
     slots: dict[int, dict[int, int]] = {row.story: {} for row in rows}
@@ -112,7 +112,7 @@ def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
     imported: set[tuple[int, str]] = set()
     if votes_by_key:
         events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
-        imported = set(events.values_list("annotator_id", "client_key"))
+        imported = set(events.values_list("annotator_id", "idempotency_key"))
     gold = GoldLabel.objects.filter(proposition_id__in=ids)
     return StoredVotes(live_ids, votes_by_key, slots, imported, set(gold.values_list("proposition_id", "dimension")))
 
@@ -193,7 +193,7 @@ class Batch:
         """Raise Refused where the row differs from a vote that was cast in the product."""
         person, standing = placed.person, self.votes[cell]
         was_rehearsed = self.rehearsal is not None and cell in self.rehearsal.votes.get(placed.proposition, ())
-        was_imported = cell in self.changed or (person.pk, standing.client_key) in self.stored.imported
+        was_imported = cell in self.changed or (person.pk, standing.idempotency_key) in self.stored.imported
         says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported
         if person.kind is Kind.IMPORTED or was_rehearsed or was_imported or says_the_same:
             return
@@ -251,7 +251,7 @@ class Batch:
             del votes[cell]
         for cell, vote in sorted(self.votes.items()):
             if vote.label and cell[:2] in votes:
-                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.client_key})
+                votes[cell[:2]].append({"annotator": cell[2], "label": vote.label, "key": vote.idempotency_key})
         return gold_of_new_cells(project=self.project, votes=votes, now=self.now, by=self.by)
 
     def write(self) -> None:
@@ -274,11 +274,11 @@ class Batch:
             batch_size=_AT_ONCE,
             update_conflicts=True,
             unique_fields=["proposition", "dimension", "annotator"],
-            update_fields=["label", "changed_at", "client_key", "duration_ms"],
+            update_fields=["label", "changed_at", "idempotency_key", "duration_ms"],
         )
 
 
 def _columns(cell: VoteKey, vote: StoredVote) -> tuple:
     """Return the values of _VOTE."""
     proposition, dimension, annotator = cell
-    return proposition, annotator, dimension, vote.label, vote.changed_at, vote.client_key, None
+    return proposition, annotator, dimension, vote.label, vote.changed_at, vote.idempotency_key, None

@@ -32,16 +32,16 @@ class Refused(ValueError):
 class Change:
     """One cell's new label as the annotator made it. An empty label withdraws the vote.
 
-    `changed_at` is the annotator's clock (aware, UTC); `client_key` is unique to the change, so that sending it again
-    is harmless; `duration_ms` is the time from focusing the cell to choosing. `saw`: a suggestion stood in the cell;
-    `accepted`: it was taken over with a key.
+    `changed_at` is the annotator's clock (aware, UTC); `idempotency_key` is unique to the change, so that sending it
+    again is harmless; `duration_ms` is the time from focusing the cell to choosing. `saw`: a suggestion stood in the
+    cell; `accepted`: it was taken over with a key.
     """
 
     proposition: str
     dimension: str
     label: str
     changed_at: datetime
-    client_key: str
+    idempotency_key: str
     duration_ms: int | None = None
     undoes: str = ""
     saw: bool = False
@@ -57,7 +57,7 @@ class Saved:
     `revealed` is the suggestion that a first vote brought to light, None where it brought none.
     """
 
-    client_key: str
+    idempotency_key: str
     proposition: str
     dimension: str
     label: str
@@ -74,7 +74,7 @@ class Standing:
 
     label: str
     changed_at: datetime
-    client_key: str
+    idempotency_key: str
     duration_ms: int | None
     arm: str = ""
     suggested: str = ""
@@ -82,10 +82,10 @@ class Standing:
     @property
     def place(self) -> tuple[datetime, str]:
         """The vote's place in time: of two votes on a cell the later one stands."""
-        return self.changed_at, self.client_key
+        return self.changed_at, self.idempotency_key
 
 
-_CHANGED = ("label", "changed_at", "client_key", "duration_ms", "arm", "suggested")
+_CHANGED = ("label", "changed_at", "idempotency_key", "duration_ms", "arm", "suggested")
 _changed = attrgetter(*_CHANGED)
 _VOTE = ("proposition_id", "dimension", "annotator_id", *_CHANGED)
 _EVENT = (
@@ -109,9 +109,9 @@ _VOTES_ON = Read[tuple](
     )
 )
 _KNOWN = Read[tuple[int, str, bool, int, str]](
-    lambda given: VoteEvent.objects.filter(annotator_id__in=given.annotators, client_key__in=given.keys).values_list(
-        "annotator_id", "client_key", "applied", "proposition_id", "dimension"
-    )
+    lambda given: VoteEvent.objects.filter(
+        annotator_id__in=given.annotators, idempotency_key__in=given.keys
+    ).values_list("annotator_id", "idempotency_key", "applied", "proposition_id", "dimension")
 )
 
 
@@ -189,7 +189,7 @@ def _held(saves: Sequence[_Save]) -> _Held:
     uids = {uid for save in saves for uid in save.propositions}
     locked = _LOCKED(stories=sorted({save.assignment.story_id for save in saves}), uids=sorted(uids))
     annotators = sorted({save.by.pk for save in saves})
-    known = _KNOWN(annotators=annotators, keys=[change.client_key for save in saves for change in save.changes])
+    known = _KNOWN(annotators=annotators, keys=[change.idempotency_key for save in saves for change in save.changes])
     votes: dict[int, list[tuple]] = defaultdict(list)
     for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
         votes[vote[0]].append(vote)
@@ -247,7 +247,7 @@ def _standing_votes(by: User, touched, current, others) -> dict[Cell, list[dict]
 
 
 def _basis(annotator: int, vote: Standing) -> dict:
-    return {"annotator": annotator, "label": vote.label, "key": vote.client_key}
+    return {"annotator": annotator, "label": vote.label, "key": vote.idempotency_key}
 
 
 def _saved(changes, places, current, applied, suggested) -> list[Saved]:
@@ -258,10 +258,10 @@ def _saved(changes, places, current, applied, suggested) -> list[Saved]:
     for change in changes:
         pk, actor = places[change.proposition]
         vote = current[pk, change.dimension]
-        place = (change.client_key, change.proposition, change.dimension)
+        place = (change.idempotency_key, change.proposition, change.dimension)
         suggestion = suggested.get((pk, change.dimension))
         revealed = suggestion if suggestion and suggestion.arm is Arm.REVEAL and vote.label else None
-        applies = applied[change.client_key]
+        applies = applied[change.idempotency_key]
         saved.append(Saved(*place, vote.label, applies, vote.changed_at, actor, labels[pk], revealed))
     return saved
 
@@ -271,15 +271,15 @@ def _arrived(by, changes, ids, held: _Held) -> dict[str, bool]:
     cells."""
     applied_by_key: dict[str, bool] = {}
     for change in changes:
-        before = held.arrived.get((by.pk, change.client_key))
+        before = held.arrived.get((by.pk, change.idempotency_key))
         if before is None:
             continue
         applied, *cell = before
         if cell != [ids[change.proposition], change.dimension]:
             raise Refused(
-                f"The key {change.client_key} was used for another cell; every change needs a key of its own."
+                f"The key {change.idempotency_key} was used for another cell; every change needs a key of its own."
             )
-        applied_by_key[change.client_key] = applied
+        applied_by_key[change.idempotency_key] = applied
     return applied_by_key
 
 
@@ -289,14 +289,14 @@ def _replay(changes, ids, arrived, current, suggested):
     touched: set[Cell] = set()
     applied = dict(arrived)
     for change in changes:
-        if change.client_key in applied:
+        if change.idempotency_key in applied:
             continue
         cell = ids[change.proposition], change.dimension
         standing = current.get(cell)
         arm, seen = _met(suggested.get(cell), standing, change)
-        vote = Standing(change.label, change.changed_at, change.client_key, change.duration_ms, arm, seen)
+        vote = Standing(change.label, change.changed_at, change.idempotency_key, change.duration_ms, arm, seen)
         wins = standing is None or vote.place > standing.place
-        applied[change.client_key] = wins
+        applied[change.idempotency_key] = wins
         events.append(
             (
                 *cell,
@@ -339,14 +339,16 @@ def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> 
         if change.changed_at > now + MAX_CLOCK_LEAD:
             raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
         cell = change.proposition, change.dimension
-        if cells.setdefault(change.client_key, cell) != cell:
-            raise Refused(f"The key {change.client_key} stands for two cells; every change needs a key of its own.")
+        if cells.setdefault(change.idempotency_key, cell) != cell:
+            raise Refused(
+                f"The key {change.idempotency_key} stands for two cells; every change needs a key of its own."
+            )
 
 
 def last_undoable(*, by: User, assignment: Assignment) -> VoteEvent | None:
     """Return the newest change of this annotator in this story that stands, takes nothing back and was not taken
     back."""
-    taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("client_key"))
+    taken_back = VoteEvent.objects.filter(annotator=by, undoes=OuterRef("idempotency_key"))
     return (
         VoteEvent.objects.filter(
             annotator=by, applied=True, undoes="", proposition__table__story_id=assignment.story_id

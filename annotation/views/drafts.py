@@ -105,10 +105,10 @@ def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     except service.Refused as error:
         return JsonResponse({"error": str(error)}, status=400)
     table = service.own_draft(story=row, expert=request.user)
-    times = {change.client_key: change.changed_at.isoformat() for change in changes}
+    times = {change.idempotency_key: change.changed_at.isoformat() for change in changes}
     answer = [
         _row(one.row, one.state)
-        | {"client_key": one.client_key, "changed_at": times[one.client_key]}
+        | {"idempotency_key": one.idempotency_key, "changed_at": times[one.idempotency_key]}
         | ({"copy": _row(*one.copy)} if one.copy else {})
         for one in saved
     ]

@@ -143,7 +143,7 @@ def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         "proposition": event.proposition.uid,
         "dimension": event.dimension,
         "label": event.previous,
-        "undoes": event.client_key,
+        "undoes": event.idempotency_key,
         "changed_at": event.changed_at.isoformat(),
     }
     return JsonResponse({"undo": change})
@@ -151,7 +151,7 @@ def undo(request: HttpRequest, slug: str, story: str) -> JsonResponse:
 
 def _as_json(saved: Saved) -> dict:
     return {
-        "client_key": saved.client_key,
+        "idempotency_key": saved.idempotency_key,
         "proposition": saved.proposition,
         "dimension": saved.dimension,
         "label": saved.label,

@@ -153,7 +153,11 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         return JsonResponse({"error": str(error)}, status=400)
     saved = [
         _row(one.row)
-        | {"client_key": one.client_key, "changed_at": decision.changed_at.isoformat(), "quicker": one.quicker}
+        | {
+            "idempotency_key": one.idempotency_key,
+            "changed_at": decision.changed_at.isoformat(),
+            "quicker": one.quicker,
+        }
         for one, decision in zip(decided, decisions, strict=True)
     ]
     return JsonResponse({"saved": saved, "warnings": {}})

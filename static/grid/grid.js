@@ -234,7 +234,7 @@ function undo() { inTurn(undo); }
 async function takeBack() {
   if (held) return lookAgain();
   const unsent = queue.lastUnsent();
-  if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.client_key });
+  if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.idempotency_key });
   if (!(await queue.drained())) return announce("Undo waits until the votes before it are saved.");
   try {
     const { undo: last } = await request(settings.urls.undo);

@@ -1,5 +1,5 @@
 // Unsent changes. Each is an entry of localStorage until the server has acknowledged it, so that a crash, a reload, a second tab
-// or a restarted server loses nothing. Sending one again is harmless: the server knows a change by its client_key.
+// or a restarted server loses nothing. Sending one again is harmless: the server knows a change by its idempotency_key.
 // Votes of the labelling grid and rows of a draft go through it, each under a `kind` of their own.
 const BATCH = 100;
 const BATCH_CHARACTERS = 60000;
@@ -67,10 +67,10 @@ export class Queue {
       if (!name.startsWith(this.prefix)) continue;
       try {
         const change = JSON.parse(localStorage.getItem(name));
-        found.set(change.client_key, change);
+        found.set(change.idempotency_key, change);
       } catch { /* not ours */ }
     }
-    const order = (change) => `${change.changed_at} ${change.client_key}`;
+    const order = (change) => `${change.changed_at} ${change.idempotency_key}`;
     return [...found.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
@@ -85,7 +85,7 @@ export class Queue {
   notBefore(moment) { this.floor = Math.max(this.floor, Date.parse(moment) + 1); }
 
   add(fields) {
-    const change = { ...fields, changed_at: this.#time(), client_key: newKey(), story: this.story, url: this.url };
+    const change = { ...fields, changed_at: this.#time(), idempotency_key: newKey(), story: this.story, url: this.url };
     this.#keep(change);
     this.on.queued(change);
     this.channel.postMessage({ queued: change });
@@ -95,7 +95,7 @@ export class Queue {
 
   // Changes what a change says while it has not been sent by any tab; null where it has been, or is none of ours.
   amend(key, fields) {
-    const change = this.everything().find((one) => one.client_key === key);
+    const change = this.everything().find((one) => one.idempotency_key === key);
     if (!change || change.sent) return null;
     const amended = { ...change, ...fields };
     this.#keep(amended);
@@ -107,9 +107,9 @@ export class Queue {
 
   #keep(change) {
     try {
-      localStorage.setItem(this.prefix + change.client_key, JSON.stringify(change));
+      localStorage.setItem(this.prefix + change.idempotency_key, JSON.stringify(change));
     } catch {
-      this.memory.set(change.client_key, change);
+      this.memory.set(change.idempotency_key, change);
     }
   }
 
@@ -123,8 +123,8 @@ export class Queue {
   }
 
   #forget(change) {
-    this.memory.delete(change.client_key);
-    localStorage.removeItem(this.prefix + change.client_key);
+    this.memory.delete(change.idempotency_key);
+    localStorage.removeItem(this.prefix + change.idempotency_key);
   }
 
   flush() {
@@ -213,7 +213,7 @@ export class Queue {
   lastUnsent() {
     const pending = this.pending();
     const takenBack = new Set(pending.map((change) => change.undoes));
-    return pending.filter((change) => !change.undoes && !takenBack.has(change.client_key)).at(-1);
+    return pending.filter((change) => !change.undoes && !takenBack.has(change.idempotency_key)).at(-1);
   }
 
   // True once nothing of this story waits; false where that takes longer than `patience` milliseconds.

@@ -18,7 +18,7 @@ export class Typing {
       return;
     }
     const action = goesOn ? burst.action : newKey();
-    const { client_key: key } = this.queue.add({ ...change, action });
+    const { idempotency_key: key } = this.queue.add({ ...change, action });
     this.burst = { row: change.row, field, key, action, at: Date.now() };
   }
 }

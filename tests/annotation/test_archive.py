@@ -58,7 +58,7 @@ def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
     state = RowState("A", "B", place=1.5)
     row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5)
     DraftEvent.objects.create(
-        table=draft, row=row, client_key="k", action="a", kind="add", after=state.as_dict(), changed_at=NOW,
+        table=draft, row=row, idempotency_key="k", action="a", kind="add", after=state.as_dict(), changed_at=NOW,
         received_at=NOW,
     )  # fmt: skip
     first, second = Proposition.objects.gold_of(story)
@@ -68,7 +68,7 @@ def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
     LaneEvent.objects.create(
         row=lane,
         by=cast.esi,
-        client_key="k",
+        idempotency_key="k",
         action="k",
         after=LaneState(place=1).as_dict(),
         changed_at=NOW,

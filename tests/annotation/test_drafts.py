@@ -135,7 +135,7 @@ def test_what_no_row_can_hold_is_refused(save, state, sentence):
 
 def posted(**fields) -> dict:
     state = {"actor": "Ines", "belief": "She left", "order": "1", "remark": "", "place": 1, "removed": False}
-    change = {"row": "a" * 12, "base": None, "state": state, "client_key": "k", "action": "k", "kind": "type"}
+    change = {"row": "a" * 12, "base": None, "state": state, "idempotency_key": "k", "action": "k", "kind": "type"}
     return {"changes": [change | {"changed_at": NOW.isoformat()} | fields]}
 
 

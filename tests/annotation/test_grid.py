@@ -61,7 +61,7 @@ def change(story, **fields) -> dict:
         "dimension": "truth_status",
         "label": "True",
         "changed_at": timezone.now().isoformat(),
-        "client_key": uuid.uuid4().hex,
+        "idempotency_key": uuid.uuid4().hex,
         "duration_ms": 900,
         **fields,
     }
@@ -128,7 +128,7 @@ def test_a_vote_is_saved_and_answered_with_what_stands(bob, story, cast):
     one = change(story)
     answer = save(bob, story, one).json()
     [saved] = answer["saved"]
-    assert (saved["label"], saved["applied"], saved["client_key"]) == ("True", True, one["client_key"])
+    assert (saved["label"], saved["applied"], saved["idempotency_key"]) == ("True", True, one["idempotency_key"])
     vote = Vote.objects.get()
     assert (vote.annotator, vote.label, vote.duration_ms) == (cast.bob, "True", 900)
 
@@ -184,9 +184,9 @@ BAD_FIELDS = [
     ("label", "Sunny", "changes[0].label: 'Sunny' is not a label of truth_status; expected one of "),
     ("label", "True\x00", "changes[0].label: it is 'True\\x00'; expected a label as a text of at most 40 characters"),
     ("label", "\ud800", "changes[0].label: it is '\\ud800'; expected a label as a text"),
-    ("client_key", "k" * 65, f"changes[0].client_key: it is '{'k' * 60}' of 65 characters; {KEY}"),
-    ("client_key", "\x00", f"changes[0].client_key: it is '\\x00'; {KEY}"),
-    ("client_key", 7, f"changes[0].client_key: it is 7; {KEY}"),
+    ("idempotency_key", "k" * 65, f"changes[0].idempotency_key: it is '{'k' * 60}' of 65 characters; {KEY}"),
+    ("idempotency_key", "\x00", f"changes[0].idempotency_key: it is '\\x00'; {KEY}"),
+    ("idempotency_key", 7, f"changes[0].idempotency_key: it is 7; {KEY}"),
     ("changed_at", "2026-10-05T09:30:00", f"changes[0].changed_at: it is '2026-10-05T09:30:00'; {TIME}"),
     ("changed_at", "0001-01-01T00:00:00+14:00", f"changes[0].changed_at: it is '0001-01-01T00:00:00+14:00'; {TIME}"),
     ("changed_at", "9999-12-31T23:59:59-14:00", f"changes[0].changed_at: it is '9999-12-31T23:59:59-14:00'; {TIME}"),
@@ -198,7 +198,7 @@ BAD_FIELDS = [
     ("duration_ms", 1.5, f"changes[0].duration_ms: it is 1.5; {MILLISECONDS}"),
     ("duration_ms", True, f"changes[0].duration_ms: it is true; {MILLISECONDS}"),
     ("duration_ms", float("nan"), "The request: it holds NaN; expected a JSON value."),
-    ("undoes", "\x00", "changes[0].undoes: it is '\\x00'; expected the client_key of an earlier change."),
+    ("undoes", "\x00", "changes[0].undoes: it is '\\x00'; expected the idempotency_key of an earlier change."),
     ("saw", 1, "changes[0].saw: it is 1; expected true or false."),
 ]
 
@@ -273,7 +273,7 @@ def test_undo_names_the_last_vote_step_by_step(bob, story):
         seen.append((last["undoes"], last["label"]))
         back = {name: last[name] for name in ("dimension", "label", "undoes")}
         save(bob, story, change(story, **back))
-    assert seen == [(second["client_key"], ""), (first["client_key"], "")]
+    assert seen == [(second["idempotency_key"], ""), (first["idempotency_key"], "")]
     assert not Vote.objects.cast().exists()
 
 

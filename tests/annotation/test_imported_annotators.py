@@ -33,8 +33,8 @@ def made(cast, make_story):
         slot = 1 + Assignment.objects.filter(story=story).count()
         Assignment.objects.create(story=story, annotator=user, slot=slot, overlap=9)
         vote = {"proposition": first, "annotator": user, "dimension": "order", "label": "1", "changed_at": NOW}
-        Vote.objects.create(**vote, client_key="import-1")
-        VoteEvent.objects.create(**vote, client_key="import-1", received_at=NOW, origin="import")
+        Vote.objects.create(**vote, idempotency_key="import-1")
+        VoteEvent.objects.create(**vote, idempotency_key="import-1", received_at=NOW, origin="import")
         return user
 
     return make
@@ -69,7 +69,7 @@ def _log_in(user, cast):
 def _vote(user, cast):
     first = VoteEvent.objects.get(annotator=user)
     later = {"proposition": first.proposition, "annotator": user, "dimension": "order", "label": "2"}
-    VoteEvent.objects.create(**later, changed_at=NOW, received_at=NOW, client_key="grid-1", origin="grid")
+    VoteEvent.objects.create(**later, changed_at=NOW, received_at=NOW, idempotency_key="grid-1", origin="grid")
 
 
 def _role(user, cast):

@@ -58,7 +58,7 @@ def _save_all(seats: list, write: int) -> None:
         for row in Proposition.objects.gold_of(seat.story):
             changes = changes_of(seat, row)
             save_votes(by=seat.annotator, assignment=seat, changes=changes, now=NOON)
-            os.write(write, "".join(f"{change.client_key}\n" for change in changes).encode())
+            os.write(write, "".join(f"{change.idempotency_key}\n" for change in changes).encode())
         ended.append(seat)
 
     threads = [threading.Thread(target=work, args=(seat,)) for seat in seats]
@@ -77,18 +77,18 @@ def changes_of(seat, row) -> list[Change]:
 
 def keys_of(seats: list) -> set[str]:
     rows = [(seat, row) for seat in seats for row in Proposition.objects.gold_of(seat.story)]
-    return {change.client_key for seat, row in rows for change in changes_of(seat, row)}
+    return {change.idempotency_key for seat, row in rows for change in changes_of(seat, row)}
 
 
 def stored(seats: list) -> set[str]:
     """The keys of all changes in the story, each of which is there once, and stands as a vote."""
     of_story = {"proposition__table__story": seats[0].story_id}
-    keys = VoteEvent.objects.filter(**of_story).values("client_key").annotate(times=Count("id"))
+    keys = VoteEvent.objects.filter(**of_story).values("idempotency_key").annotate(times=Count("id"))
     assert {row["times"] for row in keys} == {1}
-    columns = ("annotator", "proposition", "dimension", "client_key", "label")
+    columns = ("annotator", "proposition", "dimension", "idempotency_key", "label")
     votes, events = (set(model.objects.filter(**of_story).values_list(*columns)) for model in (Vote, VoteEvent))
     assert votes == events
-    return {row["client_key"] for row in keys}
+    return {row["idempotency_key"] for row in keys}
 
 
 @pytest.fixture

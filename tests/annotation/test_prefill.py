@@ -203,7 +203,7 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
         "changes": [
             {
                 "proposition": row.uid, "dimension": revealed, "label": first, "changed_at": timezone.now().isoformat(),
-                "client_key": "k1", "saw": True,
+                "idempotency_key": "k1", "saw": True,
             }
         ]
     }  # fmt: skip
@@ -213,7 +213,7 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
     assert (vote.arm, vote.suggested) == ("reveal", "")  # the first vote cannot have seen it, whatever the browser says
     body["changes"][0] |= {
         "label": second,
-        "client_key": "k2",
+        "idempotency_key": "k2",
         "changed_at": timezone.now().isoformat(),
         "accepted": True,
     }

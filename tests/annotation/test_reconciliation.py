@@ -251,7 +251,12 @@ def test_the_page_saves_links_agrees_and_finishes(lanes, experts, client):
     assert "The key is still lying in the bag" in page
     found = client.get(address("lane_rows")).json()["rows"]
     changes = [
-        {"row": row["row"], "base": row["state"], "state": row["state"] | {"status": "kept"}, "client_key": row["row"]}
+        {
+            "row": row["row"],
+            "base": row["state"],
+            "state": row["state"] | {"status": "kept"},
+            "idempotency_key": row["row"],
+        }
         | {"action": row["row"], "changed_at": NOW.isoformat()}
         for row in found
         if not row["state"]["status"]
@@ -280,7 +285,13 @@ def test_the_page_saves_links_agrees_and_finishes(lanes, experts, client):
 def test_lanes_are_not_saved_under_another_name(lanes, experts, cast, client):
     client.force_login(experts[0])
     row = lanes_of(lanes).first()
-    change = {"row": row.uid, "state": {"place": 1}, "client_key": "k", "action": "k", "changed_at": NOW.isoformat()}
+    change = {
+        "row": row.uid,
+        "state": {"place": 1},
+        "idempotency_key": "k",
+        "action": "k",
+        "changed_at": NOW.isoformat(),
+    }
     body = json.dumps({"annotator": cast.bob.pk, "changes": [change]})
     address = reverse("annotation:save_lanes", args=["minds", lanes.uid])
     assert client.post(address, body, content_type="application/json").status_code == 409

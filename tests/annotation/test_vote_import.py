@@ -393,7 +393,7 @@ def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, s
     assert gold(by_file) == gold(by_hand)
     assert events(by_file) == events(by_hand)
     assert {"unanimous", "majority", "open"} <= set(GoldLabel.objects.values_list("method", flat=True))
-    keys = dict(Vote.objects.filter(proposition__table__story=by_file).values_list("annotator", "client_key"))
+    keys = dict(Vote.objects.filter(proposition__table__story=by_file).values_list("annotator", "idempotency_key"))
     assert all(key.startswith("import-") for key in keys.values())
 
 

@@ -201,5 +201,7 @@ def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, c
     by = GoldEvent.objects.order_by("proposition_id").values_list("by__username", flat=True)
     assert list(by) == [seats[0][2].annotator.username, seats[0][1].annotator.username]
     assert [vote["label"] for vote in gold[1].votes] == ["True", "True", "False"]
-    keys = VoteEvent.objects.filter(client_key__in="abc").order_by("id").values_list("annotator__username", "label")
+    keys = (
+        VoteEvent.objects.filter(idempotency_key__in="abc").order_by("id").values_list("annotator__username", "label")
+    )
     assert list(keys) == [(one.by.username, one.changes[0].label) for one in saves[:3]]

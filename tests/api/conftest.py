@@ -57,7 +57,7 @@ def change():
             "dimension": "order",
             "label": label,
             "changed_at": timezone.now().isoformat(),
-            "client_key": key,
+            "idempotency_key": key,
         } | more
 
     return make

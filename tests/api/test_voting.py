@@ -18,7 +18,7 @@ def test_votes_are_saved_once_and_only_ones_own_are_shown(cast, api, address, st
     first, again = (bob.post(address("votes", story), body, format="json") for _ in range(2))
     assert first.status_code == 200 and first.json() == again.json()
     (saved,) = first.json()["saved"]
-    assert (saved["client_key"], saved["label"], saved["applied"]) == ("k1", "0", True)
+    assert (saved["idempotency_key"], saved["label"], saved["applied"]) == ("k1", "0", True)
     assert Vote.objects.count() == VoteEvent.objects.count() == 1
     assert VoteEvent.objects.get().origin == "api"
     assert [row["label"] for row in bob.get(address("votes", story)).json()["results"]] == ["0"]
@@ -66,10 +66,10 @@ def test_a_batch_is_all_or_nothing(cast, api, address, story, change):
     [
         ({"label": "0\x00"}, "label"),
         ({"label": 0}, "label"),
-        ({"client_key": "a\x00b"}, "client_key"),
-        ({"client_key": "key\n"}, "client_key"),
-        ({"client_key": "x" * 65}, "client_key"),
-        ({"client_key": ""}, "client_key"),
+        ({"idempotency_key": "a\x00b"}, "idempotency_key"),
+        ({"idempotency_key": "key\n"}, "idempotency_key"),
+        ({"idempotency_key": "x" * 65}, "idempotency_key"),
+        ({"idempotency_key": ""}, "idempotency_key"),
         ({"dimension": "mood"}, "dimension"),
         ({"dimension": ["order"]}, "dimension"),
         ({"changed_at": "yesterday"}, "changed_at"),
