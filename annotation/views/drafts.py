@@ -31,6 +31,7 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     rows = list(service.live_rows(state.own_draft))
     context = {
         "story": row,
+        "navigation": "annotation:tables",
         "state": state,
         "closed": closed,
         "rows": rows,

@@ -44,6 +44,7 @@ def reconcile(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         return redirect("annotation:draft", slug, story)
     context = {
         "story": row,
+        "navigation": "annotation:tables",
         "state": state,
         "lanes": _LANES,
         "writers": [_name(draft.author) for draft in state.submitted],

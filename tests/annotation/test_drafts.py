@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -182,3 +183,9 @@ def test_the_page_hands_in_and_takes_back(client, story, cast, save):
     address = reverse("annotation:draft", args=["minds", story.uid])
     assert "Your table is handed in" in client.post(address, {"rows": "1"}, follow=True).content.decode()
     assert "yours again" in client.post(address, {"take_back": "1"}, follow=True).content.decode()
+
+
+def test_the_editor_stands_under_tables(client, cast, story):
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:draft", args=["minds", story.uid])).content.decode()
+    assert re.findall(r'href="(/p/minds/[a-z]+/)"\s+aria-current', page) == ["/p/minds/tables/"]
