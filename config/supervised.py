@@ -1,5 +1,5 @@
-"""What `make serve` keeps alive: `python -m config.supervised -c config/supervisord.conf`, supervisor with its programs
-started at once.
+"""Processes that `make serve` keeps alive: `python -m config.supervised -c config/supervisord.conf`, supervisor with
+its programs started at once.
 
 Supervisor itself starts them after its first wait for their output, a second in which there is none.
 """

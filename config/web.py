@@ -26,10 +26,11 @@ CONNECTIONS = 1000
 SILENCE = 60
 """Seconds after which a connection that neither sends nor takes anything is closed."""
 SWITCH_SECONDS = 0.0005
-"""How long one thread computes before another has its turn. With Python's 5 ms a saved vote, which has some twenty
+"""Seconds that one thread computes before another has its turn. With Python's 5 ms a saved vote, which has some twenty
 turns, waits for a tenth of a second while an uploaded file is read."""
 CONCESSIONS = 5
-"""How often a process leaves a new connection to those that hold fewer; then it takes it, as they may be busy."""
+"""Number of times that a process leaves a new connection to those that hold fewer; then it takes it, as they may be
+busy."""
 CONCESSION_SECONDS = 0.001
 
 
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 class Shares:
-    """How many connections each process holds, in memory that all of them share."""
+    """Connections that each process holds, in memory that all of them share."""
 
     def __init__(self, processes: int) -> None:
         self.held = memoryview(mmap.mmap(-1, 4 * processes)).cast("I")

@@ -1,4 +1,4 @@
-"""What several threads want to write at one moment, written in one transaction.
+"""Group commit: the writes of several threads at one moment in one transaction.
 
 A transaction costs its statements and its commit, whether it holds the work of one or of ten. Whoever comes while a
 transaction runs waits, and the first of those who wait does the work of all in the next.
@@ -54,7 +54,7 @@ class Together(Generic[Work, Outcome]):
 
     @property
     def waiting(self) -> int:
-        """How many works nobody has taken yet."""
+        """Number of works that nobody has taken yet."""
         return len(self._waiting)
 
     def _lead(self, own: _Turn[Work, Outcome]) -> None:

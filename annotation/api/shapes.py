@@ -72,7 +72,7 @@ class PropositionOut(serializers.ModelSerializer):
 
 
 class BeliefTableOut(serializers.Serializer):
-    """What writing a table did, and the table as it stands."""
+    """Result of writing a table, with the table as it stands."""
 
     kept = serializers.IntegerField(help_text="Rows whose text did not change: they keep their votes.")
     added = serializers.IntegerField()

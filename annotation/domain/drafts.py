@@ -75,7 +75,7 @@ def places_of(after: float | None, before: float | None, count: int) -> list[flo
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What one key press did, however many rows it changed; `undoes` is the action that it takes back."""
+    """Changes of one key press, however many rows it changed; `undoes` is the action that it takes back."""
 
     key: str
     undoes: str = ""

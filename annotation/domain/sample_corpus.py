@@ -8,7 +8,7 @@ from annotation.domain.shipped_schemas import OMNITOM
 
 FOLDER = Path(__file__).resolve().parent.parent / "sample"
 SCHEMA = OMNITOM
-"""What its labels are of."""
+"""Source of its labels."""
 
 
 def sample_records() -> list[dict[str, Any]]:

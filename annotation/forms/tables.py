@@ -7,7 +7,7 @@ from annotation.models.table_queue import STATES
 
 
 class TablesFilter(forms.Form):
-    """What the queue of tables shows."""
+    """Filters of the queue of tables."""
 
     state = forms.ChoiceField(required=False, choices=[("", "All"), *STATES.items()], widget=forms.HiddenInput)
     split = forms.ChoiceField(required=False)

@@ -32,7 +32,7 @@ STATES = {
 }
 """In the order of the work; *open* still needs an expert, *handed* waits for the other one."""
 WORK = ("mine", "ready", "open")
-"""What an expert can do something about, what was begun first."""
+"""States in which an expert has something to do, those that were begun first."""
 
 
 def with_states(project: Project, user) -> QuerySet[Story]:

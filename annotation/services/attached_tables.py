@@ -13,7 +13,8 @@ from annotation.models import BeliefTable, Project, Proposition, Story, TableKin
 from annotation.services.new_stories import insert_propositions
 
 _MARK = "table_fingerprint"
-"""What the story of a table that came later keeps of its record, in `extra`: the same record again changes nothing."""
+"""Part of its record that the story of a table which came later keeps, in `extra`: the same record again
+changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What writing a table did: rows by what became of them, and the names of annotators who had finished the story
+    """Result of writing a table: rows by what became of them, and the names of annotators who had finished the story
     and now have rows to label."""
 
     kept: int

@@ -55,7 +55,7 @@ class RowChange:
 
 @dataclass(frozen=True, slots=True)
 class SavedRow:
-    """What became of a change: the row as it stands, and the copy that keeps words which would be lost."""
+    """Result of a change: the row as it stands, and the copy that keeps words which would be lost."""
 
     idempotency_key: str
     row: str

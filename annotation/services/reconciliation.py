@@ -122,7 +122,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What became of a decision: the row as it stands, and who was quicker where it was not taken."""
+    """Result of a decision: the row as it stands, and who was quicker where it was not taken."""
 
     idempotency_key: str
     row: LaneRow

@@ -117,7 +117,7 @@ _KNOWN = Read[tuple[int, str, bool, int, str]](
 
 @dataclass(frozen=True, slots=True)
 class _Save:
-    """What one annotator saves with one request."""
+    """Changes that one annotator saves with one request."""
 
     by: User
     assignment: Assignment
@@ -131,14 +131,14 @@ class _Save:
 
 
 class _Held(NamedTuple):
-    """What the database holds of everything that a few saves touch, read under the locks on their propositions."""
+    """Rows that the database holds of everything that a few saves touch, read under the locks on their propositions."""
 
     propositions: Mapping[tuple[int, str], tuple[int, str]]
     """Id and actor by story and uid."""
     votes: Mapping[int, Sequence[tuple]]
     """The values of _VOTE, by proposition."""
     arrived: Mapping[tuple[int, str], tuple[bool, int, str]]
-    """Whether it applied, proposition and dimension, by annotator and key."""
+    """(applied, proposition, dimension) by annotator and key."""
 
 
 class _Replayed(NamedTuple):

@@ -108,7 +108,7 @@ def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories)
 
 @require_GET
 def figures(request: HttpRequest, slug: str) -> HttpResponse:
-    """How far experts agreed on the tables that they reconciled, by split or category where asked for."""
+    """Agreement of experts on the tables that they reconciled, by split or category where asked for."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     form = TablesFilter(request.GET, project=access.project)
     chosen = form.cleaned_data if form.is_valid() else {}

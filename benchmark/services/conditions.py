@@ -118,8 +118,8 @@ def _digest(value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OtherRanking:
-    """What is ranked under other conditions: their names, empty where one is not asked for, how many `rows` there are,
-    and the names of their `models`, one for each row."""
+    """Entrants that are ranked under other conditions: their names, empty where one is not asked for, how many `rows`
+    there are, and the names of their `models`, one for each row."""
 
     judge: str
     prompts: str

@@ -59,12 +59,12 @@ class WriterQueue:
 
     @property
     def taken(self) -> bool:
-        """Whether a thread of this process has its turn, or is first to have it."""
+        """True while a thread of this process has its turn, or is first to have it."""
         return self._busy
 
     @property
     def waiting(self) -> int:
-        """How many threads of this process come after it."""
+        """Number of threads of this process that come after it."""
         return len(self._waiting)
 
     def _be_first(self, patience: float) -> None:

@@ -1,1 +1,1 @@
-"""What a judge says of two belief tables: how it is read and put beside the rows that it was given."""
+"""Verdicts of a judge on two belief tables: how they are read and put beside the rows that it was given."""

@@ -1,4 +1,4 @@
-"""What a judge is tested with: gold propositions beside rows that say the same, or by rule something else."""
+"""Pairs that a judge is tested with: gold propositions beside rows that say the same, or by rule something else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = tuple[str, str]
 
 
 class Kind(StrEnum):
-    """How the predicted row of a pair was made from the gold row."""
+    """Way in which the predicted row of a pair was made from the gold row."""
 
     IDENTICAL = "identical"
     PARAPHRASE = "paraphrase"

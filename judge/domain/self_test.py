@@ -1,4 +1,4 @@
-"""What a self-test came to: how often the judge was right by kind of pair."""
+"""Results of a self-test: how often the judge was right by kind of pair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done to a job by a request, whatever the job is of."""
+"""Actions on a job by a request, whatever the job is of."""
 
 from __future__ import annotations
 

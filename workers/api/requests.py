@@ -1,4 +1,4 @@
-"""What a request to register a model carries. What the values mean is checked where the page's form is checked too."""
+"""Bodies of requests that register a model. What the values mean is checked where the page's form is checked too."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class NothingIn(Shape):
 
 
 class ActionIn(Shape):
-    """What an action on a job takes."""
+    """Body of an action on a job."""
 
     budget: Dollars = Field(
         "",

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Outcome(StrEnum):
-    """How a finished job came out. Open and cancelled jobs have none."""
+    """Outcome of a finished job. Open and cancelled jobs have none."""
 
     FINISHED = "finished"
     UNUSABLE = "unusable"

@@ -1,4 +1,4 @@
-"""What a call costs. Prices are in US dollars per million tokens."""
+"""Cost of a call. Prices are in US dollars per million tokens."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ class RateLimit:
         return min(limits) if limits else 0.0
 
     def _opens(self, most: float, flight: int) -> bool:
-        """Whether the next calls are of the opening: the endpoint's first ones, where no limit of it is known."""
+        """True while the next calls are of the opening: the endpoint's first ones, where no limit of it is known."""
         return self.booked < flight and self.booked == self.opened and not self.denied and not self._limit(most)
 
     def _rate(self, most: float, flight: int = 0) -> float:

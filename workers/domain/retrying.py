@@ -1,4 +1,4 @@
-"""Whether a call is sent again, and when."""
+"""Rules for sending a call again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How often calls are sent: `attempts` in all, `unknown` times again after an unknown outcome; `cap` limits
+    """Limits on sending calls: `attempts` in all, `unknown` times again after an unknown outcome; `cap` limits
     Retry-After, in seconds."""
 
     attempts: int = 6
@@ -21,7 +21,8 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a call is sent `again`, after how many seconds of `pause`, and the sentence that gives the `reason`."""
+    """Decision on a call: whether it is sent `again`, after how many seconds of `pause`, and the sentence that gives
+    the `reason`."""
 
     again: bool
     pause: float

@@ -28,7 +28,7 @@ class TokenBucket:
 
     @property
     def most(self) -> int:
-        """How many calls may start now."""
+        """Number of calls that may start now."""
         return int(self.tokens)
 
     def take(self, count: int) -> None:

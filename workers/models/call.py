@@ -193,7 +193,7 @@ _AWAITED = ""
 
 
 class Closed(NamedTuple):
-    """What came of an attempt: a state of the call or the kind of an error, with the answer's status and headers, and
+    """Outcome of an attempt: a state of the call or the kind of an error, with the answer's status and headers, and
     the seconds until it may be sent again."""
 
     outcome: str

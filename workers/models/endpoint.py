@@ -147,8 +147,8 @@ class Endpoint(models.Model):
 
     @property
     def is_unbilled(self) -> bool:
-        """Whether nobody can send a bill for it: then it is free where no price is set; the price of others is unknown
-        then."""
+        """True where nobody can send a bill for it: then it is free where no price is set; the price of others is
+        unknown then."""
         return not self.about.bills(self.spec)
 
     @property

@@ -115,5 +115,5 @@ class Job(OpaqueModel):
 
     @property
     def has_failed(self) -> bool:
-        """Whether no item got an answer. Unusable answers are answers."""
+        """True where no item got an answer. Unusable answers are answers."""
         return self.outcome == Outcome.FAILED

@@ -1,5 +1,5 @@
-"""What the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line by
-line."""
+"""Parts that the batch forms of all providers share: limits, errors of calls that charge nothing, and results read line
+by line."""
 
 from __future__ import annotations
 

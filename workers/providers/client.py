@@ -1,4 +1,5 @@
-"""What every provider's package needs to make calls: the key, the address, the HTTP client, and the wire's errors."""
+"""Parts that every provider's package needs to make calls: the key, the address, the HTTP client, and the wire's
+errors."""
 
 from __future__ import annotations
 

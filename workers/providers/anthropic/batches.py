@@ -39,7 +39,7 @@ MAX_REQUESTS = 100_000
 MAX_BYTES = 256_000_000
 PAGE = 100
 SEARCHED = timedelta(days=29)
-"""How far back `find` looks: results are kept for 29 days."""
+"""Time that `find` looks back: results are kept for 29 days."""
 _STATUS = {
     "invalid_request_error": 400,
     "authentication_error": 401,

@@ -1,4 +1,4 @@
-"""What an app says of a baseline that it registers, and what answers that are drawn by chance have in common."""
+"""Description of a baseline that an app registers, and what answers that are drawn by chance have in common."""
 
 from __future__ import annotations
 
