@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from annotation.domain.reconciliation import LaneState, Status
 from annotation.models.belief_table import Proposition
 from annotation.models.draft import DraftRow
 from annotation.models.row_event import RowEvent
 from annotation.models.story import Story
+from annotation.models.user import User
 from core.ids import OpaqueModel
 
 
@@ -45,6 +49,16 @@ class LaneRow(OpaqueModel):
             models.UniqueConstraint(fields=["a"], condition=Q(gone=False), name="one_lane_row_of_a_row_of_a"),
             models.UniqueConstraint(fields=["b"], condition=Q(gone=False), name="one_lane_row_of_a_row_of_b"),
         ]
+
+    def decide(self, state: LaneState, by: User | None, at: datetime) -> None:
+        """Put the row into that state; `by` is whose decision it is, None where it is open again."""
+        self.status, self.actor, self.belief, self.order_text = state.status, state.actor, state.belief, state.order
+        self.remark, self.place, self.decided_by, self.decided_at = state.remark, state.place, by, at
+
+    def keep_words(self, typed: LaneRow) -> None:
+        """Take over the words that somebody settled on before the link changed; whether they hold is open again."""
+        self.status, self.actor, self.belief = Status.OPEN.value, typed.actor, typed.belief
+        self.order_text, self.remark, self.decided_by = typed.order_text, typed.remark, typed.decided_by
 
 
 class LaneEvent(RowEvent):

@@ -179,19 +179,14 @@ def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetim
         return Decided(decision.idempotency_key, row, quicker)
     if row is None:
         row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
-    _set(row, decision.state, by, now)
+    row.decide(decision.state, by, now)
+    row.save()
     LaneEvent.objects.create(
         row=row, by=by, idempotency_key=decision.idempotency_key, action=decision.action, undoes=decision.undoes,
         before=before.as_dict() if before else None, after=decision.state.as_dict(),
         changed_at=decision.changed_at, received_at=now,
     )  # fmt: skip
     return Decided(decision.idempotency_key, row)
-
-
-def _set(row: LaneRow, state: LaneState, by: User | None, now: datetime) -> None:
-    row.status, row.actor, row.belief, row.order_text = state.status, state.actor, state.belief, state.order
-    row.remark, row.place, row.decided_by, row.decided_at = state.remark, state.place, by, now
-    row.save()
 
 
 def _no_longer_agreed(story: Story) -> None:
@@ -247,10 +242,8 @@ def separate(*, by: User, story: Story, row: str) -> None:
 
 
 def _with_words(row: LaneRow, typed: LaneRow | None) -> LaneRow:
-    """Words that somebody settled on before the link changed stay in the row; whether they hold is open again."""
     if typed is not None:
-        row.status, row.actor, row.belief = Status.OPEN.value, typed.actor, typed.belief
-        row.order_text, row.remark, row.decided_by = typed.order_text, typed.remark, typed.decided_by
+        row.keep_words(typed)
     return row
 
 

@@ -4,7 +4,7 @@ expects."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self, get_args
@@ -55,7 +55,8 @@ class Shape(BaseModel):
     @classmethod
     def bounds(cls, field: str) -> tuple[int, int]:
         """Return the least and the most that a field marked with `Within` can be."""
-        marks = cls.model_fields[field].metadata
+        described = cls.model_fields[field]
+        marks = [*described.metadata, *_marks(described.annotation)]  # those of one of several types stand within it
         return next((mark.least, mark.most) for mark in marks if isinstance(mark, Within))
 
     @classmethod
@@ -63,6 +64,12 @@ class Shape(BaseModel):
         """The shape as JSON Schema, of which OpenAPI 3.1 is made."""
         described = cls.model_json_schema(ref_template="#/components/schemas/{model}", schema_generator=_Untitled)
         return {name: text for name, text in described.items() if name != "title"}
+
+
+def _marks(annotation: Any) -> Iterator[Any]:
+    yield from getattr(annotation, "__metadata__", ())
+    for part in get_args(annotation):
+        yield from _marks(part)
 
 
 class Given(Shape):

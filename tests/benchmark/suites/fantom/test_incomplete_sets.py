@@ -85,7 +85,7 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
         "all_star": {"value": None, "incomplete": 642},
         "choice": {"value": 1.0},
     }
-    entrants = [{"model": name} for name in ("a", "b", "c")]
+    entrants = [SimpleNamespace(model=name) for name in ("a", "b", "c")]
     told = incomplete_told(entrants, [of, of, {"all": {"value": 1.0}}], {"all": "ALL", "all_star": "ALL*"})
     assert told == ["Sets of which not all questions were asked are in no figure of sets (ALL, ALL*: 642), of a, b."]
 
