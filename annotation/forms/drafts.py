@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from django.http import HttpRequest
 from pydantic import ConfigDict, Field
 
 from annotation.domain.drafts import RowState
 from annotation.forms.votes import Key, NoKey, Uid
 from annotation.models import Origin
-from annotation.services.drafts import MAX_CHANGES, Refused, RowChange
-from core.api.parsing import MAX_BYTES
-from core.incoming.misfit import Misfit
+from annotation.services.drafts import MAX_CHANGES, RowChange
 from core.incoming.shapes import Among, Counted, Expected, Moment, Shape
-from core.incoming.text import NotJson, json_of
 
 KINDS = (
     "type", "add", "split", "merge", "move", "copy", "delete", "paste", "actor", "undo", "redo", "restore", "tidy",
@@ -64,19 +60,3 @@ class RowChangesIn(Shape):
 
     annotator: int | None = None
     changes: Changes
-
-
-Posted = TypeVar("Posted", bound=Shape)
-
-
-def posted(request: HttpRequest, shape: type[Posted]) -> Posted:
-    """Return what a page of belief tables posted. Raises Refused with the first thing that is wrong with it."""
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > MAX_BYTES:
-        raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
-    try:
-        return shape.of(json_of(request.body))
-    except NotJson as error:
-        raise Refused(error.told("The request")) from error
-    except Misfit as error:
-        raise Refused(str(error)) from error

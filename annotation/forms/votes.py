@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from django.http import HttpRequest
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from annotation.domain.schema import Schema
-from annotation.services.votes import MAX_CHANGES, Change, Refused
-from core.api.parsing import MAX_BYTES
-from core.incoming.misfit import Misfit, refusal
+from annotation.services.votes import MAX_CHANGES, Change
+from core.incoming.misfit import refusal
 from core.incoming.shapes import Counted, Like, Moment, Shape, Within
-from core.incoming.text import NotJson, json_of
 
 UID = r"^[a-z0-9]{12}$"
 DIMENSION_KEY = r"^[a-z][a-z0-9_]{0,19}$"
@@ -97,16 +93,3 @@ class GridChangesIn(Shape):
 
     annotator: int | None = None
     changes: GridChanges
-
-
-def posted_changes(request: HttpRequest, schema: Schema) -> GridChangesIn:
-    """Return what the grid posted. Raises Refused with the first thing that is wrong with it."""
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) > MAX_BYTES:
-        raise Refused(f"The request is larger than {MAX_BYTES // 1024} kB.")
-    try:
-        return GridChangesIn.of(json_of(request.body), schema=schema)
-    except NotJson as error:
-        raise Refused(error.told("The request")) from error
-    except Misfit as error:
-        raise Refused(str(error)) from error

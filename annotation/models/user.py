@@ -23,7 +23,8 @@ class PeopleManager(UserManager):
         return self.filter(imported_into__isnull=True)
 
     def get(self, *conditions: Any, **by: Any) -> User:
-        """As the ORM's; every request asks for the account of its session, by `pk` alone."""
+        """Return the one user that fits, as the ORM does; by `pk` alone, as every request asks for the account of its
+        session, without building the query again. Raises User.DoesNotExist."""
         plain = type(self) is PeopleManager and self._db is None and not conditions  # not those of a relation
         if not plain or by.keys() != {"pk"} or not isinstance(by["pk"], int):
             return super().get(*conditions, **by)

@@ -13,10 +13,10 @@ from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.drafts import RowState
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
-from annotation.forms.drafts import posted as posted_by
 from annotation.models import Role, Story
 from annotation.services import drafts as service
 from annotation.services.reconciliation import State, state_of
+from annotation.views.saving import saved
 
 
 @require_http_methods(["GET", "POST"])
@@ -96,24 +96,21 @@ def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """Save changes of the expert's own draft, all or none; the answer has every row as it stands, and all warnings."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
-    try:
-        posted = posted_by(request, RowChangesIn)
-        if posted.annotator not in (None, request.user.pk):
-            message = f"Somebody else wrote these rows; {request.user.shown_name} is logged in here now."
-            return JsonResponse({"error": message}, status=409)
+
+    def save(posted: RowChangesIn) -> dict:
         changes = [entry.change for entry in posted.changes]
-        saved = service.save_rows(by=request.user, story=row, changes=changes, now=timezone.now())
-    except service.Refused as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    table = service.own_draft(story=row, expert=request.user)
-    times = {change.idempotency_key: change.changed_at.isoformat() for change in changes}
-    answer = [
-        _row(one.row, one.state)
-        | {"idempotency_key": one.idempotency_key, "changed_at": times[one.idempotency_key]}
-        | ({"copy": _row(*one.copy)} if one.copy else {})
-        for one in saved
-    ]
-    return JsonResponse({"saved": answer, "warnings": _warnings(table, row)})
+        stored = service.save_rows(by=request.user, story=row, changes=changes, now=timezone.now())
+        table = service.own_draft(story=row, expert=request.user)
+        times = {change.idempotency_key: change.changed_at.isoformat() for change in changes}
+        answer = [
+            _row(one.row, one.state)
+            | {"idempotency_key": one.idempotency_key, "changed_at": times[one.idempotency_key]}
+            | ({"copy": _row(*one.copy)} if one.copy else {})
+            for one in stored
+        ]
+        return {"saved": answer, "warnings": _warnings(table, row)}
+
+    return saved(request, RowChangesIn, save, made="wrote these rows", refused=service.Refused)
 
 
 @require_GET

@@ -13,11 +13,12 @@ from annotation.access import assignment_of, project_access, story_of
 from annotation.domain.schema import Schema, cross_check
 from annotation.domain.shipped_schemas import OMNITOM
 from annotation.forms.grid import CommentForm, FlagForm
-from annotation.forms.votes import posted_changes
+from annotation.forms.votes import GridChangesIn
 from annotation.models import Assignment, CellComment, FlagKind, Proposition, PropositionFlag, Vote
 from annotation.services import remarks
 from annotation.services.arms import draw_for, shown_to
 from annotation.services.votes import Refused, Saved, last_undoable, save_votes
+from annotation.views.saving import saved
 from core.idempotency.forms import made_once
 
 MANY_COLUMNS = 10
@@ -115,21 +116,16 @@ def _settings(assignment: Assignment, slug: str, votes: list[Vote]) -> dict:
 
 @require_POST
 def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
-    """Save the changes of one annotator, all or none. A browser may hold the unsent changes of somebody else who
-    used it before: they name their annotator, and are refused under any other."""
+    """Save the changes of one annotator, all or none."""
     assignment = assignment_of(request.user, slug, story)
-    try:
-        posted = posted_changes(request, assignment.story.project.schema)
-        if posted.annotator not in (None, request.user.pk):
-            message = f"Somebody else made these votes; {request.user.shown_name} is logged in here now."
-            return JsonResponse({"error": message}, status=409)
+    schema = assignment.story.project.schema
+
+    def save_all(posted: GridChangesIn) -> dict:
         changes = [entry.change for entry in posted.changes]
-        saved = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
-    except Refused as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    return JsonResponse(
-        {"saved": [_as_json(vote) for vote in saved], "warnings": _warnings(assignment.story.project.schema, saved)}
-    )
+        votes = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
+        return {"saved": [_as_json(vote) for vote in votes], "warnings": _warnings(schema, votes)}
+
+    return saved(request, GridChangesIn, save_all, made="made these votes", refused=Refused, schema=schema)
 
 
 @require_GET

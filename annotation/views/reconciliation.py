@@ -14,11 +14,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.reconciliation import change_of
 from annotation.domain.tables import likely_actors
-from annotation.forms.drafts import posted
 from annotation.forms.lanes import DecisionsIn, LinkIn
 from annotation.models import LaneRow, Remark, Role, Story
 from annotation.services import reconciliation as service
 from annotation.services.gold_tables import kept_by
+from annotation.views.saving import saved
 
 _LANES = (
     ("reworded", "Reworded", "The same actor, similar words."),
@@ -143,25 +143,22 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """Save decisions on rows, all or none; the answer has each row as it stands, and who was quicker."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
-    try:
-        found = posted(request, DecisionsIn)
-        if found.annotator not in (None, request.user.pk):
-            message = f"Somebody else made these decisions; {request.user.shown_name} is logged in here now."
-            return JsonResponse({"error": message}, status=409)
-        decisions = [entry.decision for entry in found.changes]
+
+    def save(posted: DecisionsIn) -> dict[str, Any]:
+        decisions = [entry.decision for entry in posted.changes]
         decided = service.decide(by=request.user, story=row, decisions=decisions, now=timezone.now())
-    except service.Refused as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    saved = [
-        _row(one.row)
-        | {
-            "idempotency_key": one.idempotency_key,
-            "changed_at": decision.changed_at.isoformat(),
-            "quicker": one.quicker,
-        }
-        for one, decision in zip(decided, decisions, strict=True)
-    ]
-    return JsonResponse({"saved": saved, "warnings": {}})
+        answer = [
+            _row(one.row)
+            | {
+                "idempotency_key": one.idempotency_key,
+                "changed_at": decision.changed_at.isoformat(),
+                "quicker": one.quicker,
+            }
+            for one, decision in zip(decided, decisions, strict=True)
+        ]
+        return {"saved": answer, "warnings": {}}
+
+    return saved(request, DecisionsIn, save, made="made these decisions", refused=service.Refused)
 
 
 @require_POST
@@ -169,15 +166,15 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
     """Link two rows, or separate one; the answer has all rows."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
-    try:
-        found = posted(request, LinkIn)
-        if found.other is None:
-            service.separate(by=request.user, story=row, row=found.row)
+
+    def save(posted: LinkIn) -> dict[str, Any]:
+        if posted.other is None:
+            service.separate(by=request.user, story=row, row=posted.row)
         else:
-            service.link(by=request.user, story=row, first=found.row, second=found.other)
-    except service.Refused as error:
-        return JsonResponse({"error": str(error)}, status=400)
-    return JsonResponse(_lanes(row, service.state_of(story=row, expert=request.user)))
+            service.link(by=request.user, story=row, first=posted.row, second=posted.other)
+        return _lanes(row, service.state_of(story=row, expert=request.user))
+
+    return saved(request, LinkIn, save, made="linked these rows", refused=service.Refused)
 
 
 @require_GET

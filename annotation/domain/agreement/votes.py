@@ -85,7 +85,7 @@ class Votes:
 
     @cached_property
     def tally(self) -> Tally:
-        """The same cells by their votes."""
+        """Count the cells of each story by the votes that they have."""
         patterns, which = np.unique(self.counts, axis=0, return_inverse=True)
         stories, at = np.unique(self.story, return_inverse=True)
         shape = len(stories), len(patterns)

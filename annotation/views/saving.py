@@ -1,0 +1,35 @@
+"""Saving for the scripts of the grid, the editor and the lanes, which send again what was not answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, JsonResponse
+
+from annotation.forms.posted import NotRead, posted
+from core.incoming.shapes import Shape
+
+Changes = TypeVar("Changes", bound=Shape)
+
+
+def saved(
+    request: HttpRequest,
+    shape: type[Changes],
+    save: Callable[[Changes], dict[str, Any]],
+    *,
+    made: str,
+    refused: type[Exception],
+    **context: Any,
+) -> JsonResponse:
+    """Answer with what `save` returns for the changes of that shape, 400 with the sentence where they are not read or
+    `refused`. A browser may hold the unsent changes of somebody else who used it before: they name their annotator, and
+    are refused under any other with 409; `made` says what was done ("made these votes")."""
+    try:
+        changes = posted(request, shape, **context)
+        if getattr(changes, "annotator", None) not in (None, request.user.pk):
+            message = f"Somebody else {made}; {request.user.shown_name} is logged in here now."
+            return JsonResponse({"error": message}, status=409)
+        return JsonResponse(save(changes))
+    except (NotRead, refused) as error:
+        return JsonResponse({"error": str(error)}, status=400)
