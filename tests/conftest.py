@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 
 import pytest
+from django.core.cache import caches
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
@@ -138,8 +140,14 @@ NUMBERS = itertools.count()
 
 
 @pytest.fixture(autouse=True)
+def nothing_derived_from_another_test(monkeypatch) -> None:
+    """What a process keeps of a dataset is known by its digest; a test may change a dataset under the same digest."""
+    monkeypatch.setattr("benchmark.services.asking._kept", OrderedDict())
+
+
+@pytest.fixture(autouse=True)
 def quick_and_local(settings, tmp_path_factory, monkeypatch) -> None:
-    """Fast password hashing, plain static files, no shared cache and no files outside the test."""
+    """Fast password hashing, plain static files, a cache of its own and no files outside the test."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.STORAGES = {
         **settings.STORAGES,
@@ -147,6 +155,8 @@ def quick_and_local(settings, tmp_path_factory, monkeypatch) -> None:
     }
     memory = "django.core.cache.backends.locmem.LocMemCache"
     settings.CACHES = {name: {"BACKEND": memory, "LOCATION": name} for name in settings.CACHES}
+    for name in settings.CACHES:
+        caches[name].clear()  # the memory of a location outlives the settings
     settings.SECURE_SSL_REDIRECT = False
     # Thousands of requests a minute, of few people.
     monkeypatch.setattr("rest_framework.throttling.SimpleRateThrottle.THROTTLE_RATES", {"user": None, "anon": None})
