@@ -141,8 +141,12 @@ NUMBERS = itertools.count()
 
 @pytest.fixture(autouse=True)
 def nothing_derived_from_another_test(monkeypatch) -> None:
-    """What a process keeps of a dataset is known by its digest; a test may change a dataset under the same digest."""
-    monkeypatch.setattr("benchmark.services.asking._kept", OrderedDict())
+    """What a process keeps is known by ids and digests: another test's prompt set has the same id, and a test may
+    change a dataset under its digest."""
+    from benchmark.services import asking
+
+    monkeypatch.setattr(asking, "_kept", OrderedDict())
+    asking._loaded.cache_clear()
 
 
 @pytest.fixture(autouse=True)
