@@ -1,5 +1,5 @@
-"""How fast benchmark runs are: `python bench/benchmarking.py [--only baselines|wide] [--tombench FOLDER] [--models 20]
-[--database-url postgres://…]`.
+"""Measure benchmark runs and the pages of their results, in seconds: `python bench/benchmarking.py
+[--only baselines|wide] [--tombench FOLDER] [--models 20] [--database-url postgres://…]`.
 
 On a corpus of the size of OmniToM (bench/make_corpus.py), in a database of its own, without a network. Prints one JSON
 object a measurement:

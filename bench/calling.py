@@ -1,5 +1,5 @@
-"""How fast calls are made and kept: `python bench/calling.py [--only latency|cold|compare|memory|limit] [--database-url
-postgres://…]`.
+"""Measure the throughput, overhead and memory of model calls: `python bench/calling.py
+[--only latency|cold|compare|memory|limit] [--database-url postgres://…]`.
 
 A local server that speaks OpenAI's protocol (tests/servers) answers after a set latency; the product makes the calls
 exactly as in production: planned, reserved and sent in the ledger, answered, parsed by a job handler, every row

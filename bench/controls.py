@@ -1,4 +1,4 @@
-"""Does the paired difference of a control tell a model that memorised from one that did not?
+"""Measure how often the paired difference of a control tells a model that memorised from one that did not.
 
 `python bench/controls.py` prints the table of docs/statistics.md; `--repetitions 200` is quicker and rougher. Two
 models understand stories equally well, some stories better than others; one of them remembers the right answer to a

@@ -1,4 +1,4 @@
-"""How pages, imports and exports grow with a project: `python bench/growing.py FOLDER [--times 1 5]
+"""Measure pages, imports and exports of projects of several sizes: `python bench/growing.py FOLDER [--times 1 5]
 [--only pages|files] [--imports]`.
 
 FOLDER gets an installation on SQLite for each size: a corpus of the size of OmniToM (bench/make_corpus.py), imported by

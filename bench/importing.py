@@ -1,4 +1,4 @@
-"""How long a vote waits while files come in: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url
+"""Measure the latency of votes during imports: `python bench/importing.py CORPUS [--tombench FOLDER] [--database-url
 postgres://…]`.
 
 CORPUS is the folder that make_corpus.py wrote. Starts the product's own server (`python -m config.web`) on loopback

@@ -1,8 +1,8 @@
-"""How often do the product's 95 % intervals hold the truth, for few stories and many?
+"""Measure the coverage of the product's 95 % intervals by simulation, for few stories and many.
 
-`python bench/intervals.py` prints the tables of docs/statistics.md, on all cores; `--samples 200` is quicker and
-rougher. Every sample is of new stories, so that the truth is that of all stories there could be: for agreement the
-coefficient of 200,000 stories, else the expected score.
+`python bench/intervals.py` prints the shares as the tables of docs/statistics.md, on all cores; `--samples 200` is
+quicker and rougher. Every sample is of new stories, so that the truth is that of all stories there could be: for
+agreement the coefficient of 200,000 stories, else the expected score.
 """
 
 from __future__ import annotations

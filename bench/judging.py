@@ -1,5 +1,6 @@
-"""How far can figures be trusted when a judge leaves rows out? Simulated judgements whose truth is known, scored by the
-product.
+"""Measure the error of scores, and the coverage of their intervals and bounds, when a judge leaves rows out.
+
+The product scores simulated judgements whose truth is known.
 
 Stories differ in length and in difficulty, and longer and harder ones hold more rows that match nothing. The judge
 leaves rows out at random, or more often in long tables, or more often where a row matches nothing, or it stops before

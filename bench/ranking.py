@@ -1,4 +1,4 @@
-"""What refusing does to a rank, and how often letters claim what is not so: `python bench/ranking.py [--sets 400]`.
+"""Measure ranks of models that refuse, false differences and coverage of ranks: `python bench/ranking.py [--sets 400]`.
 
 - refusing: two models on 30 stories, the longer the harder. The second is worse by 3 points everywhere and refuses the
   hardest stories. How often it stands first by the mean of what it answered, by the stories that both answered where it

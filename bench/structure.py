@@ -1,5 +1,4 @@
-"""Do the measures of structure against answers hold an association that was built in, and find none where there is
-none?
+"""Measure coverage, false alarms and power of the measures of structure against answers, by simulation.
 
 `python bench/structure.py` prints the tables of docs/statistics.md; `--repetitions 100` is quicker and rougher.
 Categories differ in how well structures are built and in how often questions are answered right, and so do models and

@@ -1,5 +1,5 @@
-"""How long question suites of real size take: `python bench/suites.py --data DATA [--only opentom|fantom] [--controls]
-[--keep FOLDER]`.
+"""Measure seconds and memory of question suites of real size: `python bench/suites.py --data DATA
+[--only opentom|fantom] [--controls] [--keep FOLDER]`.
 
 Imports OpenToM (13,708 questions) and FANToM (12,832) from DATA (`OpenToM`, `FANToM/flattened_fantom.csv`,
 `Percept-FANToM`; bench/make_fantom.py says what is real of the latter), launches the two baselines and two scripted

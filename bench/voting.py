@@ -1,5 +1,6 @@
-"""How fast votes are saved, beside potato: `python bench/voting.py [--database-url postgres://…] [--propositions 250]
-[--seconds 20] [--rounds 5] [--server product gunicorn granian] [--potato FOLDER | --without-potato]`.
+"""Measure latency and throughput of saved votes, beside potato: `python bench/voting.py [--database-url postgres://…]
+[--propositions 250] [--seconds 20] [--rounds 5] [--server product gunicorn granian] [--potato FOLDER |
+--without-potato]`.
 
 Starts the product's own server (`python -m config.web`) on loopback with a database of its own, assigns stories to
 twenty annotators, and measures over HTTP, at the address that the grid uses: *paced*, everybody votes twice a second
