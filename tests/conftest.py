@@ -179,8 +179,8 @@ def make_story(cast):
 
 
 @pytest.fixture
-def seat(cast):
-    """Seats annotators at a story: `seat(story)` seats Bob, Bea and Ben and returns their assignments."""
+def assign(cast):
+    """Assigns a story: `assign(story)` assigns it to Bob, Bea and Ben and returns their assignments."""
     from annotation.models import Assignment
 
     def make(story, annotators=None):
@@ -194,7 +194,7 @@ def seat(cast):
 
 @pytest.fixture
 def cast_vote(db):
-    """Casts one vote: `cast_vote(seat, proposition, dimension, label)`, with `at`, `key` and other fields of
+    """Casts one vote: `cast_vote(assignment, proposition, dimension, label)`, with `at`, `key` and other fields of
     `Change`."""
     import uuid
 
@@ -202,25 +202,25 @@ def cast_vote(db):
 
     from annotation.services.votes import Change, save_votes
 
-    def make(seat, proposition, dimension, label, **fields):
+    def make(assignment, proposition, dimension, label, **fields):
         now = timezone.now()
         at, key = fields.pop("at", now), fields.pop("key", uuid.uuid4().hex)
         change = Change(proposition.uid, dimension, label, at, key, **fields)
-        return save_votes(by=seat.annotator, assignment=seat, changes=[change], now=now)[0]
+        return save_votes(by=assignment.annotator, assignment=assignment, changes=[change], now=now)[0]
 
     return make
 
 
 @pytest.fixture
 def undo(cast_vote):
-    """Takes back the last vote in the story as the grid does: `undo(seat)`, None where none is left."""
+    """Takes back the last vote in the story as the grid does: `undo(assignment)`, None where none is left."""
     from annotation.services.votes import last_undoable
 
-    def make(seat):
-        event = last_undoable(by=seat.annotator, assignment=seat)
+    def make(assignment):
+        event = last_undoable(by=assignment.annotator, assignment=assignment)
         if event is None:
             return None
-        return cast_vote(seat, event.proposition, event.dimension, event.previous, undoes=event.idempotency_key)
+        return cast_vote(assignment, event.proposition, event.dimension, event.previous, undoes=event.idempotency_key)
 
     return make
 

@@ -32,11 +32,11 @@ NEXT = replace(OMNITOM, version="2", dimensions=(*OMNITOM.dimensions, MOOD))
 
 
 @pytest.fixture
-def old(cast, make_story, seat, cast_vote) -> Project:
+def old(cast, make_story, assign, cast_vote) -> Project:
     """A project of today's default, with a settled story."""
-    for row in (seats := seat(make_story()))[0].story.tables.get().propositions.all():
+    for row in (assignments := assign(make_story()))[0].story.tables.get().propositions.all():
         for dimension in OMNITOM.dimensions:
-            for assignment in seats:
+            for assignment in assignments:
                 cast_vote(assignment, row, dimension.key, dimension.values[0])
     return cast.project
 

@@ -190,9 +190,9 @@ def test_an_api_token(cast):
 
 
 @presses("annotation:comments")
-def test_comment(cast, make_story, seat):
+def test_comment(cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     row = Proposition.objects.gold_of(story).first()
     page = reverse("annotation:comments", args=["minds", story.uid, row.uid, "order"])
     _one(press_six(cast.bob, page, {"text": "Unsure."}))
@@ -200,9 +200,9 @@ def test_comment(cast, make_story, seat):
 
 
 @presses("annotation:cell_history")
-def test_reply(cast, make_story, seat):
+def test_reply(cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     row = Proposition.objects.gold_of(story).first()
     asked = CellComment.objects.create(
         proposition=row, dimension="order", text="Why?", author=cast.bob, thread_of=cast.bob
@@ -213,9 +213,9 @@ def test_reply(cast, make_story, seat):
 
 
 @presses("annotation:flag")
-def test_flag(cast, make_story, seat):
+def test_flag(cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     page = reverse("annotation:flag", args=["minds", story.uid, Proposition.objects.gold_of(story).first().uid])
     answers = press_six(cast.bob, page, {"kind": "reword", "remark": "unclear"})
     assert PropositionFlag.objects.count() == 1

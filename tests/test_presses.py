@@ -315,12 +315,12 @@ def test_the_gold_table_of_two_drafts(cast, make_story):
 
 
 @pytest.fixture
-def disputed(cast, make_story, seat, cast_vote) -> GoldLabel:
+def disputed(cast, make_story, assign, cast_vote) -> GoldLabel:
     cast.project.unanimity_dimensions = ["order"]
     cast.project.save()
     story = make_story()
     row = Proposition.objects.gold_of(story).first()
-    for one, label in zip(seat(story), ("0", "0", "1"), strict=True):
+    for one, label in zip(assign(story), ("0", "0", "1"), strict=True):
         cast_vote(one, row, "order", label)
     return GoldLabel.objects.get(proposition=row, dimension="order")
 
@@ -392,9 +392,9 @@ def test_judging_by_the_api(cast, judged):
 
 
 @presses("api:votes")
-def test_votes_of_the_api(cast, make_story, seat):
+def test_votes_of_the_api(cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     row = Proposition.objects.gold_of(story).first()
     change = {"proposition": row.uid, "dimension": "order", "label": "0", "idempotency_key": "k1"}
     body = {"changes": [change | {"changed_at": timezone.now().isoformat()}]}

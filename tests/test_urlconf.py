@@ -12,9 +12,9 @@ from tests.copies import copied
 from workers.models import Job
 
 PUBLIC, MEMBER = "public", "any account"
-ANNOTATOR, EXPERT, ADMIN, SEATED, SITE = "annotator", "expert", "admin", "seated", "site admin"
+ANNOTATOR, EXPERT, ADMIN, ASSIGNED, SITE = "annotator", "expert", "admin", "assigned", "site admin"
 
-# name → the least role that may open it. SEATED: only who labels that story.
+# name → the least role that may open it. ASSIGNED: only who labels that story.
 PAGES = {
     "login": PUBLIC,
     "site_admin_login": PUBLIC,
@@ -61,11 +61,11 @@ PAGES = {
     "annotation:release": ADMIN,
     "annotation:work": ANNOTATOR,
     "annotation:next_story": ANNOTATOR,
-    "annotation:grid": SEATED,
-    "annotation:save_votes": SEATED,
-    "annotation:undo_vote": SEATED,
-    "annotation:comments": SEATED,
-    "annotation:flag": SEATED,
+    "annotation:grid": ASSIGNED,
+    "annotation:save_votes": ASSIGNED,
+    "annotation:undo_vote": ASSIGNED,
+    "annotation:comments": ASSIGNED,
+    "annotation:flag": ASSIGNED,
     "annotation:overruled": ANNOTATOR,
     "annotation:adjudication": EXPERT,
     "annotation:majorities": EXPERT,
@@ -222,7 +222,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
 
     cast = new_cast()
     story = new_story(cast)
-    seats = [
+    assignments = [
         Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=cast.project.overlap)
         for slot, person in enumerate(cast.annotators, 1)
     ]
@@ -242,7 +242,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
         "story": story.uid,
         "proposition": proposition.uid,
         "dimension": "order",
-        "assignment": seats[0].uid,
+        "assignment": assignments[0].uid,
         "flag": flag.uid,
         "membership": Membership.objects.get(user=cast.bob).pk,
         "invitation": invitation.pk,
@@ -366,12 +366,12 @@ def test_a_stranger_is_refused(name, addresses, cast, client):
 
 
 @pytest.mark.once
-@pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) in (EXPERT, ADMIN, SEATED, SITE)])
+@pytest.mark.parametrize("name", [name for name, _ in URLS if PAGES.get(name) in (EXPERT, ADMIN, ASSIGNED, SITE)])
 def test_a_role_that_is_too_low_is_refused(name, addresses, cast, client):
     too_low = {
         EXPERT: [cast.bob],
         ADMIN: [cast.bob, cast.esi],
-        SEATED: [cast.esi, cast.alice],
+        ASSIGNED: [cast.esi, cast.alice],
         SITE: [cast.alice],
     }
     for person in too_low[PAGES[name]]:
@@ -382,7 +382,7 @@ def test_a_role_that_is_too_low_is_refused(name, addresses, cast, client):
 @pytest.mark.parametrize("name", [name for name, _ in URLS])
 def test_who_may_gets_an_answer_and_never_an_error(name, addresses, cast, client):
     least = PAGES[name]
-    who = {PUBLIC: None, MEMBER: cast.bob, ANNOTATOR: cast.bob, SEATED: cast.bob, EXPERT: cast.esi, ADMIN: cast.alice}
+    who = {PUBLIC: None, MEMBER: cast.bob, ANNOTATOR: cast.bob, ASSIGNED: cast.bob, EXPERT: cast.esi, ADMIN: cast.alice}
     person = who.get(least, cast.alice)
     if person is not None:
         client.force_login(person)

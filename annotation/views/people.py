@@ -70,7 +70,7 @@ def change_role(request: HttpRequest, slug: str, membership: int) -> HttpRespons
 
 def _remove(request: HttpRequest, row: Membership) -> None:
     freed = service.remove_member(
-        by=request.user, membership=row, now=timezone.now(), release_unfinished="free_seats" in request.POST
+        by=request.user, membership=row, now=timezone.now(), release_unfinished="release_unfinished" in request.POST
     )
     if freed:
         messages.success(

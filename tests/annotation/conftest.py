@@ -19,15 +19,15 @@ def endpoint(db):
 
 
 @pytest.fixture
-def suggested(cast, make_story, seat):
-    """A story whose every cell has a suggestion (the second legal label), with its seats."""
+def suggested(cast, make_story, assign):
+    """A story whose every cell has a suggestion (the second legal label), with its assignments."""
 
     def make(number=1, rows=None, source="tiny"):
         story = make_story(number, rows=rows or [("Ines", f"Belief {at}") for at in range(12)])
         for at, row in enumerate(Proposition.objects.gold_of(story)):  # arms are drawn by uid: the same in every run
             Proposition.objects.filter(pk=row.pk).update(uid=f"{number:06d}{at:06d}")
         suggest(story, source)
-        return story, seat(story)
+        return story, assign(story)
 
     return make
 

@@ -44,20 +44,20 @@ def suggest(story, source="tiny"):
     )
 
 
-def label_all(cast, seats, story, truth, noise, *, follows=()):
+def label_all(cast, assignments, story, truth, noise, *, follows=()):
     """Each annotator votes the truth, and another label with probability 0.2; those in `follows` take what they see."""
-    for seat in seats:
-        seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
-        draw_for(assignment=seat, now=timezone.now())
+    for assignment in assignments:
+        assignment = Assignment.objects.select_related("story__project", "annotator").get(pk=assignment.pk)
+        draw_for(assignment=assignment, now=timezone.now())
         changes = []
         for row in Proposition.objects.gold_of(story):
             for one in DEFAULT_SCHEMA.dimensions:
-                seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
+                seen = arm_of(assignment, row.uid, one.key) is Arm.SHOWN
                 label = truth[row.pk, one.key] if noise.random() > 0.2 else noise.choice(one.values)
-                if seen and seat.annotator.username in follows:
+                if seen and assignment.annotator.username in follows:
                     label = one.values[1]
                 changes.append(change(row, one.key, label, saw=seen, duration_ms=noise.randrange(500, 4000)))
-        save_votes(by=seat.annotator, assignment=seat, changes=changes, now=timezone.now())
+        save_votes(by=assignment.annotator, assignment=assignment, changes=changes, now=timezone.now())
 
 
 def first_labels(story):

@@ -37,21 +37,21 @@ def eva(cast):
 
 
 @pytest.fixture
-def seats(make_story, seat):
-    return seat(make_story())
+def assignments(make_story, assign):
+    return assign(make_story())
 
 
 @pytest.fixture
-def proposition(seats):
-    return seats[0].story.tables.get().propositions.get(position=2)
+def proposition(assignments):
+    return assignments[0].story.tables.get().propositions.get(position=2)
 
 
 @pytest.fixture
-def vote_all(seats, proposition, cast_vote):
+def vote_all(assignments, proposition, cast_vote):
     """Bob, Bea and Ben vote: `vote_all("Inference", "Testimony", "Memory")` leaves the cell open."""
 
     def make(*labels, dimension=DIMENSION):
-        for one, label in zip(seats, labels, strict=True):
+        for one, label in zip(assignments, labels, strict=True):
             cast_vote(one, proposition, dimension, label)
         return GoldLabel.objects.get(proposition=proposition, dimension=dimension)
 
@@ -103,12 +103,12 @@ def test_illegal_values_are_refused(cast, open_cell, fields):
 
 
 @pytest.mark.parametrize("withdrawn", [False, True])
-def test_an_expert_does_not_decide_a_cell_that_they_voted_on(cast, make_story, seat, cast_vote, withdrawn):
+def test_an_expert_does_not_decide_a_cell_that_they_voted_on(cast, make_story, assign, cast_vote, withdrawn):
     cast.project.overlap = 2
     cast.project.save()
     story = make_story(rows=[("Ines", "The key is in the bag")])
     row = story.tables.get().propositions.get()
-    bob, bea, esi = seat(story, [cast.bob, cast.bea]), None, None
+    bob, bea, esi = assign(story, [cast.bob, cast.bea]), None, None
     bob, bea = bob
     cast_vote(bob, row, DIMENSION, "Inference")
     cast_vote(bea, row, DIMENSION, "Memory")
@@ -167,17 +167,17 @@ def test_the_swap_writes_only_onto_the_revision_that_was_seen(cast, open_cell, m
     assert GoldLabel.objects.get(pk=seen.pk).method == Method.OPEN
 
 
-def test_a_label_that_was_removed_and_made_again_is_not_the_one_that_was_seen(cast, open_cell, seats, cast_vote):
-    cast_vote(seats[2], open_cell.proposition, DIMENSION, "")
-    cast_vote(seats[2], open_cell.proposition, DIMENSION, "Imagination")
+def test_a_label_that_was_removed_and_made_again_is_not_the_one_that_was_seen(cast, open_cell, assignments, cast_vote):
+    cast_vote(assignments[2], open_cell.proposition, DIMENSION, "")
+    cast_vote(assignments[2], open_cell.proposition, DIMENSION, "Imagination")
     again = GoldLabel.objects.get(proposition=open_cell.proposition)
     assert (again.revision, again.method) == (open_cell.revision, Method.OPEN)
     with pytest.raises(DecidedMeanwhile, match="votes of this cell changed"):
         decide(open_cell, cast.esi, "Memory")
 
 
-def test_cells_without_all_votes_are_refused(cast, seats, proposition, cast_vote):
-    cast_vote(seats[0], proposition, DIMENSION, "Inference")
+def test_cells_without_all_votes_are_refused(cast, assignments, proposition, cast_vote):
+    cast_vote(assignments[0], proposition, DIMENSION, "Inference")
     place = {"by": cast.esi, "proposition": proposition, "dimension": DIMENSION, "label": "Memory", "now": NOW}
     with pytest.raises(AdjudicationRefused, match="not all in"):
         adjudicate(**place, revision=0)
@@ -204,9 +204,9 @@ def test_overruling_what_the_votes_settled_needs_a_reason(cast, vote_all):
     assert decide(gold, cast.esi, "Memory", reason="He saw it last year.").method == Method.ADJUDICATED
 
 
-def test_late_votes_disturb_a_decision_and_confirming_rests_it_on_them(cast, eva, open_cell, seats, cast_vote):
+def test_late_votes_disturb_a_decision_and_confirming_rests_it_on_them(cast, eva, open_cell, assignments, cast_vote):
     decide(open_cell, cast.esi, "Memory", reason="He recalls it.", error_tag="definition")
-    cast_vote(seats[0], open_cell.proposition, DIMENSION, "Testimony")
+    cast_vote(assignments[0], open_cell.proposition, DIMENSION, "Testimony")
     gold = GoldLabel.objects.get(pk=open_cell.pk)
     assert (gold.label, gold.method, gold.disturbed) == ("Memory", Method.ADJUDICATED, True)
     confirmed = decide(gold, eva, "Memory")
@@ -224,16 +224,16 @@ def test_undo_goes_back_to_what_the_rule_says(cast, vote_all, open_cell):
     assert (event.before, event.after_method, event.undoes, event.by) == ("Memory", "open", 2, cast.esi)
 
 
-def test_undo_applies_the_rule_to_the_votes_of_now(cast, open_cell, seats, cast_vote):
+def test_undo_applies_the_rule_to_the_votes_of_now(cast, open_cell, assignments, cast_vote):
     decide(open_cell, cast.esi, "Memory")
-    cast_vote(seats[0], open_cell.proposition, DIMENSION, "Testimony")
+    cast_vote(assignments[0], open_cell.proposition, DIMENSION, "Testimony")
     back = undo(GoldLabel.objects.get(pk=open_cell.pk), cast.esi)
     assert (back.method, back.label) == (Method.MAJORITY, "Testimony")
 
 
-def test_undo_removes_the_label_where_a_vote_is_missing_now(cast, open_cell, seats, cast_vote):
+def test_undo_removes_the_label_where_a_vote_is_missing_now(cast, open_cell, assignments, cast_vote):
     decide(open_cell, cast.esi, "Memory")
-    cast_vote(seats[0], open_cell.proposition, DIMENSION, "")
+    cast_vote(assignments[0], open_cell.proposition, DIMENSION, "")
     assert undo(GoldLabel.objects.get(pk=open_cell.pk), cast.esi) is None
     assert not GoldLabel.objects.exists()
     event = GoldEvent.objects.order_by("id").last()
@@ -251,9 +251,9 @@ def test_undo_brings_the_decision_before_back_with_its_why(cast, eva, open_cell)
     assert undo(back, cast.esi).method == Method.OPEN
 
 
-def test_undo_of_a_confirmed_decision_is_disturbed_again(cast, eva, open_cell, seats, cast_vote):
+def test_undo_of_a_confirmed_decision_is_disturbed_again(cast, eva, open_cell, assignments, cast_vote):
     decide(open_cell, cast.esi, "Memory")
-    cast_vote(seats[0], open_cell.proposition, DIMENSION, "Testimony")
+    cast_vote(assignments[0], open_cell.proposition, DIMENSION, "Testimony")
     confirmed = decide(GoldLabel.objects.get(pk=open_cell.pk), eva, "Memory")
     back = undo(confirmed, eva)
     assert (back.label, back.decided_by, back.disturbed) == ("Memory", cast.esi, True)
@@ -285,7 +285,7 @@ def test_undo_of_something_else_than_what_was_seen_is_refused(cast, open_cell):
         undo(undo(gold, cast.esi), cast.esi)
 
 
-def test_filing_for_the_guideline_keeps_label_and_revision_and_survives_votes(cast, open_cell, seats, cast_vote):
+def test_filing_for_the_guideline_keeps_label_and_revision_and_survives_votes(cast, open_cell, assignments, cast_vote):
     place = {"by": cast.esi, "proposition": open_cell.proposition, "dimension": DIMENSION}
     assert file_case(**place, filed=True).guideline_flag
     assert AuditEvent.objects.get().action == "guideline_case.filed"
@@ -294,7 +294,7 @@ def test_filing_for_the_guideline_keeps_label_and_revision_and_survives_votes(ca
     decided = decide(open_cell, cast.esi, "Memory")
     assert decided.guideline_flag
     assert undo(decided, cast.esi).guideline_flag
-    cast_vote(seats[0], open_cell.proposition, DIMENSION, "Memory")
+    cast_vote(assignments[0], open_cell.proposition, DIMENSION, "Memory")
     assert GoldLabel.objects.get().guideline_flag
     assert not file_case(**place, filed=False).guideline_flag
 

@@ -25,15 +25,15 @@ def rows(story):
 
 
 @pytest.fixture
-def voted(story, rows, seat, cast_vote):
+def voted(story, rows, assign, cast_vote):
     """Open: order of both rows 2:1, mental_source of the first 1:1:1; context of the first is unanimous."""
-    seats = seat(story)
-    for one, order, source in zip(seats, ("1", "1", "2"), ("Memory", "Testimony", "Inference"), strict=True):
+    assignments = assign(story)
+    for one, order, source in zip(assignments, ("1", "1", "2"), ("Memory", "Testimony", "Inference"), strict=True):
         for row in rows:
             cast_vote(one, row, "order", order)
         cast_vote(one, rows[0], "mental_source", source)
         cast_vote(one, rows[0], "context", "Neutral")
-    return seats
+    return assignments
 
 
 def accept(cast, *, by=None, until=None, **filters):
@@ -99,13 +99,13 @@ def test_one_accepted_cell_can_be_taken_back(cast, voted, rows):
     assert undo_decision(**place, revision=gold.revision).method == Method.OPEN
 
 
-def test_statements_do_not_grow_with_the_cells(cast, make_story, seat, cast_vote, django_assert_max_num_queries):
+def test_statements_do_not_grow_with_the_cells(cast, make_story, assign, cast_vote, django_assert_max_num_queries):
     cast.project.unanimity_dimensions = ["order"]
     cast.project.save()
     story = make_story(rows=[("Ines", f"Belief {at}") for at in range(12)])
-    seats = seat(story)
+    assignments = assign(story)
     for row in story.tables.get().propositions.all():
-        for one, label in zip(seats, ("1", "1", "2"), strict=True):
+        for one, label in zip(assignments, ("1", "1", "2"), strict=True):
             cast_vote(one, row, "order", label)
     with django_assert_max_num_queries(8):
         assert accept(cast) == 12

@@ -39,10 +39,10 @@ def at_once(works) -> list:
 
 
 @pytest.fixture
-def open_cell(make_story, seat, cast_vote):
-    seats = seat(make_story())
-    row = seats[0].story.tables.get().propositions.get(position=2)
-    for one, label in zip(seats, ("Inference", "Testimony", "Memory"), strict=True):
+def open_cell(make_story, assign, cast_vote):
+    assignments = assign(make_story())
+    row = assignments[0].story.tables.get().propositions.get(position=2)
+    for one, label in zip(assignments, ("Inference", "Testimony", "Memory"), strict=True):
         cast_vote(one, row, SOURCE, label)
     return GoldLabel.objects.get()
 
@@ -63,7 +63,7 @@ def test_of_eight_experts_one_decides_and_seven_are_told(cast, open_cell):
     assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 1
 
 
-def test_a_vote_at_the_moment_of_a_decision_is_never_lost(cast, open_cell, seat):
+def test_a_vote_at_the_moment_of_a_decision_is_never_lost(cast, open_cell, assign):
     """Either the decision rests on the new vote, or it is disturbed by it, or the expert is told."""
     bob = open_cell.proposition.votes.get(annotator=cast.bob)
     place = bob.annotator.assignments.select_related("story__project").get()

@@ -25,21 +25,21 @@ def address(name, *parts):
     return reverse(f"annotation:{name}", args=["minds", *parts])
 
 
-def vote(seat, changes):
+def vote(assignment, changes):
     now = timezone.now()
     made = [Change(row.uid, key, label, now, f"{row.uid}{key}{label}") for row, key, label in changes]
-    save_votes(by=seat.annotator, assignment=seat, changes=made, now=now)
+    save_votes(by=assignment.annotator, assignment=assignment, changes=made, now=now)
 
 
 @pytest.fixture
-def disputed(make_story, seat):
+def disputed(make_story, assign):
     """A story of which Bob, Bea and Ben label mental_source of every row in three ways: `disputed(number=1,
     rows=…)`."""
 
     def make(number=1, labels=("Inference", "Testimony", "Memory"), dimension=SOURCE, **fields):
         story = make_story(number=number, **fields)
         rows = list(story.tables.get().propositions.order_by("position"))
-        for one, label in zip(seat(story), labels, strict=True):
+        for one, label in zip(assign(story), labels, strict=True):
             vote(one, [(row, dimension, label) for row in rows])
         return story
 
@@ -252,9 +252,9 @@ def test_settled_cells_are_context_and_can_be_opened(esi, disputed):
     assert first_cell(story).label == "Inference"
 
 
-def test_cells_that_wait_for_votes_show_none_of_them(esi, make_story, seat):
+def test_cells_that_wait_for_votes_show_none_of_them(esi, make_story, assign):
     story = make_story(rows=[("Ines", "a")])
-    bob, *_ = seat(story)
+    bob, *_ = assign(story)
     row = story.tables.get().propositions.get()
     vote(bob, [(row, SOURCE, "Imagination")])
     for query in ("", f"?cell={row.uid}-{SOURCE}"):
@@ -428,10 +428,11 @@ def test_majorities_are_previewed_and_accepted_within_the_filter(esi, cast, disp
 def finish(story, person):
     from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
-    seat = Assignment.objects.get(story=story, annotator=person)
+    assignment = Assignment.objects.get(story=story, annotator=person)
     rows = story.tables.get().propositions.all()
     vote(
-        seat, [(row, one.key, one.values[0]) for row in rows for one in DEFAULT_SCHEMA.dimensions if one.key != SOURCE]
+        assignment,
+        [(row, one.key, one.values[0]) for row in rows for one in DEFAULT_SCHEMA.dimensions if one.key != SOURCE],
     )
 
 

@@ -18,13 +18,13 @@ from annotation.services.vote_import import import_votes
 
 
 @pytest.fixture
-def voted(make_story, seat, cast_vote):
+def voted(make_story, assign, cast_vote):
     """Two stories of two propositions; all agree on `order`, one of three differs on half of `truth_status`."""
     for number in (1, 2):
         story = make_story(number, category=f"Category {number}")
-        seats = seat(story)
+        assignments = assign(story)
         for at, proposition in enumerate(Proposition.objects.gold_of(story)):
-            for which, one in enumerate(seats):
+            for which, one in enumerate(assignments):
                 cast_vote(one, proposition, "order", str(at))
                 cast_vote(one, proposition, "truth_status", "False" if at and which == 2 else "True")
 
@@ -49,9 +49,9 @@ def test_a_category_narrows_the_report_to_one_story_without_an_interval(voted, c
     assert truth["interval"]["strict"] is None and truth["reasons"]["strict"] == "an interval needs at least 5 stories"
 
 
-def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, seat, cast_vote):
+def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, assign, cast_vote):
     story = make_story(3)
-    bob, bea, _ = seat(story)
+    bob, bea, _ = assign(story)
     proposition = Proposition.objects.gold_of(story).first()
     cast_vote(bob, proposition, "order", "0")
     cast_vote(bea, proposition, "order", "1")
@@ -63,8 +63,8 @@ def test_a_cell_that_waits_for_a_vote_is_left_out(voted, cast, make_story, seat,
 def test_a_changed_vote_makes_a_new_report(voted, cast, cast_vote):
     before = agreement_report(project=cast.project)["dimensions"]["order"]["agree"]
     proposition = Proposition.objects.first()
-    seat = proposition.table.story.assignments.first()
-    cast_vote(seat, proposition, "order", "3")
+    assignment = proposition.table.story.assignments.first()
+    cast_vote(assignment, proposition, "order", "3")
     assert agreement_report(project=cast.project)["dimensions"]["order"]["agree"] == before - 1
 
 
@@ -174,7 +174,7 @@ def test_the_page_shows_pictures_and_its_parts(voted, cast, client):
     assert client.get(reverse("annotation:agreement_opinions", args=["minds"])).status_code == 200
 
 
-def test_the_page_and_the_command_say_why_there_are_no_intervals(voted, cast, client, make_story, seat, cast_vote):
+def test_the_page_and_the_command_say_why_there_are_no_intervals(voted, cast, client, make_story, assign, cast_vote):
     client.force_login(cast.esi)
     few = "No interval: an interval needs at least 5 stories."
     page = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
@@ -185,7 +185,7 @@ def test_the_page_and_the_command_say_why_there_are_no_intervals(voted, cast, cl
     # enough stories, but one dimension has votes in two of them
     for number in range(3, 7):
         story = make_story(number)
-        for one in seat(story):
+        for one in assign(story):
             cast_vote(one, Proposition.objects.gold_of(story).first(), "order", "1")
     page = client.get(reverse("annotation:agreement", args=["minds"])).content.decode()
     assert "No intervals yet" not in page and page.count("No interval: ") == 3
@@ -197,12 +197,12 @@ def test_the_page_and_the_command_say_why_there_are_no_intervals(voted, cast, cl
     assert few in out.getvalue()
 
 
-def test_the_page_says_where_votes_are_missing(voted, cast, client, make_story, seat, cast_vote):
+def test_the_page_says_where_votes_are_missing(voted, cast, client, make_story, assign, cast_vote):
     client.force_login(cast.esi)
     page = client.get(reverse("annotation:agreement", args=["minds"]))
     assert page.context["waiting"] is None  # every cell that has a vote has three
     story = make_story(3)
-    cast_vote(seat(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
+    cast_vote(assign(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
     content = " ".join(client.get(reverse("annotation:agreement", args=["minds"])).content.decode().split())
     # stories 1 and 2 have votes on two dimensions of seven, on two propositions each; story 3 one vote on one
     assert "Cells wait for votes in 5 propositions of 3 stories" in content

@@ -33,13 +33,13 @@ def text_of(cast, *arguments) -> str:
 def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_none(cast, suggested, follows):
     noise = random.Random(7)
     for number in range(1, 22):
-        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(6)])
+        story, assignments = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(6)])
         truth = {
             (row.pk, one.key): noise.choice(one.values)
             for row in Proposition.objects.gold_of(story)
             for one in DEFAULT_SCHEMA.dimensions
         }
-        label_all(cast, seats, story, truth, noise, follows=follows)
+        label_all(cast, assignments, story, truth, noise, follows=follows)
     report = report_of(cast.project)
     overall, people = report["votes"]["overall"], {row["annotator"]: row for row in report["votes"]["by_annotator"]}
     assert overall["effect"] is bool(follows)
@@ -55,10 +55,10 @@ def test_the_report_finds_the_effect_where_there_is_one_and_none_where_there_is_
     assert model["blind_gold"]["votes_a_cell"] >= 2
 
 
-def blind_votes(seats, labels):
-    """Each seat votes one label on the first cell of its story."""
-    for seat, label in zip(seats, labels, strict=True):
-        held = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
+def blind_votes(assignments, labels):
+    """Each annotator votes one label on the first cell of its story."""
+    for assignment, label in zip(assignments, labels, strict=True):
+        held = Assignment.objects.select_related("story__project", "annotator").get(pk=assignment.pk)
         draw_for(assignment=held, now=timezone.now())
         row = Proposition.objects.gold_of(held.story).first()
         save_votes(by=held.annotator, assignment=held, changes=[change(row, "order", label)], now=timezone.now())
@@ -67,8 +67,8 @@ def blind_votes(seats, labels):
 def test_one_blind_vote_is_no_gold(cast, suggested, client):
     shares(cast, 100, 0)
     first, second = DEFAULT_SCHEMA["order"].values[:2]  # the second is suggested everywhere
-    _, seats = suggested(1, rows=[("Ines", "It rains")])
-    blind_votes(seats[:1], [second])
+    _, assignments = suggested(1, rows=[("Ines", "It rains")])
+    blind_votes(assignments[:1], [second])
     (model,) = report_of(cast.project)["models"]
     assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (None, 0)
     assert (model["blind_gold"]["cells"], model["blind_gold"]["cells_with_one_vote"]) == (0, 1)
@@ -77,8 +77,8 @@ def test_one_blind_vote_is_no_gold(cast, suggested, client):
     assert told in client.get(PAGE).content.decode()
     assert told in text_of(cast)
     # a second story: two of three say the suggested label, which is gold then; 3 votes on 1 cell
-    _, seats = suggested(2, rows=[("Ines", "It rains")])
-    blind_votes(seats, [second, first, second])
+    _, assignments = suggested(2, rows=[("Ines", "It rains")])
+    blind_votes(assignments, [second, first, second])
     (model,) = report_of(cast.project)["models"]
     assert (model["accuracy"]["blind_gold"]["value"], model["accuracy"]["blind_gold"]["n"]) == (1, 1)
     assert (model["blind_gold"]["cells"], model["blind_gold"]["votes_a_cell"]) == (1, 3)
@@ -90,8 +90,8 @@ def test_models_are_never_pooled(cast, suggested, client):
     shares(cast, 100, 0)
     first, second = DEFAULT_SCHEMA["order"].values[:2]
     for number, source in ((1, "right (r-1)"), (2, "wrong (w-1)")):
-        _, seats = suggested(number, rows=[("Ines", "It rains")], source=source)
-        blind_votes(seats, [second if source.startswith("right") else first] * 3)
+        _, assignments = suggested(number, rows=[("Ines", "It rains")], source=source)
+        blind_votes(assignments, [second if source.startswith("right") else first] * 3)
     report = report_of(cast.project)
     right, wrong = report["models"]
     # each has one cell with three equal blind votes: the suggested label in the first story, another in the second
@@ -120,8 +120,8 @@ def labelled(cast, suggested, stories, **share):
     shares(cast, share.get("blind", 20), share.get("reveal", 0))
     noise = random.Random(7)
     for number in range(1, stories + 1):
-        story, seats = suggested(number)
-        label_all(cast, seats, story, first_labels(story), noise, follows=("bob", "bea"))
+        story, assignments = suggested(number)
+        label_all(cast, assignments, story, first_labels(story), noise, follows=("bob", "bea"))
 
 
 @pytest.mark.once
@@ -178,8 +178,8 @@ def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cas
     shares(cast, 40, 0)
     noise = random.Random(3)
     for number in range(1, 7):
-        story, seats = suggested(number)
-        label_all(cast, seats, story, first_labels(story), noise)
+        story, assignments = suggested(number)
+        label_all(cast, assignments, story, first_labels(story), noise)
     overall = report_of(cast.project)["votes"]["overall"]
     assert overall["effect"] is False
     largest = max(map(abs, overall["difference"]["interval"]))
@@ -194,8 +194,8 @@ def test_where_no_shift_is_found_page_and_command_say_how_large_one_could_be(cas
 def test_votes_over_the_api_count_in_the_arm_that_was_drawn_and_are_left_out_as_seen(cast, suggested, client):
     shares(cast, 0, 0)  # all shown, and nobody saw anything
     first, second = DEFAULT_SCHEMA["order"].values[:2]
-    _, seats = suggested(1, rows=[("Ines", "It rains")])
-    blind_votes(seats, [second, second, first])
+    _, assignments = suggested(1, rows=[("Ines", "It rains")])
+    blind_votes(assignments, [second, second, first])
     report = report_of(cast.project)
     overall = report["votes"]["overall"]
     assert report["unseen"] == overall["as_seen"]["unseen"] == overall["counts"]["shown"] == 3
@@ -212,21 +212,21 @@ def test_arms_are_drawn_for_what_the_project_says_and_the_report_says_so(cast, s
     cast.project.save()
     noise = random.Random(5)
     for number in range(1, 7):
-        story, seats = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(4)])
-        label_all(cast, seats, story, first_labels(story), noise, follows=("bob", "bea", "ben"))
+        story, assignments = suggested(number, rows=[("Ines", f"Belief {at}") for at in range(4)])
+        label_all(cast, assignments, story, first_labels(story), noise, follows=("bob", "bea", "ben"))
     arms: dict = {}
     for proposition, annotator, arm in Vote.objects.values_list("proposition_id", "annotator_id", "arm"):
         arms.setdefault((proposition, annotator), set()).add(arm)
     assert {len(found) for found in arms.values()} == {1}  # all cells of a proposition alike
-    by_seat: dict = {}
+    by_assignment: dict = {}
     for (proposition, annotator), found in arms.items():
         story = Proposition.objects.get(pk=proposition).table.story_id
-        by_seat.setdefault((story, annotator), set()).update(found)
-    mixed = [found for found in by_seat.values() if len(found) == 2]
+        by_assignment.setdefault((story, annotator), set()).update(found)
+    mixed = [found for found in by_assignment.values() if len(found) == 2]
     assert mixed if unit == "proposition" else not mixed
     report = report_of(cast.project)
     assert report["drawn_for"] == {unit: Vote.objects.count()}
-    # 18 seats or 72 propositions × annotators decide; a draw by cell would have made p smaller
+    # 18 assignments or 72 propositions × annotators decide; a draw by cell would have made p smaller
     assert report["votes"]["overall"]["effect"] and 0 < report["votes"]["overall"]["p"] <= 0.05
     client.force_login(cast.esi)
     assert f"Arms were drawn for each {unit} and annotator." in client.get(PAGE).content.decode()

@@ -12,12 +12,12 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def settled(cast, make_story, seat, cast_vote):
+def settled(cast, make_story, assign, cast_vote):
     """A cell that three equal votes settled, and a line of the audit log."""
     audit.record(by=cast.alice, project=cast.project, action="x.y")
-    seats = seat(make_story())
-    row = seats[0].story.tables.get().propositions.get(position=1)
-    for assignment in seats:
+    assignments = assign(make_story())
+    row = assignments[0].story.tables.get().propositions.get(position=1)
+    for assignment in assignments:
         cast_vote(assignment, row, "context", "Neutral")
     return row
 

@@ -47,7 +47,7 @@ NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
+def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     """Something in every section: a draft, a removed row, an undone vote, a decision, remarks, history."""
     project = cast.project
     project.dataset_card, project.unanimity_dimensions = {"licence": "CC0"}, ["context"]
@@ -74,11 +74,11 @@ def full_project(cast, make_story, seat, cast_vote, undo) -> Project:
         changed_at=NOW,
         received_at=NOW,
     )
-    seats = seat(story)
-    for one, label in zip(seats, ("0", "1", "2"), strict=True):
+    assignments = assign(story)
+    for one, label in zip(assignments, ("0", "1", "2"), strict=True):
         cast_vote(one, first, "order", label)
-    cast_vote(seats[0], first, "order", "1")
-    undo(seats[0])
+    cast_vote(assignments[0], first, "order", "1")
+    undo(assignments[0])
     gold = GoldLabel.objects.get()
     gold.method, gold.label, gold.decided_by, gold.reason = "adjudicated", "2", cast.esi, "see line 2"
     gold.save()
@@ -138,9 +138,9 @@ def test_a_project_comes_back_whole_under_another_name(full_project):
 def test_the_copy_is_alive(full_project, cast, cast_vote):
     import_archive(by=None, source=packed(full_project), slug="copy", now=timezone.now(), matched=["bob"])
     copy = Project.objects.get(slug="copy")
-    seat = Assignment.objects.active().get(story__project=copy, annotator=cast.bob)
-    proposition = Proposition.objects.gold_of(seat.story).get()
-    cast_vote(seat, proposition, "order", "3")
+    assignment = Assignment.objects.active().get(story__project=copy, annotator=cast.bob)
+    proposition = Proposition.objects.gold_of(assignment.story).get()
+    cast_vote(assignment, proposition, "order", "3")
     assert Vote.objects.get(proposition=proposition, annotator=cast.bob, dimension="order").label == "3"
     assert GoldLabel.objects.get(proposition=proposition).disturbed
     assert not GoldLabel.objects.exclude(proposition=proposition).get().disturbed
@@ -391,10 +391,10 @@ def test_the_export_sees_one_state_outside_a_transaction(cast, make_story):
 
 
 @pytest.fixture
-def many_votes(full_project, make_story, seat, cast_vote) -> Project:
+def many_votes(full_project, make_story, assign, cast_vote) -> Project:
     for number in range(10, 16):
         story = make_story(number)
-        for one in seat(story):
+        for one in assign(story):
             for proposition in Proposition.objects.gold_of(story):
                 cast_vote(one, proposition, "order", "1")
     return full_project

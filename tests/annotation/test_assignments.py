@@ -25,18 +25,18 @@ from annotation.services.assignments import assign, plan_assignments, release
 from tests.patience import PATIENCE
 
 
-def test_the_database_refuses_a_fourth_annotator(cast, make_story, seat):
+def test_the_database_refuses_a_fourth_annotator(cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     for slot, overlap in ((3, 3), (4, 3), (0, 3)):
         with pytest.raises(IntegrityError), transaction.atomic():
             Assignment.objects.create(story=story, annotator=cast.esi, slot=slot, overlap=overlap)
     assert story.assignments.count() == 3
 
 
-def test_the_database_refuses_a_second_seat_for_one_person(cast, make_story, seat):
+def test_the_database_refuses_a_second_assignment_for_one_person(cast, make_story, assign):
     story = make_story()
-    seat(story, [cast.bob])
+    assign(story, [cast.bob])
     with pytest.raises(IntegrityError), transaction.atomic():
         Assignment.objects.create(story=story, annotator=cast.bob, slot=2, overlap=3)
 
@@ -52,14 +52,14 @@ def test_a_plan_is_carried_out_and_written_down(cast, make_story):
     assert again.assignments == ()
 
 
-def test_releasing_a_seat_withdraws_its_votes_and_keeps_them_as_events(cast, make_story, seat, cast_vote):
+def test_releasing_an_assignment_withdraws_its_votes_and_keeps_them_as_events(cast, make_story, assign, cast_vote):
     story = make_story()
-    seats = seat(story)
+    assignments = assign(story)
     proposition = Proposition.objects.gold_of(story).first()
-    for one in seats:
+    for one in assignments:
         cast_vote(one, proposition, "order", "0")
     assert GoldLabel.objects.get().method == "unanimous"
-    assert release(by=cast.alice, assignment=seats[0], now=timezone.now()) == 1
+    assert release(by=cast.alice, assignment=assignments[0], now=timezone.now()) == 1
     assert not GoldLabel.objects.exists()
     assert Vote.objects.cast().count() == 2
     last = VoteEvent.objects.order_by("-id").first()
@@ -67,10 +67,10 @@ def test_releasing_a_seat_withdraws_its_votes_and_keeps_them_as_events(cast, mak
     Assignment.objects.create(story=story, annotator=cast.esi, slot=1, overlap=3)  # the slot is free again
 
 
-def test_a_released_annotator_can_no_longer_save(cast, make_story, seat, client):
+def test_a_released_annotator_can_no_longer_save(cast, make_story, assign, client):
     story = make_story()
-    seats = seat(story)
-    release(by=cast.alice, assignment=seats[0], now=timezone.now())
+    assignments = assign(story)
+    release(by=cast.alice, assignment=assignments[0], now=timezone.now())
     client.force_login(cast.bob)
     assert client.get(reverse("annotation:grid", args=["minds", story.uid])).status_code == 404
 
@@ -118,11 +118,11 @@ def test_the_page_previews_and_then_assigns(cast, make_story, client):
 
 
 def test_the_page_takes_as_many_statements_for_many_stories(
-    cast, make_story, seat, client, django_assert_max_num_queries
+    cast, make_story, assign, client, django_assert_max_num_queries
 ):
     client.force_login(cast.alice)
     for number in range(1, 13):
-        seat(make_story(number))
+        assign(make_story(number))
     with django_assert_max_num_queries(14):
         client.get(reverse("annotation:assignments", args=["minds"]))
 

@@ -43,11 +43,11 @@ def test_the_list_filters_and_sorts(admin, cast, make_story):
     assert admin.get(url("stories"), {"sort": "no-such", "page": "x"}).status_code == 200
 
 
-def test_the_number_of_statements_does_not_grow(admin, cast, make_story, seat):
+def test_the_number_of_statements_does_not_grow(admin, cast, make_story, assign):
     counts = []
     for number in (1, 2, 3, 4, 5):
         story = make_story(number)
-        seat(story)
+        assign(story)
         with CaptureQueriesContext(
             connection,
         ) as queries:
@@ -80,10 +80,10 @@ def test_a_split_is_drawn_on_the_page(admin, cast, make_story):
     assert "must differ" in admin.post(url("stories"), {**draw, "rest": "calibration"}).content.decode()
 
 
-def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, seat, cast_vote):
+def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, assign, cast_vote):
     story = make_story()
     proposition = Proposition.objects.gold_of(story).first()
-    for one in seat(story):
+    for one in assign(story):
         cast_vote(one, proposition, "content_type", "Trait/Value")
     client.force_login(cast.bob)
     assert "Trait/Value" not in client.get(url("story", story.uid)).content.decode()
@@ -157,10 +157,10 @@ def test_rows_are_added_moved_reworded_and_taken_out(admin, cast, make_story):
     assert expected <= actions
 
 
-def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, cast, make_story, seat, cast_vote):
+def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, cast, make_story, assign, cast_vote):
     story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
     old = Proposition.objects.gold_of(story).first()
-    cast_vote(seat(story)[0], old, "order", "1")
+    cast_vote(assign(story)[0], old, "order", "1")
     address = url("proposition_edit", old.uid)
     admin.post(address, {"actor": "Ines", "belief": "Uno"})
     assert Proposition.objects.gold_of(story).first() == old
@@ -171,11 +171,11 @@ def test_a_row_with_votes_is_reworded_only_when_confirmed_and_keeps_them(admin, 
 
 
 @pytest.mark.parametrize("voted", [True, False])
-def test_rewording_twice_at_once_makes_one_new_row(admin, cast, make_story, seat, cast_vote, monkeypatch, voted):
+def test_rewording_twice_at_once_makes_one_new_row(admin, cast, make_story, assign, cast_vote, monkeypatch, voted):
     story = make_story(rows=[("Ines", "One"), ("Ines", "Two")])
     old = Proposition.objects.gold_of(story).first()
     if voted:
-        cast_vote(seat(story)[0], old, "order", "1")
+        cast_vote(assign(story)[0], old, "order", "1")
     words = {"actor": "Ines", "belief": "Uno"}
     reword = belief_tables.reword
 

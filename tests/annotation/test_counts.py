@@ -134,10 +134,10 @@ class Actions:
 
 
 @pytest.mark.parametrize("seed", [3, 7])
-def test_whatever_is_done_the_counts_are_those_of_a_recount(cast, make_story, seat, seed):
+def test_whatever_is_done_the_counts_are_those_of_a_recount(cast, make_story, assign, seed):
     stories = [make_story(number) for number in (1, 2, 3)]
     for story in stories:
-        seat(story)
+        assign(story)
     actions, seen = Actions(cast, stories, seed), Counter()
     for _ in range(16):
         for _ in range(6):
@@ -150,19 +150,19 @@ def test_whatever_is_done_the_counts_are_those_of_a_recount(cast, make_story, se
     assert set(seen) == set(names)  # each occurred
 
 
-def test_a_vote_costs_the_counts_of_its_story_alone(cast, make_story, seat, cast_vote):
-    seats = [seat(make_story(number))[0] for number in (1, 2)]
+def test_a_vote_costs_the_counts_of_its_story_alone(cast, make_story, assign, cast_vote):
+    assignments = [assign(make_story(number))[0] for number in (1, 2)]
     assert counts.refresh(cast.project) == 2
-    row = Proposition.objects.gold_of(seats[0].story).first()
-    cast_vote(seats[0], row, "order", "1")
+    row = Proposition.objects.gold_of(assignments[0].story).first()
+    cast_vote(assignments[0], row, "order", "1")
     assert counts.refresh(cast.project) == 1
-    votes = {pk: story.annotators for pk, story in counts.counted(cast.project, [seats[0].story_id]).items()}
-    assert votes[seats[0].story_id][cast.bob.pk].cells == 1
+    votes = {pk: story.annotators for pk, story in counts.counted(cast.project, [assignments[0].story_id]).items()}
+    assert votes[assignments[0].story_id][cast.bob.pk].cells == 1
 
 
-def test_a_change_past_all_services_is_counted_too(cast, make_story, seat, cast_vote):
+def test_a_change_past_all_services_is_counted_too(cast, make_story, assign, cast_vote):
     # the database marks what changed: no writer can forget to
-    assignment = seat(make_story())[0]
+    assignment = assign(make_story())[0]
     row = Proposition.objects.gold_of(assignment.story).first()
     cast_vote(assignment, row, "order", "1")
     assert sum(row["cast"] for row in Progress(cast.project).of_annotators()) == 1
@@ -198,7 +198,7 @@ def test_every_table_that_is_counted_has_its_triggers():
         assert {name for (name,) in cursor.fetchall()} >= expected
 
 
-def test_a_discarded_project_leaves_no_count_and_no_mark(cast, make_story, seat, cast_vote):
+def test_a_discarded_project_leaves_no_count_and_no_mark(cast, make_story, assign, cast_vote):
     from annotation.models import ChangedProposition, ChangedTable
 
     make_story()

@@ -12,14 +12,14 @@ from annotation.services.croissant import write_croissant
 
 
 @pytest.fixture
-def folder(cast, make_story, seat, cast_vote, tmp_path):
+def folder(cast, make_story, assign, cast_vote, tmp_path):
     project = cast.project
     project.description = "Who believes what."
     project.dataset_card = {"licence": "CC BY 4.0", "source": "Written here.", "demographics": "Three adults."}
     project.save()
     Guideline.objects.create(project=project, dimension="order", text="Count minds.")
     story = make_story(text="=1+1 is a story")
-    for one in seat(story):
+    for one in assign(story):
         cast_vote(one, Proposition.objects.order_by("position")[0], "order", "0")
         cast_vote(one, Proposition.objects.order_by("position")[0], "truth_status", "True")
     counts = write_croissant(project, tmp_path / "out", site_url="https://example.org", now=timezone.now())

@@ -33,15 +33,15 @@ def test_an_untouched_table_comes_out_byte_for_byte(db, shared, name):
     assert "".join(gold_lines(load(text))) == text
 
 
-def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_story, seat, cast_vote):
+def test_gold_wins_over_imported_labels_and_open_cells_are_empty(cast, make_story, assign, cast_vote):
     story = make_story(rows=[("Ines", "The key is in the bag")])
     proposition = Proposition.objects.get()
     Proposition.objects.update(imported_labels=dict.fromkeys(DEFAULT_SCHEMA.keys, "imported"))
-    seats = seat(story)
-    for one, order, truth in zip(seats, ("1", "1", "2"), ("True", "False", "Unknown"), strict=True):
+    assignments = assign(story)
+    for one, order, truth in zip(assignments, ("1", "1", "2"), ("True", "False", "Unknown"), strict=True):
         cast_vote(one, proposition, "order", order)
         cast_vote(one, proposition, "truth_status", truth)
-    cast_vote(seats[0], proposition, "context", "Neutral")  # two votes are missing: nothing is settled
+    cast_vote(assignments[0], proposition, "context", "Neutral")  # two votes are missing: nothing is settled
     (record,) = gold_records(cast.project)
     labels = record["beliefs"][0]["labels"]
     assert tuple(labels) == DEFAULT_SCHEMA.keys
@@ -60,10 +60,10 @@ def test_removed_rows_and_stories_without_a_table_stay_out(cast, make_story):
 
 
 @pytest.fixture
-def hostile_votes(cast, make_story, seat, cast_vote):
+def hostile_votes(cast, make_story, assign, cast_vote):
     """Equal propositions and texts that a spreadsheet would run."""
     story = make_story(rows=[("=cmd()", '+1, "x"\r\ny'), ("=cmd()", '+1, "x"\r\ny'), ("'=a", " spaced ")])
-    for one in seat(story):
+    for one in assign(story):
         for label, proposition in zip("012", Proposition.objects.order_by("position"), strict=True):
             cast_vote(one, proposition, "order", label)
     return cast.project
@@ -136,8 +136,8 @@ def test_complete_only_says_how_many_it_wrote(cast, make_story, tmp_path, capsys
     assert (told["stories"], told["propositions"]) == (1, 1)
 
 
-def test_times_are_written_as_python_writes_them(cast, make_story, seat, cast_vote):
-    assignment = seat(make_story())[0]
+def test_times_are_written_as_python_writes_them(cast, make_story, assign, cast_vote):
+    assignment = assign(make_story())[0]
     row = Proposition.objects.gold_of(assignment.story).first()
     cast_vote(assignment, row, "order", "0")
     for moment in (datetime(2026, 3, 2, 9, 0, 20, 50, tzinfo=UTC), datetime(2026, 3, 2, 23, 59, 59, tzinfo=UTC)):

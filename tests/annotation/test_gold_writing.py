@@ -45,17 +45,17 @@ def second_rule(cast, monkeypatch):
 
 
 @pytest.fixture
-def settled(make_story, seat, cast_vote):
+def settled(make_story, assign, cast_vote):
     """Settle one cell by three votes, of three labels where none are given; return its gold label."""
-    seats = seat(make_story())
-    row = seats[0].story.tables.get().propositions.get(position=2)
+    assignments = assign(make_story())
+    row = assignments[0].story.tables.get().propositions.get(position=2)
 
     def make(*labels: str) -> GoldLabel:
-        for one, label in zip(seats, labels or ("Memory", "Inference", "Testimony"), strict=True):
+        for one, label in zip(assignments, labels or ("Memory", "Inference", "Testimony"), strict=True):
             cast_vote(one, row, KEY, label)
         return GoldLabel.objects.get(proposition=row, dimension=KEY)
 
-    make.seats, make.row = seats, row
+    make.assignments, make.row = assignments, row
     return make
 
 
@@ -86,7 +86,7 @@ def test_a_vote_writes_the_version_of_the_project_to_label_and_event(second_rule
 
 def test_a_withdrawn_vote_removes_the_label_under_the_version_of_the_project(second_rule, settled, cast_vote):
     settled()
-    cast_vote(settled.seats[0], settled.row, KEY, "")
+    cast_vote(settled.assignments[0], settled.row, KEY, "")
     assert not GoldLabel.objects.exists()
     event = assert_told_alike()
     assert (event.before, event.after_method, event.rule_version) == ("Inference", "", "2")
@@ -136,7 +136,7 @@ def test_another_version_does_not_relabel_what_it_settles_alike(cast, settled, m
 
 def test_a_decision_that_returns_has_the_agreement_of_its_own_votes(cast, settled, cast_vote):
     decided = decide(settled(), cast.esi, "Memory")
-    cast_vote(settled.seats[1], settled.row, KEY, "Memory")
+    cast_vote(settled.assignments[1], settled.row, KEY, "Memory")
     confirmed = decide(GoldLabel.objects.get(pk=decided.pk), cast.esi, "Testimony")
     assert confirmed.agreement == pytest.approx(2 / 3)
     back = take_back(confirmed, cast.esi)

@@ -38,9 +38,9 @@ LABELS = {
 
 
 @pytest.fixture
-def story(make_story, seat):
+def story(make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     return story
 
 
@@ -83,7 +83,7 @@ TAILS = ["", "votes/", "undo/", "{row}/comments/order/", "{row}/flag/"]
 
 @pytest.mark.parametrize("tail", TAILS)
 @pytest.mark.parametrize("name", ["charlie", "esi", "alice"])
-def test_nobody_without_a_seat_finds_the_grid(client, cast, story, tail, name):
+def test_nobody_without_an_assignment_finds_the_grid(client, cast, story, tail, name):
     client.force_login(getattr(cast, name))
     path = address(story, tail.format(row=Proposition.objects.gold_of(story).first().uid))
     assert (client.post(path) if tail == "votes/" else client.get(path)).status_code == 404
@@ -96,7 +96,7 @@ def test_the_unknown_are_sent_to_the_log_in(client, story, tail):
     assert (answer.status_code, answer.url) == (302, f"/login/?next={path}")
 
 
-def test_a_released_seat_is_no_seat(bob, story, cast):
+def test_a_released_assignment_opens_no_grid(bob, story, cast):
     Assignment.objects.filter(annotator=cast.bob).update(released_at=timezone.now())
     assert bob.get(address(story)).status_code == 404
     assert save(bob, story, change(story)).status_code == 404
@@ -292,14 +292,14 @@ def test_a_page_shows_own_labels_and_is_the_same_whatever_others_did(bob, story,
         page = bob.get(address(story)).content.decode()
         return page.split('<div class="grid-layout">')[1].split('<script id="grid-settings"')[0]
 
-    seats = {one.annotator: one for one in Assignment.objects.all()}
+    assignments = {one.annotator: one for one in Assignment.objects.all()}
     row = Proposition.objects.gold_of(story).last()
-    cast_vote(seats[cast.bob], row, "content_type", "Emotion")
+    cast_vote(assignments[cast.bob], row, "content_type", "Emotion")
     before = shown()
     assert 'data-label="Emotion"' in before
     for other in (cast.bea, cast.ben):
-        cast_vote(seats[other], row, "content_type", "Emotion")
-        cast_vote(seats[other], row, "context", "Deceptive")
+        cast_vote(assignments[other], row, "content_type", "Emotion")
+        cast_vote(assignments[other], row, "context", "Deceptive")
         CellComment.objects.create(proposition=row, dimension="order", thread_of=other, author=other, text="Odd one")
         PropositionFlag.objects.create(proposition=row, author=other, kind="split", remark="Two claims")
     assert GoldLabel.objects.get(dimension="content_type").label == "Emotion"
@@ -356,28 +356,28 @@ def test_a_flag_is_kept_once_and_shows_its_outcome(bob, story, cast):
     assert 'data-flag="declined"' in bob.get(address(story)).content.decode()
 
 
-def test_hostile_text_is_shown_as_text(bob, make_story, seat):
+def test_hostile_text_is_shown_as_text(bob, make_story, assign):
     hostile = "<script>alert(1)</script>"
     story = make_story(number=9, text=hostile, rows=[(hostile, hostile)])
-    seat(story)
+    assign(story)
     page = bob.get(address(story)).content.decode()
     assert hostile not in page
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 3
 
 
-def test_a_story_without_propositions_says_so(bob, make_story, seat):
+def test_a_story_without_propositions_says_so(bob, make_story, assign):
     story = make_story(number=9, rows=[])
-    seat(story)
+    assign(story)
     assert "This story has no propositions yet" in bob.get(address(story)).content.decode()
 
 
 # --- cost
 # --------------------------------------------------------------------------------------------------------------
-def test_the_grid_costs_the_same_few_queries_for_any_story(bob, cast, make_story, seat, cast_vote):
+def test_the_grid_costs_the_same_few_queries_for_any_story(bob, cast, make_story, assign, cast_vote):
     counts = []
     for number, size in ((1, 2), (2, 40)):
         story = make_story(number=number, rows=[("Ines", f"Belief {at}") for at in range(size)])
-        own = seat(story)[0]
+        own = assign(story)[0]
         for row in Proposition.objects.gold_of(story)[: size // 2]:
             cast_vote(own, row, "order", "1")
         with CaptureQueriesContext(connection) as queries:
@@ -395,16 +395,16 @@ def test_saving_costs_the_same_queries_for_one_cell_and_for_seven(bob, story, dj
         save(bob, story, *[change(story, row=row, dimension=key, label=label) for key, label in LABELS.items()])
 
 
-def test_a_grid_of_25_rows_is_small(bob, make_story, seat):
+def test_a_grid_of_25_rows_is_small(bob, make_story, assign):
     story = make_story(number=5, rows=[("Ines", f"The key number {at} is in the bag") for at in range(25)])
-    seat(story)
+    assign(story)
     assert len(bob.get(address(story)).content) < 120_000
 
 
-def test_an_expert_with_a_seat_labels_like_anybody(client, cast, make_story, seat):
+def test_an_expert_with_an_assignment_labels_like_anybody(client, cast, make_story, assign):
     User.objects.filter(pk=cast.esi.pk).update(is_staff=True)
     story = make_story(number=3)
-    seat(story, annotators=[cast.esi])
+    assign(story, annotators=[cast.esi])
     client.force_login(cast.esi)
     assert client.get(address(story)).status_code == 200
     Membership.objects.filter(user=cast.esi).update(role=Role.ANNOTATOR)

@@ -78,7 +78,7 @@ def test_a_row_keeps_its_height_when_its_last_suggestion_is_taken(cast, suggeste
     assert page.evaluate(HEIGHTS) == before
 
 
-def test_a_revealed_suggestion_that_agrees_adds_no_height(cast, suggested, make_story, seat, open_grid):
+def test_a_revealed_suggestion_that_agrees_adds_no_height(cast, suggested, make_story, assign, open_grid):
     shares(cast, 0, 100)
     story, _ = suggested(1, rows=[("Ines", "It rains")])
     page = open_grid(story, width=1280, height=800)
@@ -97,9 +97,9 @@ STATE = """([where, state, text]) => {
 }"""
 
 
-def test_what_a_cell_says_of_its_vote_fits_into_every_column(make_story, seat, open_grid):
+def test_what_a_cell_says_of_its_vote_fits_into_every_column(make_story, assign, open_grid):
     story = make_story()
-    seat(story)
+    assign(story)
     page = open_grid(story, width=1920, height=800)
     words = {"saved": "saved", "saving": "saving", "failed": "not saved", "refused": "refused"}
     for width in (1920, 1710, 1510, 1440, 1366, 1345, 1280, 1210, 1024, 853):

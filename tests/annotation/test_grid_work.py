@@ -29,10 +29,10 @@ def test_strangers_find_nothing(client, cast):
     assert client.get("/p/minds/work/next/").status_code == 404
 
 
-def test_unfinished_stories_come_first_in_their_order(cast, make_story, seat, cast_vote):
+def test_unfinished_stories_come_first_in_their_order(cast, make_story, assign, cast_vote):
     stories = [make_story(number=number) for number in (1, 2, 3)]
     for story in stories:
-        seat(story)
+        assign(story)
     label_all(stories[0], cast.bob, cast_vote)
     rows = workload.of_annotator(cast.project, cast.bob, 7)
     # two propositions × seven dimensions = 14 cells
@@ -42,10 +42,10 @@ def test_unfinished_stories_come_first_in_their_order(cast, make_story, seat, ca
     assert workload.next_unfinished(rows, after=3)["story"].number == 2
 
 
-def test_the_page_says_how_far_everything_is(bob, cast, make_story, seat, cast_vote):
+def test_the_page_says_how_far_everything_is(bob, cast, make_story, assign, cast_vote):
     stories = [make_story(number=number) for number in (1, 2)]
     for story in stories:
-        seat(story)
+        assign(story)
     label_all(stories[0], cast.bob, cast_vote)
     page = " ".join(bob.get("/p/minds/work/").content.decode().split())
     assert "1 of 2 stories finished" in page
@@ -57,18 +57,18 @@ def test_no_story_yet(bob):
     assert "No story is assigned to you yet" in bob.get("/p/minds/work/").content.decode()
 
 
-def test_others_progress_is_not_shown(bob, cast, make_story, seat, cast_vote):
+def test_others_progress_is_not_shown(bob, cast, make_story, assign, cast_vote):
     story = make_story()
-    seat(story)
+    assign(story)
     before = bob.get("/p/minds/work/").context["page"].object_list[0]["done"]
     label_all(story, cast.bea, cast_vote)
     assert bob.get("/p/minds/work/").context["page"].object_list[0]["done"] == before == 0
 
 
-def test_the_next_story_goes_on_and_comes_round(bob, cast, make_story, seat, cast_vote):
+def test_the_next_story_goes_on_and_comes_round(bob, cast, make_story, assign, cast_vote):
     stories = [make_story(number=number) for number in (1, 2, 3)]
     for story in stories:
-        seat(story)
+        assign(story)
     label_all(stories[1], cast.bob, cast_vote)
 
     def after(story):
@@ -81,9 +81,9 @@ def test_the_next_story_goes_on_and_comes_round(bob, cast, make_story, seat, cas
     assert after(stories[2]) == "/p/minds/work/"
 
 
-def test_an_answer_to_a_comment_is_news_until_answered(bob, cast, make_story, seat):
+def test_an_answer_to_a_comment_is_news_until_answered(bob, cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     row = Proposition.objects.gold_of(story).first()
     place = {"proposition": row, "dimension": "order", "thread_of": cast.bob}
     CellComment.objects.create(**place, author=cast.bob, text="Is it 0?")
@@ -98,9 +98,9 @@ def test_an_answer_to_a_comment_is_news_until_answered(bob, cast, make_story, se
     assert "Answers to you" not in bob.get("/p/minds/work/").content.decode()
 
 
-def test_the_outcome_of_an_own_flag_is_news(bob, cast, make_story, seat):
+def test_the_outcome_of_an_own_flag_is_news(bob, cast, make_story, assign):
     story = make_story()
-    seat(story)
+    assign(story)
     row = Proposition.objects.gold_of(story).first()
     fields = {"outcome": "accepted", "outcome_by": cast.esi, "outcome_at": timezone.now(), "outcome_text": "Reworded"}
     PropositionFlag.objects.create(proposition=row, author=cast.bea, kind="merge", remark="?", **fields)
@@ -109,13 +109,13 @@ def test_the_outcome_of_an_own_flag_is_news(bob, cast, make_story, seat):
     assert "Reworded" in bob.get("/p/minds/work/").content.decode()
 
 
-def test_the_list_costs_the_same_queries_for_any_number_of_stories(bob, make_story, seat):
+def test_the_list_costs_the_same_queries_for_any_number_of_stories(bob, make_story, assign):
     from django.db import connection
 
     counts = []
     for numbers in (range(1, 3), range(3, 30)):
         for number in numbers:
-            seat(make_story(number=number))
+            assign(make_story(number=number))
         with CaptureQueriesContext(connection) as queries:
             bob.get("/p/minds/work/")
         counts.append(len(queries))

@@ -121,9 +121,9 @@ def test_the_page_says_of_every_name_who_it_is(cast, make_story, client):
     assert "Imported annotators" in people
     assert "minds:ada" in people
     assert "minds:bob" not in people
-    seats = client.get(reverse("annotation:assignments", args=["minds"])).content.decode()
-    assert "ada (imported)" in seats
-    assert "no longer a member" not in seats
+    assignments = client.get(reverse("annotation:assignments", args=["minds"])).content.decode()
+    assert "ada (imported)" in assignments
+    assert "no longer a member" not in assignments
 
 
 def test_an_imported_annotator_gets_no_work_and_is_not_offered(cast, client):

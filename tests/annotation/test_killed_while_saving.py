@@ -26,13 +26,13 @@ class Saving:
     """A process with a thread for each annotator of a story, who save row after row, always the same. `acknowledged`
     are the keys of what it told that it has saved."""
 
-    def __init__(self, seats: list) -> None:
+    def __init__(self, assignments: list) -> None:
         self.acknowledged: set[str] = set()
         connections.close_all()  # a connection is one process's
         self._told, write = os.pipe()
         self.process = os.fork()
         if self.process == 0:
-            _save_all(seats, write)
+            _save_all(assignments, write)
         os.close(write)
         self._told_by_now = os.fdopen(self._told)
 
@@ -50,39 +50,39 @@ class Saving:
         assert os.waitstatus_to_exitcode(status) == (-signal.SIGKILL if killed else 0)
 
 
-def _save_all(seats: list, write: int) -> None:
+def _save_all(assignments: list, write: int) -> None:
     """Never returns."""
     ended = []
 
-    def work(seat) -> None:
-        for row in Proposition.objects.gold_of(seat.story):
-            changes = changes_of(seat, row)
-            save_votes(by=seat.annotator, assignment=seat, changes=changes, now=NOON)
+    def work(assignment) -> None:
+        for row in Proposition.objects.gold_of(assignment.story):
+            changes = changes_of(assignment, row)
+            save_votes(by=assignment.annotator, assignment=assignment, changes=changes, now=NOON)
             os.write(write, "".join(f"{change.idempotency_key}\n" for change in changes).encode())
-        ended.append(seat)
+        ended.append(assignment)
 
-    threads = [threading.Thread(target=work, args=(seat,)) for seat in seats]
+    threads = [threading.Thread(target=work, args=(assignment,)) for assignment in assignments]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    os._exit(len(seats) - len(ended))
+    os._exit(len(assignments) - len(ended))
 
 
-def changes_of(seat, row) -> list[Change]:
+def changes_of(assignment, row) -> list[Change]:
     at = NOON + timedelta(seconds=row.position)
-    key = f"{seat.annotator_id}-{row.uid}"
+    key = f"{assignment.annotator_id}-{row.uid}"
     return [Change(row.uid, dimension, label, at, f"{key}-{dimension}") for dimension, label in LABELS.items()]
 
 
-def keys_of(seats: list) -> set[str]:
-    rows = [(seat, row) for seat in seats for row in Proposition.objects.gold_of(seat.story)]
-    return {change.idempotency_key for seat, row in rows for change in changes_of(seat, row)}
+def keys_of(assignments: list) -> set[str]:
+    rows = [(assignment, row) for assignment in assignments for row in Proposition.objects.gold_of(assignment.story)]
+    return {change.idempotency_key for assignment, row in rows for change in changes_of(assignment, row)}
 
 
-def stored(seats: list) -> set[str]:
+def stored(assignments: list) -> set[str]:
     """The keys of all changes in the story, each of which is there once, and stands as a vote."""
-    of_story = {"proposition__table__story": seats[0].story_id}
+    of_story = {"proposition__table__story": assignments[0].story_id}
     keys = VoteEvent.objects.filter(**of_story).values("idempotency_key").annotate(times=Count("id"))
     assert {row["times"] for row in keys} == {1}
     columns = ("annotator", "proposition", "dimension", "idempotency_key", "label")
@@ -92,24 +92,24 @@ def stored(seats: list) -> set[str]:
 
 
 @pytest.fixture
-def seats(make_story, seat) -> list[list]:
+def assignments(make_story, assign) -> list[list]:
     rows = [("Ines", f"The key is in place {number}.") for number in range(ROWS)]
-    return [seat(make_story(number=number, rows=rows)) for number in (1, 2)]
+    return [assign(make_story(number=number, rows=rows)) for number in (1, 2)]
 
 
-def test_what_was_acknowledged_outlives_the_process_and_is_there_once(seats):
-    other = Saving(seats[1])
+def test_what_was_acknowledged_outlives_the_process_and_is_there_once(assignments):
+    other = Saving(assignments[1])
     for saves in (2, 20, 40):
-        killed = Saving(seats[0])
+        killed = Saving(assignments[0])
         killed.acknowledges(saves)
         killed.ends(killed=True)
-        assert len(killed.acknowledged) < len(keys_of(seats[0]))  # else it was not in the middle of it
-        assert killed.acknowledged <= stored(seats[0])
+        assert len(killed.acknowledged) < len(keys_of(assignments[0]))  # else it was not in the middle of it
+        assert killed.acknowledged <= stored(assignments[0])
     other.ends()
-    again = Saving(seats[0])
+    again = Saving(assignments[0])
     again.ends()
-    assert again.acknowledged == stored(seats[0]) == keys_of(seats[0])
-    assert other.acknowledged == stored(seats[1]) == keys_of(seats[1])
+    assert again.acknowledged == stored(assignments[0]) == keys_of(assignments[0])
+    assert other.acknowledged == stored(assignments[1]) == keys_of(assignments[1])
     cells = 2 * ROWS * len(LABELS)
     settled = set(GoldLabel.objects.values_list("method", "dimension", "label"))
     assert settled == {("unanimous", *cell) for cell in LABELS.items()}

@@ -192,14 +192,14 @@ def test_removing_and_changing_are_recorded_once(cast):
 
 
 @pytest.fixture
-def half_done(cast, make_story, seat, cast_vote):
+def half_done(cast, make_story, assign, cast_vote):
     """Bob has finished story 1 (one proposition, seven dimensions), begun story 2 and not begun story 3."""
     finished, begun = make_story(1, rows=[("world", "One")]), make_story(2)
     legal = {"order": "0", "truth_status": "True"}
     from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 
     for story in (finished, begun, make_story(3)):
-        seat(story)
+        assign(story)
     mine = Assignment.objects.filter(annotator=cast.bob)
     one = Proposition.objects.gold_of(finished).get()
     for dimension in DEFAULT_SCHEMA.dimensions:
@@ -208,28 +208,28 @@ def half_done(cast, make_story, seat, cast_vote):
     return mine
 
 
-def test_the_page_says_how_many_seats_a_member_holds(half_done, cast, client):
+def test_the_page_says_how_many_assignments_a_member_holds(half_done, cast, client):
     assert Progress(cast.project).assignments()[cast.bob.pk] == AssignmentTotals(3, 2)
     client.force_login(cast.alice)
     page = client.get(reverse("annotation:people", args=["minds"])).content.decode()
     assert "3 stories are assigned" in page and "Release 2 unfinished assignments" in page
 
 
-@pytest.mark.parametrize(("ticked", "seats", "votes"), [({"free_seats": "1"}, 1, 7), ({}, 3, 8)])
-def test_removing_releases_unfinished_seats_where_asked(half_done, cast, client, ticked, seats, votes):
+@pytest.mark.parametrize(("ticked", "assignments", "votes"), [({"release_unfinished": "1"}, 1, 7), ({}, 3, 8)])
+def test_removing_releases_unfinished_assignments_where_asked(half_done, cast, client, ticked, assignments, votes):
     client.force_login(cast.alice)
     membership = Membership.objects.get(user=cast.bob)
     client.post(reverse("annotation:change_role", args=["minds", membership.pk]), {"remove": "1", **ticked})
     assert not Membership.objects.filter(user=cast.bob).exists()
-    # finished: 7 votes on 1 seat; begun: 1 vote
-    assert half_done.active().count() == seats and Vote.objects.cast().filter(annotator=cast.bob).count() == votes
+    # finished: 7 votes of 1 assignment; begun: 1 vote
+    assert half_done.active().count() == assignments and Vote.objects.cast().filter(annotator=cast.bob).count() == votes
     page = " ".join(client.get(reverse("annotation:assignments", args=["minds"])).content.decode().split())
-    assert page.count("</bdi>: no longer a member") == seats
+    assert page.count("</bdi>: no longer a member") == assignments
 
 
-def test_the_statements_of_the_page_do_not_grow(cast, make_story, seat, client, django_assert_max_num_queries):
+def test_the_statements_of_the_page_do_not_grow(cast, make_story, assign, client, django_assert_max_num_queries):
     for number in range(1, 9):
-        seat(make_story(number))
+        assign(make_story(number))
     client.force_login(cast.alice)
     refresh(cast.project)
     with django_assert_max_num_queries(12):

@@ -94,14 +94,14 @@ class TestRound:
         with pytest.raises(PrefillRefused, match="has a vote or a suggestion already"):
             begin(cast, endpoint, stories)
 
-    def test_cells_with_a_vote_and_suggestions_that_are_there_stay(self, cast, endpoint, make_story, seat, cast_vote):
+    def test_cells_with_a_vote_and_suggestions_that_are_there_stay(self, cast, endpoint, make_story, assign, cast_vote):
         story = make_story()
         row, other = Proposition.objects.gold_of(story)
-        seats = seat(story)
-        cast_vote(seats[0], row, "order", "0")
-        cast_vote(seats[1], other, "context", "Neutral")
+        assignments = assign(story)
+        cast_vote(assignments[0], row, "order", "0")
+        cast_vote(assignments[1], other, "context", "Neutral")
         cast_vote(
-            seats[1], other, "context", "", at=timezone.now() + timedelta(seconds=1)
+            assignments[1], other, "context", "", at=timezone.now() + timedelta(seconds=1)
         )  # withdrawn is still touched
         now = timezone.now()
         Suggestion.objects.create(
@@ -167,36 +167,36 @@ def test_the_database_refuses_shares_above_a_hundred(cast):
 
 
 def test_a_draw_is_kept_when_the_shares_change(cast, suggested):
-    story, seats = suggested()
+    story, assignments = suggested()
     shares(cast, 50, 20)
     rows = list(Proposition.objects.gold_of(story))
-    draw_for(assignment=seats[0], now=timezone.now())
-    before = [arm_of(seats[0], row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys]
+    draw_for(assignment=assignments[0], now=timezone.now())
+    before = [arm_of(assignments[0], row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys]
     assert set(before) == {Arm.SHOWN, Arm.BLIND, Arm.REVEAL}
     shares(cast, 0, 0)
-    again = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
+    again = Assignment.objects.select_related("story__project").get(pk=assignments[0].pk)
     draw_for(assignment=again, now=timezone.now())
     assert [arm_of(again, row.uid, key) for row in rows for key in DEFAULT_SCHEMA.keys] == before
 
 
 def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, suggested, client):
-    story, seats = suggested()
+    story, assignments = suggested()
     shares(cast, 40, 30)
     client.force_login(cast.bob)
     page = client.get(f"/p/minds/work/{story.uid}/").content.decode()
-    seat = Assignment.objects.select_related("story__project").get(pk=seats[0].pk)
+    assignment = Assignment.objects.select_related("story__project").get(pk=assignments[0].pk)
     shown = {
         (row.uid, key)
         for row in Proposition.objects.gold_of(story)
         for key in DEFAULT_SCHEMA.keys
-        if arm_of(seat, row.uid, key) is Arm.SHOWN
+        if arm_of(assignment, row.uid, key) is Arm.SHOWN
     }
     assert page.count("data-suggested") == len(shown) < 12 * CELLS
     row, revealed = next(
         (row, key)
         for row in Proposition.objects.gold_of(story)
         for key in DEFAULT_SCHEMA.keys
-        if arm_of(seat, row.uid, key) is Arm.REVEAL
+        if arm_of(assignment, row.uid, key) is Arm.REVEAL
     )
     first, second = DEFAULT_SCHEMA[revealed].values[:2]
     body = {
@@ -228,14 +228,14 @@ def test_nothing_betrays_a_blind_cell_and_a_reveal_waits_for_the_vote(cast, sugg
     ("arm", "saw", "suggestion"), [("shown", True, True), ("shown", False, False), ("blind", True, False)]
 )
 def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, suggestion):
-    story, seats = suggested()
+    story, assignments = suggested()
     shares(cast, 100 if arm == "blind" else 0, 0)
-    draw_for(assignment=seats[0], now=timezone.now())
+    draw_for(assignment=assignments[0], now=timezone.now())
     row = Proposition.objects.gold_of(story).first()
     second = DEFAULT_SCHEMA["order"].values[1]
     save_votes(
         by=cast.bob,
-        assignment=seats[0],
+        assignment=assignments[0],
         changes=[change(row, "order", second, saw=saw, accepted=saw)],
         now=timezone.now(),
     )
@@ -244,6 +244,6 @@ def test_a_vote_stores_its_arm_and_what_it_saw(cast, suggested, arm, saw, sugges
     assert event.accepted == suggestion
 
 
-def test_an_import_carries_no_arm(cast, make_story, seat, cast_vote):
-    cast_vote(seat(make_story())[0], Proposition.objects.first(), "order", "0")
+def test_an_import_carries_no_arm(cast, make_story, assign, cast_vote):
+    cast_vote(assign(make_story())[0], Proposition.objects.first(), "order", "0")
     assert Vote.objects.get().arm == ""

@@ -64,7 +64,7 @@ def answered(made, story):
     return item, item.call
 
 
-def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, cast_vote):
+def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, assign, cast_vote):
     stories = [make_story(1), make_story(2)]
     made = begin(cast, endpoint, stories)
     Runner().run()
@@ -79,7 +79,7 @@ def test_an_answer_for_closed_cells_says_so(cast, endpoint, make_story, seat, ca
     # one cell of 14 was voted on after the question
     Suggestion.objects.all().delete()
     row = Proposition.objects.gold_of(stories[1]).first()
-    cast_vote(seat(stories[1])[0], row, "order", DEFAULT_SCHEMA["order"].values[0])
+    cast_vote(assign(stories[1])[0], row, "order", DEFAULT_SCHEMA["order"].values[0])
     (received,) = handler.receive([answered(made, stories[1])]).values()
     assert received.state == ItemState.DONE and received.problem.startswith("13 of 14 cells were still open")
     assert Suggestion.objects.count() == 13

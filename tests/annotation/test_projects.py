@@ -91,12 +91,12 @@ def test_settings_take_a_language_tag(admin, language):
 
 
 @pytest.fixture
-def voted(make_story, seat, cast_vote):
+def voted(make_story, assign, cast_vote):
     """Of two propositions the first has three equal votes on `order`, the second two against one; on `truth_status` the
     first has two votes, which agree."""
     story = make_story()
-    seats, (first, second) = seat(story), Proposition.objects.gold_of(story)
-    for at, one in enumerate(seats):
+    assignments, (first, second) = assign(story), Proposition.objects.gold_of(story)
+    for at, one in enumerate(assignments):
         cast_vote(one, first, "order", "0")
         cast_vote(one, second, "order", "2" if at == 2 else "1")
         if at < 2:
@@ -153,13 +153,13 @@ def test_other_settings_are_saved_at_once_and_look_at_no_vote(voted, admin):
     assert not any("annotation_vote" in query["sql"] for query in queries)
 
 
-def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, seat, cast_vote):
+def test_imported_labels_are_shown_beside_settled_ones(admin, cast, make_story, assign, cast_vote):
     story = make_story()
     first, second = Proposition.objects.gold_of(story)
     labels = {key: "x" for key in DEFAULT_SCHEMA.keys}
     Proposition.objects.filter(pk=first.pk).update(imported_labels=labels)
     Proposition.objects.filter(pk=second.pk).update(imported_labels={**labels, "order": ""})
-    bob, bea, ben = seat(story)
+    bob, bea, ben = assign(story)
     size = len(DEFAULT_SCHEMA.keys)
     assert Progress(cast.project).totals().unvoted == 2 * size - 1
     cast_vote(bob, first, "order", "0")  # one vote: no longer untouched, but the export still has the imported label

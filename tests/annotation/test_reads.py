@@ -30,8 +30,8 @@ def test_lists_of_any_length_are_filled_in(make_story):
     assert len(written) == 2  # for one uid and for two
 
 
-def test_instances_are_as_the_orm_makes_them(make_story, seat, django_assert_num_queries):
-    seats = seat(make_story())
+def test_instances_are_as_the_orm_makes_them(make_story, assign, django_assert_num_queries):
+    assignments = assign(make_story())
     read = Read[Assignment](
         lambda given: (
             Assignment.objects.filter(slot=2, annotator_id=given.user)
@@ -40,20 +40,20 @@ def test_instances_are_as_the_orm_makes_them(make_story, seat, django_assert_num
         )
     )
     with django_assert_num_queries(1):
-        (found,) = read(user=seats[1].annotator_id)
-        assert (found, found.slot) == (seats[1], 2)
-        assert found.story.uid == seats[1].story.uid
+        (found,) = read(user=assignments[1].annotator_id)
+        assert (found, found.slot) == (assignments[1], 2)
+        assert found.story.uid == assignments[1].story.uid
         assert found.story.project.unanimity_dimensions == []
     with django_assert_num_queries(1):
-        assert found.story.number == seats[1].story.number  # deferred
-    assert read(user=seats[0].annotator_id) == []
+        assert found.story.number == assignments[1].story.number  # deferred
+    assert read(user=assignments[0].annotator_id) == []
 
 
-def test_moments_and_texts_are_filled_in_as_the_database_holds_them(make_story, seat, cast_vote):
-    seats = seat(make_story())
-    row = Proposition.objects.gold_of(seats[0].story).first()
+def test_moments_and_texts_are_filled_in_as_the_database_holds_them(make_story, assign, cast_vote):
+    assignments = assign(make_story())
+    row = Proposition.objects.gold_of(assignments[0].story).first()
     now = timezone.now()
-    cast_vote(seats[0], row, "order", "1", at=now)
+    cast_vote(assignments[0], row, "order", "1", at=now)
     read = Read[tuple](
         lambda given: Vote.objects.filter(changed_at__gte=given.since, label=given.label).values_list("changed_at")
     )

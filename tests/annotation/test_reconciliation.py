@@ -202,7 +202,7 @@ def test_both_are_asked_to_agree_and_a_change_asks_again(lanes, experts, cast):
         agree(by=cast.alice, story=lanes, now=NOW)
 
 
-def test_the_lanes_open_again_while_nobody_has_worked_on_the_table(lanes, experts, seat, cast_vote):
+def test_the_lanes_open_again_while_nobody_has_worked_on_the_table(lanes, experts, assign, cast_vote):
     esi = experts[0]
     settle_all(lanes, esi)
     finish(by=esi, story=lanes, now=NOW)
@@ -211,18 +211,18 @@ def test_the_lanes_open_again_while_nobody_has_worked_on_the_table(lanes, expert
     settle(lanes, esi, row_of(lanes, "It rains"), belief="It pours")
     finish(by=esi, story=lanes, now=NOW)
     row = Proposition.objects.gold_of(lanes).get(belief="It pours")
-    cast_vote(seat(lanes)[0], row, "order", "1")
+    cast_vote(assign(lanes)[0], row, "order", "1")
     with pytest.raises(Refused, match="People have voted"):
         reopen(by=esi, story=lanes)
 
 
-def test_an_expert_who_labels_the_story_is_not_told_its_orders(lanes, experts, client, seat):
+def test_an_expert_who_labels_the_story_is_not_told_its_orders(lanes, experts, client, assign):
     settle_all(lanes, experts[0])
     finish(by=experts[0], story=lanes, now=NOW)
     client.force_login(experts[0])
     address = reverse("annotation:reconcile", args=["minds", lanes.uid])
     assert client.get(address).context["shows_order"]
-    seat(lanes, [experts[0]])
+    assign(lanes, [experts[0]])
     page = client.get(address)
     assert not page.context["shows_order"] and "The key is in the bag" in page.content.decode()
 

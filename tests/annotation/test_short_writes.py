@@ -163,7 +163,7 @@ def test_votes_are_written_in_short_transactions_and_looked_up_outside_of_them(m
     assert GoldLabel.objects.count() == 6 * 3 * 7  # every cell of three votes is settled
     assert len(written) == 6
     if connection.vendor == "sqlite":
-        # 63 votes with their events, 21 gold labels with theirs, three seats, three people, one audit row
+        # 63 votes with their events, 21 gold labels with theirs, three assignments, three people, one audit row
         assert max(written) == 63 * 2 + 21 * 2 + 3 + 3 + 1
 
 

@@ -41,10 +41,10 @@ def test_a_bare_story_gets_its_table_and_the_same_file_changes_nothing(cast, bar
     assert cast.project.audit_events.filter(action="table.written").count() == 1
 
 
-def test_what_was_labelled_stays_on_its_proposition_where_the_text_did_not_change(cast, make_story, seat, cast_vote):
+def test_what_was_labelled_stays_on_its_proposition_where_the_text_did_not_change(cast, make_story, assign, cast_vote):
     story = make_story(7)
     first, second = Proposition.objects.gold_of(story)
-    (bob, *_) = seat(story)
+    (bob, *_) = assign(story)
     for row in (first, second):
         for dimension in cast.project.schema.dimensions:
             cast_vote(bob, row, dimension.key, dimension.values[0])
@@ -91,9 +91,9 @@ def test_the_command(cast, bare, tmp_path, capsys):
         call_command("import_tables", file, "--project", "minds")
 
 
-def test_the_page_says_whose_work_a_new_row_opens_again(cast, make_story, seat, cast_vote, client):
+def test_the_page_says_whose_work_a_new_row_opens_again(cast, make_story, assign, cast_vote, client):
     story = make_story(7, rows=[("world", "It rains")])
-    (bob, *_) = seat(story)
+    (bob, *_) = assign(story)
     for dimension in cast.project.schema.dimensions:
         cast_vote(bob, Proposition.objects.gold_of(story).get(), dimension.key, dimension.values[0])
     client.force_login(cast.esi)

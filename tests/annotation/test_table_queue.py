@@ -189,10 +189,10 @@ def test_one_expert_makes_the_table_and_takes_it_back_while_nobody_works_on_it(a
     assert states(cast, experts[0]) == {1: "mine"}
 
 
-def test_a_table_that_was_voted_on_is_not_taken_back(alone, bare, experts, seat, cast_vote):
+def test_a_table_that_was_voted_on_is_not_taken_back(alone, bare, experts, assign, cast_vote):
     story = bare(1)
     story.refresh_from_db()
     write(story, experts[0])
-    cast_vote(seat(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
+    cast_vote(assign(story)[0], Proposition.objects.gold_of(story).first(), "order", "0")
     with pytest.raises(Refused, match="People have voted"):
         drafts.take_back(by=experts[0], story=story)

@@ -58,7 +58,7 @@ def names_of(result) -> list[tuple[str, str, int]]:
     return [(one["name"], one["kind"], one["votes"]) for one in result.as_dict()["annotators"]]
 
 
-def test_imported_annotators_seats_votes_and_gold_are_made(cast, story):
+def test_imported_annotators_assignments_votes_and_gold_are_made(cast, story):
     result = run(cast.project, row("ada"), row("bruno"), row("chidi", "2"))
     annotators = [{"name": one, "kind": "imported annotator", "votes": 1} for one in ("ada", "bruno", "chidi")]
     assert result.as_dict() == {
@@ -139,8 +139,8 @@ def test_the_name_of_an_export_is_the_imported_annotator(cast, story):
     assert not Vote.objects.filter(annotator=cast.bob).exists()
 
 
-def test_an_exported_file_comes_in_again_and_changes_nothing(cast, story, seat, cast_vote):
-    bob, *_ = seat(story, [cast.bob])
+def test_an_exported_file_comes_in_again_and_changes_nothing(cast, story, assign, cast_vote):
+    bob, *_ = assign(story, [cast.bob])
     cast_vote(bob, Proposition.objects.order_by("position").first(), "order", "1")
     run(cast.project, row("ada"), row("bruno", "2"))
     handle = io.StringIO("".join(vote_lines(cast.project)), newline="")
@@ -148,8 +148,8 @@ def test_an_exported_file_comes_in_again_and_changes_nothing(cast, story, seat, 
     assert (result.created, result.unchanged, result.problems) == (0, 3, [])
 
 
-def test_a_vote_cast_in_the_product_is_never_overwritten(cast, story, seat, cast_vote):
-    bob, *_ = seat(story, [cast.bob])
+def test_a_vote_cast_in_the_product_is_never_overwritten(cast, story, assign, cast_vote):
+    bob, *_ = assign(story, [cast.bob])
     first = Proposition.objects.order_by("position").first()
     cast_vote(bob, first, "order", "3")
     cast_vote(bob, first, "context", "Neutral")
@@ -181,8 +181,8 @@ def test_an_imported_vote_of_a_member_can_be_corrected_by_a_file(cast, story):
     assert Vote.objects.get().label == "2"
 
 
-def test_a_key_that_looks_like_an_import_makes_no_vote_an_imported_one(cast, story, seat):
-    bob, *_ = seat(story, [cast.bob])
+def test_a_key_that_looks_like_an_import_makes_no_vote_an_imported_one(cast, story, assign):
+    bob, *_ = assign(story, [cast.bob])
     first = Proposition.objects.order_by("position").first()
     save_votes(by=cast.bob, assignment=bob, changes=[Change(first.uid, "order", "3", NOW, "import-0")], now=NOW)
     assert run(cast.project, row("bob", "1"), now=NOW + timedelta(days=1)).kept == 1
@@ -210,11 +210,14 @@ def test_importing_again_changes_nothing(cast, story):
 
 def test_a_file_does_not_undo_what_its_annotator_changed_since(cast, story):
     run(cast.project, row("bob", "1"))
-    seat = Assignment.objects.get()
+    assignment = Assignment.objects.get()
     proposition = Proposition.objects.order_by("position").first()
     later = NOW + timedelta(hours=1)
     save_votes(
-        by=seat.annotator, assignment=seat, changes=[Change(proposition.uid, "order", "3", later, "k")], now=later
+        by=assignment.annotator,
+        assignment=assignment,
+        changes=[Change(proposition.uid, "order", "3", later, "k")],
+        now=later,
     )
     assert run(cast.project, row("bob", "1"), now=later).unchanged == 1
     assert run(cast.project, row("bob", "2"), now=later + timedelta(hours=1)).kept == 1
@@ -259,14 +262,14 @@ def test_a_row_that_cannot_be_used_is_a_problem_and_stops_nothing(cast, story, b
 @pytest.mark.parametrize(
     "bad",
     [
-        row("dora"),  # the three seats are taken
+        row("dora"),  # the three slots are taken
         row("dora", belief="No such thing"),
         row("dora", "9"),
         row("dora", dimension="colour"),
         "99," + row("dora")[2:],
     ],
 )
-def test_a_refused_vote_makes_neither_annotator_nor_seat(cast, story, bad):
+def test_a_refused_vote_makes_neither_annotator_nor_assignment(cast, story, bad):
     held = User.objects.count()
     result = run(cast.project, row("ada"), row("bruno"), row("chidi"), bad)
     assert (len(result.problems), [name for name, *_ in names_of(result)]) == (1, ["ada", "bruno", "chidi"])
@@ -277,11 +280,11 @@ def test_a_refused_vote_makes_neither_annotator_nor_seat(cast, story, bad):
     assert details["imported_annotators"] == ["ada", "bruno", "chidi"]
 
 
-def test_an_older_vote_takes_no_seat_again(cast, story):
+def test_an_older_vote_takes_no_assignment_again(cast, story):
     assert run(cast.project, row("ada"), row("bruno"), row("chidi")).created == 3
-    seat = Assignment.objects.get(annotator__username="minds:ada")
-    release(by=cast.alice, assignment=seat, now=NOW + timedelta(hours=1))
-    # 08:00 is before the release of 13:00, so the row changes nothing and ada's seat stays released.
+    assignment = Assignment.objects.get(annotator__username="minds:ada")
+    release(by=cast.alice, assignment=assignment, now=NOW + timedelta(hours=1))
+    # 08:00 is before the release of 13:00, so the row changes nothing and ada's assignment stays released.
     older = run(cast.project, row("ada", "2") + ",2026-10-20T08:00:00Z", head=HEAD + ",created_at")
     assert (older.created, older.unchanged) == (0, 1)
     assert Assignment.objects.active().count() == 2
@@ -352,12 +355,12 @@ def test_a_dry_run_keeps_nothing_and_says_the_same(cast, make_story):
     assert (rehearsed.created, rehearsed.unchanged, rehearsed.problems.total) == (12, 4, 4)
 
 
-def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, seat):
+def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, assign):
     """One project's votes come by file, the same ones of a second story one by one through the grid's service."""
     rng = random.Random(7)
     rows = [("Ines", f"Belief {at}") for at in range(6)]
     by_file, by_hand = make_story(1, rows=rows), make_story(2, rows=rows)
-    seats = {one.annotator: one for one in seat(by_file) + seat(by_hand) if one.story_id == by_hand.pk}
+    assignments = {one.annotator: one for one in assign(by_file) + assign(by_hand) if one.story_id == by_hand.pk}
     project = cast.project
     project.unanimity_dimensions = ["context"]
     project.save()
@@ -370,8 +373,8 @@ def test_the_bulk_path_gives_the_rows_of_the_one_by_one_path(cast, make_story, s
         lines.append(f"1,Ines,Belief {index},{dimension.key},{person.username},{label},{moment.isoformat()}")
         uid = Proposition.objects.gold_of(by_hand).get(position=index + 1).uid
         change = Change(uid, dimension.key, label, moment, f"k{next(at)}")
-        seats[person].story.project = project
-        save_votes(by=person, assignment=seats[person], changes=[change], now=NOW)
+        assignments[person].story.project = project
+        save_votes(by=person, assignment=assignments[person], changes=[change], now=NOW)
     result = run(project, *lines, head=HEAD + ",created_at")
     assert (result.created, result.problems) == (len(lines), [])
 

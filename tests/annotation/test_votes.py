@@ -44,9 +44,9 @@ def statements() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def table(make_story, seat):
+def table(make_story, assign):
     story = make_story()
-    return seat(story), list(Proposition.objects.gold_of(story))
+    return assign(story), list(Proposition.objects.gold_of(story))
 
 
 def test_the_later_change_stands_in_whatever_order_the_two_arrive(table, cast_vote):
@@ -79,8 +79,8 @@ def test_a_request_is_saved_whole_or_not_at_all(table):
 
 def test_nothing_is_settled_before_all_votes_are_in(table, cast_vote):
     (bob, bea, ben), (world, _) = table
-    for seat in (bob, bea):
-        cast_vote(seat, world, "order", "0")
+    for assignment in (bob, bea):
+        cast_vote(assignment, world, "order", "0")
         assert not GoldLabel.objects.exists()
     cast_vote(ben, world, "order", "1")
     gold = GoldLabel.objects.get()
@@ -89,27 +89,27 @@ def test_nothing_is_settled_before_all_votes_are_in(table, cast_vote):
 
 
 def test_a_withdrawn_vote_reopens_only_its_own_cell(table, cast_vote):
-    seats, (world, ines) = table
-    for seat in seats:
-        cast_vote(seat, world, "order", "0")
-        cast_vote(seat, ines, "order", "1")
-    cast_vote(seats[0], world, "order", "")
+    assignments, (world, ines) = table
+    for assignment in assignments:
+        cast_vote(assignment, world, "order", "0")
+        cast_vote(assignment, ines, "order", "1")
+    cast_vote(assignments[0], world, "order", "")
     assert list(GoldLabel.objects.values_list("proposition_id", flat=True)) == [ines.pk]
     last = GoldEvent.objects.last()
     assert (last.before, last.before_method, last.after_method) == ("0", "unanimous", "")
 
 
 def test_an_adjudicated_label_stands_and_says_that_votes_changed(table, cast_vote, cast):
-    seats, (world, _) = table
-    for seat, label in zip(seats, ["True", "False", "Unknown"], strict=True):
-        cast_vote(seat, world, "truth_status", label)
+    assignments, (world, _) = table
+    for assignment, label in zip(assignments, ["True", "False", "Unknown"], strict=True):
+        cast_vote(assignment, world, "truth_status", label)
     gold = GoldLabel.objects.get()
     assert (gold.method, gold.label) == ("open", "")
     GoldLabel.objects.update(method="adjudicated", label="True", decided_by=cast.esi)
-    cast_vote(seats[1], world, "truth_status", "Unknown")
+    cast_vote(assignments[1], world, "truth_status", "Unknown")
     gold.refresh_from_db()
     assert (gold.method, gold.label, gold.disturbed) == ("adjudicated", "True", True)
-    cast_vote(seats[1], world, "truth_status", "False")
+    cast_vote(assignments[1], world, "truth_status", "False")
     gold.refresh_from_db()
     assert not gold.disturbed
 
@@ -117,12 +117,12 @@ def test_an_adjudicated_label_stands_and_says_that_votes_changed(table, cast_vot
 def test_a_project_can_demand_unanimity_for_a_dimension(table, cast_vote, cast):
     cast.project.unanimity_dimensions = ["context"]
     cast.project.save()
-    seats, (world, _) = table
-    for seat in seats:
-        seat.story.project.refresh_from_db()
-    for seat, label in zip(seats, ["Neutral", "Neutral", "Temporal"], strict=True):
-        cast_vote(seat, world, "context", label)
-        cast_vote(seat, world, "truth_status", "True" if label == "Neutral" else "False")
+    assignments, (world, _) = table
+    for assignment in assignments:
+        assignment.story.project.refresh_from_db()
+    for assignment, label in zip(assignments, ["Neutral", "Neutral", "Temporal"], strict=True):
+        cast_vote(assignment, world, "context", label)
+        cast_vote(assignment, world, "truth_status", "True" if label == "Neutral" else "False")
     methods = dict(GoldLabel.objects.values_list("dimension", "method"))
     assert methods == {"context": "open", "truth_status": "majority"}
 
@@ -140,43 +140,43 @@ def test_undo_takes_back_one_change_at_a_time(table, cast_vote, undo):
 
 
 def test_saving_takes_as_many_statements_whether_the_votes_agree_or_not(table, cast_vote):
-    seats, (world, ines) = table
-    for seat in seats[:2]:
-        cast_vote(seat, world, "truth_status", "True")
-    cast_vote(seats[0], ines, "truth_status", "True")
-    cast_vote(seats[1], ines, "truth_status", "False")
+    assignments, (world, ines) = table
+    for assignment in assignments[:2]:
+        cast_vote(assignment, world, "truth_status", "True")
+    cast_vote(assignments[0], ines, "truth_status", "True")
+    cast_vote(assignments[1], ines, "truth_status", "False")
     counts = []
     for proposition, label in ((world, "True"), (ines, "Unknown")):
         with statements() as noted:
-            cast_vote(seats[2], proposition, "truth_status", label)
+            cast_vote(assignments[2], proposition, "truth_status", label)
         counts.append(len(noted))
     assert counts[0] == counts[1] == len(STATEMENTS)
     assert set(GoldLabel.objects.values_list("method", flat=True)) == {"unanimous", "open"}
 
 
 def test_a_save_of_many_cells_takes_as_many_statements_as_one(table, cast_vote):
-    seats, (world, ines) = table
-    for seat in seats[:2]:
+    assignments, (world, ines) = table
+    for assignment in assignments[:2]:
         for row in (world, ines):
-            cast_vote(seat, row, "truth_status", "True")
-            cast_vote(seat, row, "context", "Neutral")
+            cast_vote(assignment, row, "truth_status", "True")
+            cast_vote(assignment, row, "context", "Neutral")
     now = timezone.now()
     cells = [(row, *cell) for row in (world, ines) for cell in (("truth_status", "True"), ("context", "Neutral"))]
     changes = [Change(row.uid, key, label, now, f"key-{row.pk}-{key}") for row, key, label in cells]
     with statements() as noted:
-        save_votes(by=seats[2].annotator, assignment=seats[2], changes=changes, now=now)
+        save_votes(by=assignments[2].annotator, assignment=assignments[2], changes=changes, now=now)
     assert noted == STATEMENTS
     assert GoldLabel.objects.count() == GoldEvent.objects.count() == 4
 
 
-def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, cast_vote):
+def test_saves_that_share_a_transaction_share_its_statements(make_story, assign, cast_vote):
     """Two annotators of one story, one of another, and one who is refused."""
-    seats = [seat(make_story(number=number)) for number in (1, 2)]
-    (world, ines), (other, _) = (list(Proposition.objects.gold_of(one[0].story)) for one in seats)
-    for one, row in ((seats[0], world), (seats[0], ines), (seats[1], other)):
+    assignments = [assign(make_story(number=number)) for number in (1, 2)]
+    (world, ines), (other, _) = (list(Proposition.objects.gold_of(one[0].story)) for one in assignments)
+    for one, row in ((assignments[0], world), (assignments[0], ines), (assignments[1], other)):
         cast_vote(one[0], row, "truth_status", "True")
-    cast_vote(seats[0][1], world, "truth_status", "True")
-    cast_vote(seats[0][2], ines, "truth_status", "False")
+    cast_vote(assignments[0][1], world, "truth_status", "True")
+    cast_vote(assignments[0][2], ines, "truth_status", "False")
     now = timezone.now()
 
     def save(place, row, label, key):
@@ -184,10 +184,10 @@ def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, c
         return votes._Save(place.annotator, place, changes, now, "grid")
 
     saves = [
-        save(seats[0][2], world, "True", "a"),
-        save(seats[0][1], ines, "True", "b"),
-        save(seats[1][1], other, "Unknown", "a"),
-        save(seats[1][2], world, "True", "c"),
+        save(assignments[0][2], world, "True", "a"),
+        save(assignments[0][1], ines, "True", "b"),
+        save(assignments[1][1], other, "Unknown", "a"),
+        save(assignments[1][2], world, "True", "c"),
     ]
     with statements() as noted:
         *saved, refused = votes._save_all(saves)
@@ -199,7 +199,7 @@ def test_saves_that_share_a_transaction_share_its_statements(make_story, seat, c
         (world.pk, "True", "unanimous"), (ines.pk, "True", "majority"),
     ]  # fmt: skip
     by = GoldEvent.objects.order_by("proposition_id").values_list("by__username", flat=True)
-    assert list(by) == [seats[0][2].annotator.username, seats[0][1].annotator.username]
+    assert list(by) == [assignments[0][2].annotator.username, assignments[0][1].annotator.username]
     assert [vote["label"] for vote in gold[1].votes] == ["True", "True", "False"]
     keys = (
         VoteEvent.objects.filter(idempotency_key__in="abc").order_by("id").values_list("annotator__username", "label")

@@ -29,10 +29,10 @@ def api(db):
 
 
 @pytest.fixture
-def story(make_story, seat):
+def story(make_story, assign):
     """A story of two propositions that Bob, Bea and Ben label."""
     story = make_story()
-    seat(story)
+    assign(story)
     return story
 
 

@@ -83,13 +83,13 @@ def test_a_story_of_another_project_is_not_there(cast, api, address, story):
     assert api(cast.bob).get(address("story", story, slug="other")).status_code == 404
 
 
-def test_statements_do_not_grow_with_the_rows(cast, api, address, make_story, seat):
+def test_statements_do_not_grow_with_the_rows(cast, api, address, make_story, assign):
     client = api(cast.alice)
-    seat(make_story(1))
+    assign(make_story(1))
     names = ("stories", "assignments", "gold")
     few = [_statements(client, address(name)) for name in names] + [_statements(client, "/api/v1/projects/")]
     for number in range(2, 12):
-        seat(make_story(number))
+        assign(make_story(number))
         Membership.objects.create(
             project=Project.objects.create(slug=f"p{number}", name="P"), user=cast.alice, role="admin"
         )

@@ -53,13 +53,13 @@ def one_connection():
 
 
 @pytest.fixture
-def place(cast, make_story, seat, cast_vote) -> dict[str, list[str]]:
+def place(cast, make_story, assign, cast_vote) -> dict[str, list[str]]:
     """Names of things that are there: a story that Bob labels, and one that is open for Esi."""
     stories = [make_story(1), make_story(2)]
-    for one in seat(stories[0]):
+    for one in assign(stories[0]):
         cast_vote(one, Proposition.objects.gold_of(stories[0]).first(), "order", "0")
     finished = Proposition.objects.gold_of(stories[1]).first()
-    for one, label in zip(seat(stories[1]), ["True", "False", "Unknown"], strict=True):
+    for one, label in zip(assign(stories[1]), ["True", "False", "Unknown"], strict=True):
         cast_vote(one, finished, "truth_status", label)
     propositions = [one.uid for story in stories for one in Proposition.objects.gold_of(story)]
     endpoint = Endpoint.objects.create(name="tiny", provider="scripted", model="tiny")

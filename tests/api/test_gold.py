@@ -9,9 +9,9 @@ from annotation.models import Assignment, GoldLabel, Membership, Proposition
 def cells(story, cast_vote):
     """An open cell (truth_status) and a settled one (order) of the first proposition, which is returned."""
     proposition = Proposition.objects.gold_of(story).first()
-    for seat, truth in zip(story.assignments.all(), ["True", "False", "Unknown"], strict=True):
-        cast_vote(seat, proposition, "truth_status", truth)
-        cast_vote(seat, proposition, "order", "0")
+    for assignment, truth in zip(story.assignments.all(), ["True", "False", "Unknown"], strict=True):
+        cast_vote(assignment, proposition, "truth_status", truth)
+        cast_vote(assignment, proposition, "order", "0")
     return proposition
 
 

@@ -12,8 +12,8 @@ from annotation.models import Proposition
 @pytest.fixture
 def labelled(story, cast_vote):
     proposition = Proposition.objects.gold_of(story).first()
-    for seat in story.assignments.all():
-        cast_vote(seat, proposition, "order", "0")
+    for assignment in story.assignments.all():
+        cast_vote(assignment, proposition, "order", "0")
     return story
 
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from benchmark.models import Audience, RunItem
 from benchmark.services.documents import document_of
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
-from tests.benchmark.test_closed_gold import seat
+from tests.benchmark.test_closed_gold import assign
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
@@ -95,7 +95,7 @@ def test_a_run_says_how_each_model_stands_and_why_answers_are_missing(world, rea
 
 def test_reasons_leave_out_stories_with_open_work(world, read):
     world.show_to(Audience.EVERYONE)
-    seat(world, world.bob, 8)
+    assign(world, world.bob, 8)
     whole, part = (read(person, f"runs/{world.run.uid}/") for person in (world.alice, world.bob))
     items = RunItem.objects.filter(entrant__run=world.run, sample__number=8, item__state="unusable").count()
     assert items and part["withheld"] == 1
@@ -147,7 +147,7 @@ def test_filters_of_items_are_those_of_the_page(world, api, base):
 
 def test_an_item_with_open_work_is_told_to_nobody_who_has_it(world, api, base, read):
     world.show_to(Audience.EVERYONE)
-    seat(world, world.bob, 8)
+    assign(world, world.bob, 8)
     path = f"runs/{world.run.uid}/items/"
     hidden = RunItem.objects.filter(entrant__run=world.run, sample__number=8)
     assert read(world.bob, path)["count"] == read(world.alice, path)["count"] - hidden.count()
@@ -237,7 +237,7 @@ def test_two_models_side_by_side(world, api, base, read):
 def test_figures_that_wait_for_open_work_wait_here_too(world, api, base, read):
     """What tells of the stories is neither listed nor given by name, and baselines have no row: as on the pages."""
     world.show_to(Audience.EVERYONE)
-    seat(world, world.bob, 8)
+    assign(world, world.bob, 8)
     for path in (f"runs/{world.run.uid}/report/", "leaderboard/"):
         whole, part = (read(person, path) for person in (world.alice, world.bob))
         assert (whole["withheld"], part["withheld"]) == (0, 1)

@@ -88,7 +88,7 @@ def _planted(folder) -> ResultsWorld:
         _plant(story)
     held.project = held.dataset.project
     for slot, (name, number) in enumerate(LABELLED_BY.items(), 1):
-        seat(held, getattr(held, name), number, slot)
+        assign(held, getattr(held, name), number, slot)
     row = Proposition.objects.filter(table__story__project=held.project, table__story__number=DECIDED_BY_ESI).first()
     held.later, _ = freeze(by=held.alice, project=held.project)
     held.open_cell = GoldLabel.objects.create(
@@ -124,7 +124,7 @@ def _leaderboard(world: ResultsWorld):
     return freeze_leaderboard(by=world.alice, dataset=world.dataset, leaderboard=leaderboard, query={"split": ""})
 
 
-def seat(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:
+def assign(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Assignment:
     story = world.project.stories.get(number=number)
     return Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=world.project.overlap)
 

@@ -145,15 +145,15 @@ def test_runs_on_gold_that_returned_are_not_stale(alice, cast, make_story):
     assert old.uid in told and new.uid in told and "not a frozen version" in told
 
 
-def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story, seat, cast_vote):
+def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story, assign, cast_vote):
     frozen(cast, make_story)
     stories = {story.number: story for story in cast.project.stories.all()}
     put_in_split(by=cast.alice, project=cast.project, stories=[stories[1].pk], name="calibration")
     row = Proposition.objects.gold_of(stories[2]).first()
-    seats = seat(stories[2])
-    for one in seats:
+    assignments = assign(stories[2])
+    for one in assignments:
         cast_vote(one, row, "context", "Neutral")
-    cast_vote(seats[0], row, "order", "2")
+    cast_vote(assignments[0], row, "order", "2")
     row = Proposition.objects.gold_of(stories[3]).first()
     told = {"label": "Neutral", "revision": 0, "now": timezone.now(), "reason": "It says so."}
     adjudicate(by=cast.esi, proposition=row, dimension="context", **told)
@@ -172,10 +172,10 @@ def test_the_difference_tells_in_words_how_gold_was_made(alice, cast, make_story
     assert "Changed labels by dimension" not in told and "bob" not in told and "esi" not in told
 
 
-def test_an_expert_sees_no_change_of_a_story_that_she_still_labels(client, cast, two_versions, seat):
+def test_an_expert_sees_no_change_of_a_story_that_she_still_labels(client, cast, two_versions, assign):
     client.force_login(cast.esi)
     assert "<ins>Deceptive</ins>" in page(client, "/p/minds/datasets/1/2/")
-    seat(cast.project.stories.get(number=1), [cast.esi])
+    assign(cast.project.stories.get(number=1), [cast.esi])
     told = page(client, "/p/minds/datasets/1/2/")
     assert (
         "<ins>Deceptive</ins>" not in told
@@ -184,9 +184,11 @@ def test_an_expert_sees_no_change_of_a_story_that_she_still_labels(client, cast,
     assert "Nothing that the two versions hold differs" not in told
 
 
-def test_a_removed_story_that_an_expert_still_labels_is_counted_among_those_left_out(client, cast, two_versions, seat):
+def test_a_removed_story_that_an_expert_still_labels_is_counted_among_those_left_out(
+    client, cast, two_versions, assign
+):
     client.force_login(cast.esi)
-    seat(cast.project.stories.get(number=3), [cast.esi])
+    assign(cast.project.stories.get(number=3), [cast.esi])
     told = " ".join(page(client, "/p/minds/datasets/1/2/").split())
     assert "<dt>Removed</dt>" not in told
     assert "1 story that you still have work to do on is left out, changed or not." in told

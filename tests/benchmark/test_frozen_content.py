@@ -69,8 +69,8 @@ def test_a_split_makes_a_version_that_a_run_can_be_made_on(cast, first, stories)
     assert not (found.changed or found.labels or found.settled or found.votes.counts)
 
 
-def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, stories, seat, cast_vote):
-    bob, bea, _ = seat(stories[1])
+def test_votes_make_a_version_and_are_kept_where_there_are_some(cast, first, stories, assign, cast_vote):
+    bob, bea, _ = assign(stories[1])
     top, below = rows(stories[1])
     cast_vote(bob, top, "context", "Neutral")
     cast_vote(bob, below, "order", "2")
@@ -161,7 +161,7 @@ def test_gold_that_returns_is_the_earlier_version(cast, first, stories):
     assert present_version(cast.project) == first and again(cast) == (first, False)
 
 
-def test_the_known_digest_is_read_once_until_something_happens(cast, first, stories, seat, cast_vote):
+def test_the_known_digest_is_read_once_until_something_happens(cast, first, stories, assign, cast_vote):
     from django.db import connection
 
     assert known_digest(cast.project) == first.digest
@@ -169,7 +169,7 @@ def test_the_known_digest_is_read_once_until_something_happens(cast, first, stor
         assert known_digest(cast.project) == first.digest
     assert len(asked) == 3  # the last vote, the last decision, the last entry of the log
     changes = (
-        lambda: cast_vote(seat(stories[1])[0], rows(stories[1])[0], "context", "Neutral"),
+        lambda: cast_vote(assign(stories[1])[0], rows(stories[1])[0], "context", "Neutral"),
         lambda: decide(cast.esi, rows(stories[2])[0], label="Deceptive"),
         lambda: put_in_split(by=cast.alice, project=cast.project, stories=[stories[3].pk], name="test"),
     )

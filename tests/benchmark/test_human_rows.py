@@ -19,21 +19,21 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def stories(cast, make_story, seat) -> list:
-    """Three settled stories of two propositions, Bob, Bea and Ben seated at each: 3 × 2 × 7 = 42 cells."""
+def stories(cast, make_story, assign) -> list:
+    """Three settled stories of two propositions, each assigned to Bob, Bea and Ben: 3 × 2 × 7 = 42 cells."""
     found = [make_story(number) for number in (1, 2, 3)]
     for story in found:
         settle(story)
-    return [(story, list(Proposition.objects.gold_of(story)), seat(story)) for story in found]
+    return [(story, list(Proposition.objects.gold_of(story)), assign(story)) for story in found]
 
 
 @pytest.fixture
 def label(cast_vote):
-    """Votes as the records have it, but for what `said` says: `label(seat, row, context="Deceptive")`."""
+    """Votes as the records have it, but for what `said` says: `label(assignment, row, context="Deceptive")`."""
 
-    def make(seat, row, keys=DEFAULT_SCHEMA.keys, **said):
+    def make(assignment, row, keys=DEFAULT_SCHEMA.keys, **said):
         for key in keys:
-            cast_vote(seat, row, key, said.get(key, LABELS[key]))
+            cast_vote(assignment, row, key, said.get(key, LABELS[key]))
 
     return make
 
@@ -59,9 +59,9 @@ def metrics(cast, **plan) -> dict:
 def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
     """Bob labels all of story 1 but one cell (wrong in one), one proposition of story 2 in two dimensions, nothing of
     story 3."""
-    (_, one, seats), (_, two, others), _ = stories
-    label(seats[0], one[0], context="Deceptive")
-    label(seats[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])
+    (_, one, assignments), (_, two, others), _ = stories
+    label(assignments[0], one[0], context="Deceptive")
+    label(assignments[0], one[1], keys=DEFAULT_SCHEMA.keys[:6])
     label(others[0], two[1], keys=DEFAULT_SCHEMA.keys[:2], **{DEFAULT_SCHEMA.keys[0]: "3"})
     bob = metrics(cast)["Annotator 1"]
     overall = bob.parses["repaired"]["overall"]
@@ -77,10 +77,10 @@ def test_an_annotator_is_scored_on_the_cells_with_a_vote(cast, stories, label):
 
 
 def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
-    for _, rows, seats in stories:
+    for _, rows, assignments in stories:
         for row in rows:
-            label(seats[0], row, context="Deceptive")
-            label(seats[1], row)
+            label(assignments[0], row, context="Deceptive")
+            label(assignments[1], row)
     found = metrics(cast)
     assert found["Annotator 1"].parses["official"] is not None
     bea, bob = found["Annotator 1"], found["Annotator 2"]  # by user name
@@ -90,9 +90,9 @@ def test_official_figures_need_every_cell_of_every_story(cast, stories, label):
 
 
 def test_structured_output_gives_people_no_official_figures_either(cast, stories, label):
-    for _, rows, seats in stories:
+    for _, rows, assignments in stories:
         for row in rows:
-            label(seats[0], row)
+            label(assignments[0], row)
     found = metrics(cast, form=Form.STRUCTURED)
     assert found["Annotator 1"].parses["official"] is None
     assert found["Annotator 1"].parses["repaired"]["overall"]["overall_accuracy"] == 1
@@ -181,9 +181,9 @@ def test_a_person_is_scored_on_gold_that_stands_without_the_person(cast, stories
 
 
 def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories, label):
-    _, rows, seats = stories[0]
-    for seat in seats:
-        label(seat, rows[0], **({"order": "2"} if seat == seats[2] else {}))
+    _, rows, assignments = stories[0]
+    for assignment in assignments:
+        label(assignment, rows[0], **({"order": "2"} if assignment == assignments[2] else {}))
     table = stage_table(list(metrics(cast).values()), "stage2")
     heads = [(column.group, column.header) for column in table.columns if column.key.startswith("own_")]
     assert heads == [("Own votes in gold (%)", "Repaired")]
@@ -202,8 +202,8 @@ def test_the_table_has_both_figures_and_says_how_many_cells_count(cast, stories,
 
 def test_the_settings_of_the_frozen_gold_decide(cast, stories, label):
     """Five votes are asked for later; the frozen version keeps the three that settled it."""
-    for seat in stories[0][2]:
-        label(seat, stories[0][1][0])
+    for assignment in stories[0][2]:
+        label(assignment, stories[0][1][0])
     dataset = freeze(by=cast.alice, project=cast.project)[0]
     cast.project.overlap = 5
     cast.project.save(update_fields=["overlap"])
@@ -218,8 +218,8 @@ def test_one_who_votes_here_and_decides_there_has_both_rows(cast, stories, label
     Membership.objects.filter(user=cast.bob).update(role=Role.EXPERT)
     for row in stories[0][1]:
         label(stories[0][2][0], row)
-    for _, _, seats in stories[1:]:
-        seats[0].delete()
+    for _, _, assignments in stories[1:]:
+        assignments[0].delete()
     decide(cast.bob, stories[1][1][0], "context", "Deceptive")
     assert set(metrics(cast)) == {"majority", "Annotator 1", "Expert 1"}
 
@@ -236,9 +236,9 @@ def test_the_table_says_how_much_each_labelled_and_what_gold_rests_on(cast, stor
 
 
 def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label):
-    for _, rows, seats in stories[1:]:
+    for _, rows, assignments in stories[1:]:
         for row in rows:
-            label(seats[0], row, context="Deceptive")
+            label(assignments[0], row, context="Deceptive")
     decide(cast.esi, stories[0][1][0], "order", "2")
     entries = list(metrics(cast).values())
     assert [one.model for one in entries][-1] == "Expert 1"
@@ -251,9 +251,9 @@ def test_an_experts_row_stands_below_and_is_never_the_best(cast, stories, label)
 
 def test_an_annotator_takes_no_mark_from_a_model(cast, stories, label):
     """Bob votes as the records have it: nobody can be better, and the model stays the best of the models."""
-    for _, rows, seats in stories:
+    for _, rows, assignments in stories:
         for row in rows:
-            label(seats[0], row)
+            label(assignments[0], row)
     table = stage_table(list(metrics(cast).values()), "stage2")
     assert {row["model"] for row in table.rows} == {"Annotator 1", "majority"}
     assert table.marks() == {}

@@ -284,12 +284,12 @@ def test_neighbours_and_other_stages_are_a_step_away(alice, run):
 
 # --- who may
 # ---------------------------------------------------------------------------------------------------------------------
-def test_nobody_sees_gold_beside_a_story_that_they_still_label(client, cast, run, seat):
+def test_nobody_sees_gold_beside_a_story_that_they_still_label(client, cast, run, assign):
     ResultsVisibility.objects.create(project=cast.project, audience=Audience.EVERYONE)
     place = RunItem.objects.filter(entrant__run=run, stage="label").order_by("sample__position").first()
     client.force_login(cast.bob)
     assert client.get(at(run, f"{place.pk}/")).status_code == 200
-    seat(place.sample.story)
+    assign(place.sample.story)
     for tail in ("", "answer/"):
         assert client.get(at(run, f"{place.pk}/{tail}")).status_code == 403
 

@@ -19,14 +19,14 @@ ROWS = [("Ines", "The key is in the bag"), ("Tomas", "The key is in the drawer")
 
 
 @pytest.fixture
-def disputed(make_story, seat):
+def disputed(make_story, assign):
     """A story whose mental_source is disputed in every row, order is a majority and context unanimous."""
 
     def make(number=1, rows=ROWS, **fields):
         story = make_story(number=number, rows=rows, **fields)
         propositions = list(story.tables.get().propositions.order_by("position"))
         labels = zip(("Inference", "Testimony", "Memory"), ("1", "1", "2"), strict=True)
-        for one, (source, order) in zip(seat(story), labels, strict=True):
+        for one, (source, order) in zip(assign(story), labels, strict=True):
             now = timezone.now()
             picked = {SOURCE: source, "order": order, "context": "Neutral"}
             changes = [

@@ -26,11 +26,11 @@ TEXT = (
 
 
 @pytest.fixture
-def story(cast, make_story, seat):
+def story(cast, make_story, assign):
     cast.project.speed_floor_ms = 0
     cast.project.save()
     story = make_story(rows=ROWS, text=TEXT)
-    seat(story)
+    assign(story)
     return story
 
 

@@ -144,7 +144,7 @@ def test_the_form_of_each_provider_is_accessible_and_fits(admin, assert_accessib
 
 
 @pytest.fixture
-def full(cast, make_story, seat, make_endpoint):
+def full(cast, make_story, assign, make_endpoint):
     """Two rounds: one with every kind of end, one still waiting; and votes of all arms on the first story's cells."""
     cast.project.name = "المشروع " + "W" * 40
     cast.project.blind_share, cast.project.reveal_share = 40, 20
@@ -165,22 +165,22 @@ def full(cast, make_story, seat, make_endpoint):
     made = begin(cast, model, stories, budget=Decimal(5))
     work_off()
     noise = random.Random(1)
-    for one in seat(stories[0]):
+    for one in assign(stories[0]):
         label_somehow(one, noise)
     waiting = begin(cast, make_endpoint("waiting"), [make_story(9, text="later")])
     return {"round": made, "waiting": waiting}
 
 
-def label_somehow(seat, noise) -> None:
-    draw_for(assignment=seat, now=timezone.now())
-    seat = Assignment.objects.select_related("story__project", "annotator").get(pk=seat.pk)
+def label_somehow(assignment, noise) -> None:
+    draw_for(assignment=assignment, now=timezone.now())
+    assignment = Assignment.objects.select_related("story__project", "annotator").get(pk=assignment.pk)
     changes = []
-    for row in Proposition.objects.gold_of(seat.story):
+    for row in Proposition.objects.gold_of(assignment.story):
         for one in DEFAULT_SCHEMA.dimensions:
-            seen = arm_of(seat, row.uid, one.key) is Arm.SHOWN
+            seen = arm_of(assignment, row.uid, one.key) is Arm.SHOWN
             label, key = noise.choice(one.values), uuid.uuid4().hex
             changes.append(Change(row.uid, one.key, label, timezone.now(), key, saw=seen, duration_ms=1500))
-    save_votes(by=seat.annotator, assignment=seat, changes=changes, now=timezone.now())
+    save_votes(by=assignment.annotator, assignment=assignment, changes=changes, now=timezone.now())
 
 
 def test_full_pages_are_accessible_and_nothing_scrolls_sideways(admin, assert_accessible, full):
@@ -378,7 +378,7 @@ def test_at_one_and_a_half_times_the_size_no_form_is_cut(new_page, login, cast, 
 # --- the grid with suggestions
 # -----------------------------------------------------------------------------------------------
 @pytest.fixture
-def grid(page, login, cast, make_story, seat):
+def grid(page, login, cast, make_story, assign):
     """Bob's grid on a story whose every cell has a suggestion, the second legal label; half are shown, the rest blind
     or revealed."""
     Project.objects.filter(pk=cast.project.pk).update(blind_share=30, reveal_share=20, speed_floor_ms=0)
@@ -391,7 +391,7 @@ def grid(page, login, cast, make_story, seat):
         for row in Proposition.objects.gold_of(story)
         for one in DEFAULT_SCHEMA.dimensions
     )
-    seat(story)
+    assign(story)
     login(page, cast.bob)
     page.goto(f"/p/minds/work/{story.uid}/")
     page.wait_for_selector("html[data-grid-ready]", state="attached")

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def open_grid(page, login, cast, make_story, seat, tmp_path):
+def open_grid(page, login, cast, make_story, assign, tmp_path):
     """Bob's grid of a project with these dimensions."""
 
     def make(dimensions: list[dict]):
@@ -24,7 +24,7 @@ def open_grid(page, login, cast, make_story, seat, tmp_path):
         cast.project.schema_name, cast.project.speed_floor_ms = "eight", 0
         cast.project.save()
         story = make_story(text=TEXT)
-        seat(story)
+        assign(story)
         page.set_viewport_size({"width": 1440, "height": 900})
         login(page, cast.bob)
         return enter(page, story)

@@ -69,10 +69,10 @@ def test_removing_a_member_asks_first(page, login, cast):
     assert not Membership.objects.filter(user=cast.bob).exists()
 
 
-def test_releasing_a_seat_asks_first_and_withdraws_its_votes(page, login, cast, make_story, seat, cast_vote):
+def test_releasing_an_assignment_asks_first_and_withdraws_its_votes(page, login, cast, make_story, assign, cast_vote):
     story = make_story()
-    seats = seat(story)
-    cast_vote(seats[0], story.tables.get().propositions.first(), "order", "0")
+    assignments = assign(story)
+    cast_vote(assignments[0], story.tables.get().propositions.first(), "order", "0")
     login(page, cast.alice)
     page.goto("/p/minds/assignments/")
     page.get_by_role("button", name="release").first.press("Enter")
@@ -82,12 +82,12 @@ def test_releasing_a_seat_asks_first_and_withdraws_its_votes(page, login, cast, 
     assert not Vote.objects.cast().exists()
 
 
-def test_removing_a_member_with_seats_offers_to_release_them(
-    page, login, cast, make_story, seat, cast_vote, assert_accessible
+def test_removing_a_member_with_assignments_offers_to_release_them(
+    page, login, cast, make_story, assign, cast_vote, assert_accessible
 ):
     story = make_story()
-    seats = seat(story)
-    cast_vote(seats[0], story.tables.get().propositions.first(), "order", "0")
+    assignments = assign(story)
+    cast_vote(assignments[0], story.tables.get().propositions.first(), "order", "0")
     login(page, cast.alice)
     page.goto("/p/minds/people/")
     page.locator("tr", has_text="bob").get_by_role("button", name="Remove").press("Enter")
@@ -101,10 +101,10 @@ def test_removing_a_member_with_seats_offers_to_release_them(
 
 
 def test_a_change_of_rules_is_shown_before_it_is_saved(
-    page, login, cast, make_story, seat, cast_vote, assert_accessible
+    page, login, cast, make_story, assign, cast_vote, assert_accessible
 ):
     story = make_story()
-    for at, one in enumerate(seat(story)):
+    for at, one in enumerate(assign(story)):
         cast_vote(one, story.tables.get().propositions.first(), "order", "1" if at else "0")
     login(page, cast.alice)
     page.goto("/p/minds/settings/")
@@ -119,7 +119,7 @@ def test_a_change_of_rules_is_shown_before_it_is_saved(
 
 
 @pytest.mark.parametrize("name", ["W" * 120, "ن" * 120])
-def test_no_page_scrolls_sideways_for_a_long_name(page, login, cast, make_story, seat, name):
+def test_no_page_scrolls_sideways_for_a_long_name(page, login, cast, make_story, assign, name):
     cast.alice.is_superuser = True
     cast.alice.save()
     cast.project.name, cast.project.description = name, name * 5
@@ -128,7 +128,7 @@ def test_no_page_scrolls_sideways_for_a_long_name(page, login, cast, make_story,
     cast.bob.save()
     for number in (1, 2):
         story = make_story(number, category=name, text=name * 4, rows=[(name, name * 5)])
-    seat(story)
+    assign(story)
     login(page, cast.alice)
     addresses = [address.format(slug="minds") for address in ADMIN_PAGES]
     for address in [*addresses, f"/p/minds/stories/{story.uid}/", f"/p/minds/stories/{story.uid}/table/"]:

@@ -10,7 +10,7 @@ from annotation.domain.assignment import PlanError, plan
 
 
 def test_six_equal_stories_for_four_people():
-    # 6 stories × 3 seats = 18 seats over 4 people: 5, 5, 4, 4
+    # 6 stories × 3 slots = 18 slots over 4 people: 5, 5, 4, 4
     made = plan(dict.fromkeys(range(6), 10), [1, 2, 3, 4], overlap=3, seed=7)
     assert sorted(Counter(person for _, person in made.assignments).values()) == [4, 4, 5, 5]
     assert not made.short
@@ -25,7 +25,7 @@ def test_heavy_stories_are_balanced_by_weight():
     assert sorted(load.values()) == [30, 30, 30, 30]
 
 
-def test_held_seats_stay_and_count():
+def test_held_assignments_stay_and_count():
     made = plan({1: 5}, [1, 2, 3], overlap=3, seed=1, assigned={1: {2, 9}})
     assert len(made.assignments) == 1 and made.assignments[0][1] in {1, 3}
 

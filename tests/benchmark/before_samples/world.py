@@ -109,14 +109,14 @@ def _vote(project: Project) -> None:
         rows = list(Proposition.objects.gold_of(story))
         for slot, name in enumerate(("bob", "bea", "ben")[: 3 - 2 * place], 1):
             person = User.objects.get(username=name)
-            seat = Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=project.overlap)
+            assignment = Assignment.objects.create(story=story, annotator=person, slot=slot, overlap=project.overlap)
             now = timezone.now()
             changes = [
                 Change(row.uid, key, _label(name, key, row.imported_labels), now, uuid.uuid4().hex)
                 for row in rows[: ROWS - place]
                 for key in DEFAULT_SCHEMA.keys[: 7 - 2 * place]
             ]
-            save_votes(by=person, assignment=seat, changes=changes, now=now)
+            save_votes(by=person, assignment=assignment, changes=changes, now=now)
 
 
 def _label(name: str, key: str, labels: dict) -> str:
