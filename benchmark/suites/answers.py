@@ -27,7 +27,8 @@ class AnswerIds:
 
     `named(samples, answers, **options)` says of what each id is that such a file may have; `samples` are all of a
     dataset, `answers` what the file has by id, and `options` the choices of `options`. What it does not name is taken
-    for the key of a sample. Answers that it names are read by `settings` of the suite.
+    for the key of a sample. Answers that it names are read by `settings` of the suite. It raises BadAnswers, whose
+    sentence goes on from the name of the file, where it cannot be told what these ids are of.
     """
 
     named: Callable[..., Mapping[str, Answered]]
@@ -36,7 +37,7 @@ class AnswerIds:
 
 
 class BadAnswers(ValueError):
-    """The fault in a file of answers, as one sentence with its name."""
+    """The fault in a file of answers, as one sentence."""
 
 
 def read_answers(path: Path) -> dict[str, Any]:

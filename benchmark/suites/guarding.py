@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+from benchmark.suites.answers import BadAnswers
 from benchmark.suites.asked import BadQuestion, Entered, ItemView, Question, Sample
 from benchmark.suites.contract import Suite
 from benchmark.suites.item_filters import KeptParse
@@ -76,7 +77,11 @@ _TRIES = {
     "prompting.condition": "say what its models are ranked by",
 }
 """The action of each function of a suite, by the names of the fields that lead to it."""
-_FORESEEN: dict[str, tuple[type[Exception], ...]] = {"score": (ValueError, OSError), "parsers.parse": (ValueError,)}
+_FORESEEN: dict[str, tuple[type[Exception], ...]] = {
+    "score": (ValueError, OSError),
+    "parsers.parse": (ValueError,),
+    "answer_ids.named": (BadAnswers,),
+}
 """Errors that a function may raise besides: what is wrong with the input that it was given, or with its file."""
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchmark.services.imports import import_benchmark
 from benchmark.services.made_elsewhere.importing import Said, import_answers, preview_of
 from benchmark.services.made_elsewhere.matching import Index, Known, match
-from benchmark.services.made_elsewhere.records import Record
+from benchmark.services.made_elsewhere.records import BadFile, Record
 from benchmark.services.plans import Plan
 from benchmark.suites.contract import BadQuestion, Question
 from benchmark.suites.conversations.data import read_fantom
@@ -27,10 +27,12 @@ from benchmark.suites.percept_fantom.samples import samples_of as percept_fantom
 from benchmark.suites.registry import suite_named
 from benchmark.suites.tombench.samples import load as load_tombench
 from benchmark.suites.tombench.steps import parse
+from tests.benchmark.settled import frozen
 from tests.benchmark.suites.tombench.conftest import record
 from tests.benchmark.suites.tombench.conftest import small as small_tombench  # noqa: F401
 
 pytestmark = pytest.mark.once
+TWO_OPTIONS = dict.fromkeys(("选项C", "OPTION-C", "选项D", "OPTION-D"))
 
 
 @cache
@@ -142,7 +144,7 @@ def test_of_percept_tomi_the_shape_says_what_is_answered(shared, cast, tmp_path)
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, small_tombench):  # noqa: F811
-    folder = small_tombench(record(), record(**{"选项C": None, "OPTION-C": None, "选项D": None, "OPTION-D": None}))
+    folder = small_tombench(record(), record(**TWO_OPTIONS))
     suite = suite_named("tombench")
     dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options={})
     plan = Plan(dataset=dataset, endpoints=[], stages=["answer"], suite=suite.name, repetitions=0)
@@ -158,3 +160,58 @@ def test_a_run_reads_them_by_the_settings_that_go_with_them(cast, tmp_path, smal
     assert sorted(read) == [("first-task:1:zh", 0, "C"), ("first-task:1:zh", 4, "B")]
     path.write_text(json.dumps({"first-task:1:zh": "[[A]]"}))
     assert preview_of([(path, path.name)], plan, Said(model="m")).told["settings"]["order"] == "seeded"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("languages", "answers", "language", "said"),
+    [
+        ("both", ["[[A]]"], "unsaid", "answers.json: the ids of the released code are the same in both languages"),
+        ("both", ["盒子在这里 [[B]]", "[[A]]"], "en", "answers.json: 1 of 2 answers are written in Chinese, 'First T"),
+        ("en", ["[[B]] 因为"], "unsaid", "and the dataset has no questions in Chinese"),
+        ("en", ["[[A]]"], "zh", "answers.json: the dataset has no questions in Chinese"),
+        ("both", ["盒子 [[B]]"], "unsaid", "zh"),
+        ("both", ["盒子 [[B]]", "in the box, in the drawer", "not there"], "en", "en"),
+        ("en", ["[[A]]"], "unsaid", "en"),
+        ("both", ["The box: [[B]]"], "zh", "zh"),
+    ],
+)
+def test_released_ids_are_of_the_language_that_is_said_or_seen(
+    cast,
+    tmp_path,
+    small_tombench,  # noqa: F811
+    languages,
+    answers,
+    language,
+    said,
+):
+    suite, folder = suite_named("tombench"), small_tombench(record(), record(**TWO_OPTIONS))
+    options = {"languages": languages}
+    dataset, _ = import_benchmark(by=cast.alice, project=cast.project, suite=suite, folder=folder, options=options)
+    plan = Plan(dataset=dataset, endpoints=[], stages=["answer"], suite=suite.name, repetitions=0)
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps({f"First Task/0/{at}": text for at, text in enumerate(answers)}), encoding="utf-8")
+    try:
+        preview = preview_of([(path, path.name)], plan, Said(model="m", ids={"language": language}))
+    except BadFile as error:
+        assert said in str(error)
+        return
+    (pk,) = {pk for pk, _, _ in preview.matched.answers}
+    assert dataset.samples.get(pk=pk).split == said
+    assert len(preview.matched.answers) == len(answers)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("content", [{"1": {"extract": "A believes B", "judge": "[]"}}, {"1": "[]"}])
+def test_answers_of_a_judge_are_refused_and_the_sentence_says_what_is_taken(cast, make_story, tmp_path, content):
+    suite = suite_named("omnitom")
+    plan = Plan(
+        dataset=frozen(cast, make_story, 2), endpoints=[], stages=["extract", "label"], suite=suite.name, repetitions=0
+    )
+    path = tmp_path / "judged.json"
+    path.write_text(json.dumps(content))
+    step = "judge" if content["1"] == "[]" else ""
+    with pytest.raises(BadFile, match=r"judged\.json, answer '1' is the answer of a judge") as told:
+        preview_of([(path, path.name)], plan, Said(model="m", step=step))
+    assert "at Judging (judge); taken are" in str(told.value)
+    assert "at Extraction (extract) or Labelling (label)" in str(told.value)

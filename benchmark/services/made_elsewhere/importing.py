@@ -28,6 +28,7 @@ from benchmark.services.provenance import versions
 from benchmark.services.question_sizes import request_of
 from benchmark.services.runs import HANDLER
 from benchmark.services.stored_plans import draft_of
+from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
@@ -109,6 +110,7 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
     counted = plan.repetitions == 0
     plan = replace(plan, repetitions=1) if counted else plan
     stories, steps = samples_of_import(plan), steps_of_import(plan)
+    _refuse_judged(plan.definition, made, said.step)
     if said.step and said.step not in steps:
         raise RunRefused(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}.", "step")
     plan, ids = _read_by_ids(plan, stories, made, said)
@@ -122,6 +124,19 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
         raise BadFile(_nothing(made, matched, index, plan))
     lacking = _missing(plan, stories, answered, {item_key[1] for item_key in matched.answers})
     return Preview(plan, storable(said.model or made.model)[:200], made, stories, matched, lacking)
+
+
+def _refuse_judged(suite: Suite, made: Made, said: str) -> None:
+    """Raise BadFile where answers are those of a judge: what it judged is not in the file, nor which judge it was."""
+    judged = {step.key: step.label for step in suite.steps if step.judged}
+    for record in made.records:
+        if (key := record.step or said) in judged:
+            places = record.where if record.where.startswith(made.name) else f"{made.name}, {record.where}"
+            taken = " or ".join(f"{step.label} ({step.key})" for step in importable(suite))
+            raise BadFile(
+                f"{places} is the answer of a judge, at {judged[key]} ({key}); taken are answers of the models that "
+                f"are evaluated, at {taken}, which a judge can judge here once they are a run."
+            )
 
 
 def importable(suite: Suite) -> list[Step]:
@@ -151,6 +166,8 @@ def _read_by_ids(
     whole = stories if len(stories) == plan.dataset.stories_count else plan.dataset.samples.all()
     try:
         ids = own.named([sample_of(story) for story in whole], answers, **options)
+    except BadAnswers as error:
+        raise BadFile(f"{made.name}: {error}") from error
     except SuiteFailed as error:
         raise RunRefused(str(error)) from error
     used = not ids.keys().isdisjoint(answers)

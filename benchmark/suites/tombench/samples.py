@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmark.suites.contract import Answered, BadImport, BadQuestion, Imported, Question, Sample
+from benchmark.suites.contract import BadImport, BadQuestion, Imported, Question, Sample
 from benchmark.suites.tombench.data import LANGUAGES, Item, read_tombench
 from benchmark.suites.tombench.records import BadToMBench
 from benchmark.suites.tombench.shuffling import TRIES, Order, Shown, official_orders, seeded_order, show
@@ -48,7 +47,7 @@ def item_of(sample: Sample) -> Item:
         task=sample.category,
         ability=sample.gold["ability"],
         language=sample.split,
-        line=_line(sample),
+        line=line_of(sample),
         story=sample.content["story"],
         question=sample.content["question"],
         options=tuple(sample.content["options"]),
@@ -83,23 +82,14 @@ def released_orders(samples: Sequence[Sample]) -> dict[str, tuple[Order, ...]]:
     return orders
 
 
-def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any], *, language: str) -> dict[str, Answered]:
-    """Return what the ids of the released code are of, in a language: `<task>/<line from 0>/<try from 0>`."""
-    return {
-        f"{sample.category}/{_line(sample) - 1}/{attempt}": Answered((sample.key,), repetition=attempt)
-        for sample in samples
-        if sample.split == language
-        for attempt in range(TRIES)
-    }
-
-
 def _by_file(samples: Sequence[Sample]) -> dict[tuple[str, str], list[Sample]]:
     """Return the samples by language and task, in the order of their lines."""
     files: dict[tuple[str, str], list[Sample]] = {}
-    for sample in sorted(samples, key=_line):
+    for sample in sorted(samples, key=line_of):
         files.setdefault((sample.split, sample.category), []).append(sample)
     return files
 
 
-def _line(sample: Sample) -> int:
+def line_of(sample: Sample) -> int:
+    """Return the line of its file that a question stands in, from 1."""
     return int(sample.key.split(":")[1])

@@ -14,7 +14,8 @@ from benchmark.suites.side_by_side import ReadLine
 from benchmark.suites.tombench.baselines import BASELINES
 from benchmark.suites.tombench.measure import GROUP, measure
 from benchmark.suites.tombench.prompting import COT, DIRECT, PROMPT_SET, prompt_digest
-from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, ids_of, item_of, load, shown_in
+from benchmark.suites.tombench.released_ids import NAMES, UNSAID, ids_of
+from benchmark.suites.tombench.samples import BOTH, RELEASED, SEEDED, item_of, load, shown_in
 from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, STEPS, expected, parse, request
@@ -37,7 +38,7 @@ ORDER = Setting(
     choices=((SEEDED, "drawn from seed, question and try"), (RELEASED, "as the released code draws it")),
 )
 LANGUAGE = Setting(
-    "language", "Language", "en", choices=(("en", "English"), ("zh", "Chinese")),
+    "language", "Language", UNSAID, choices=((UNSAID, "as the answers show"), *NAMES.items()),
     help="The released code calls the questions of both languages alike.",
 )  # fmt: skip
 LANGUAGES = Setting(
