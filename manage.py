@@ -7,12 +7,15 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
     from core.storage_trouble import sentence_of
 
     try:
         execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"CommandError: {error}")
     except Exception as error:
         sentence = sentence_of(error, place=_database())
         if sentence is None:

@@ -6,14 +6,19 @@ class BenchmarkConfig(AppConfig):
     verbose_name = "Benchmarks"
 
     def ready(self) -> None:
+        from django.core.exceptions import ImproperlyConfigured
+
         from annotation.models import schema_of
         from benchmark.services import evaluating, judge_testing
-        from benchmark.suites.registry import schemas_from, suites
+        from benchmark.suites.registry import SuiteRefused, schemas_from, suites
         from core.made_by import made_by, register
 
         evaluating.register_handler()
         judge_testing.register_handler()
-        suites()
+        try:
+            suites()
+        except SuiteRefused as error:
+            raise ImproperlyConfigured(str(error)) from error
         schemas_from(schema_of)
         register("benchmark", libraries=["matplotlib"])
         made_by()  # now: code that is replaced under a running process is not what it runs

@@ -48,12 +48,20 @@ def main() -> None:
     except OSError as error:
         sys.exit(f"{host}, port {port}: {error.strerror.lower()}; HOST and PORT choose another address.")
     gc.disable()  # nothing of what is loaded ends before the server does
-    from config import wsgi  # noqa: F401, loaded before the processes part: they share what it takes
-
+    _load()  # before the processes part: they share what it takes
     gc.freeze()  # a collection writes to all that it looks at, and what is written to is shared no more
     gc.enable()
     alive, shares = os.pipe(), Shares(workers)
     _watch([_fork(listening, threads, alive, Share(shares, number)) for number in range(workers)])
+
+
+def _load() -> None:
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        from config import wsgi  # noqa: F401
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
 
 
 class Shares:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib import import_module
@@ -26,14 +27,22 @@ suites has them."""
 _find_schema: Callable[[str, str], Schema] | None = None
 
 
+class SuiteRefused(Exception):
+    """A folder of `FOLDERS` without a suite that can be registered, as one sentence that names its file."""
+
+
 def register(suite: Suite) -> None:
     """Register a suite. Raises ValueError where its name, the key of one of its metric groups or a kind of answer that
-    it parses is another's, where two of its metric groups have one score title, where the name of one of its settings
-    is one of every run, that of a filter one of every suite, or where a baseline of it would take another's place."""
+    it parses is another's, where two of its metric groups have one score title, where a group or a step names a step or
+    a metric that there is not, where the name of one of its settings is one of every run, that of a filter one of every
+    suite, or where a baseline of it would take another's place."""
     if suite.name in _suites and _suites[suite.name].groups != suite.groups:
         raise ValueError(f"There is a suite {suite.name!r} already; expected a name of its own.")
+    if unknown := _unknown(suite):
+        raise ValueError(unknown)
+    theirs = {group.key for name, other in _suites.items() if name != suite.name for group in other.groups}
     for group in suite.groups:
-        if _groups.get(group.key, group) is not group:
+        if _groups.get(group.key, group) is not group or group.key in theirs:
             raise ValueError(f"Two metric groups have the key {group.key!r}; expected one of its own for each.")
     titles = [group.score_title for group in suite.groups]
     if twice := next((title for title in titles if titles.count(title) > 1), ""):
@@ -64,6 +73,22 @@ def register(suite: Suite) -> None:
     _groups.update({group.key: group for group in suite.groups})
 
 
+def _unknown(suite: Suite) -> str:
+    """Say which step, metric or group the suite names without having it; nothing where there is none."""
+    steps, groups = {step.key for step in suite.steps}, {group.key for group in suite.groups}
+    named = [(f"The step {step.key!r}", {*step.needs, *step.after}, "step", steps) for step in suite.steps]
+    for group in suite.groups:
+        whose = f"The metric group {group.key!r}"
+        named.append((whose, {group.prompt, group.scored, *group.rests_on}, "step", steps))
+        named.append((whose, {group.score}, "share", {*group.shares}))
+    named.append(("Its field `main`", {*suite.main}, "metric group", groups))
+    for whose, names, what, known in named:
+        if missing := sorted(names - known):
+            offered = ", ".join(sorted(known)) or "none"
+            return f"{whose} of {suite.name} names a {what} {missing[0]!r}; expected one of: {offered}."
+    return ""
+
+
 def _replacing(suite: Suite) -> Baseline | None:
     """Return a baseline of the suite that would take the place of another's: what others ask would be answered by
     it."""
@@ -78,8 +103,34 @@ def _replacing(suite: Suite) -> Baseline | None:
 
 @cache
 def _load() -> None:
+    folders: dict[str, str] = {}
     for folder in FOLDERS:
-        register(import_module(f"benchmark.suites.{folder}.suite").SUITE)
+        suite = _suite_in(folder)
+        if other := folders.get(suite.name):
+            raise SuiteRefused(f"{_file(folder)}: {other} has a suite {suite.name!r} already; expected another name.")
+        try:
+            register(suite)
+        except ValueError as error:
+            raise SuiteRefused(f"{_file(folder)}: {error}") from error
+        folders[suite.name] = _file(folder)
+
+
+def _file(folder: str) -> str:
+    return f"benchmark/suites/{folder}/suite.py"
+
+
+def _suite_in(folder: str) -> Suite:
+    """Return the `SUITE` of a folder. Raises SuiteRefused, which says where in the code it failed."""
+    try:
+        suite = import_module(f"benchmark.suites.{folder}.suite").SUITE
+    except Exception as error:  # whatever its author did not foresee
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if f"/{folder}/" in frame.filename]
+        line = f", line {frames[-1].lineno} of {frames[-1].filename.rpartition('/')[2]}" if frames else ""
+        why = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+        raise SuiteRefused(f"{_file(folder)} cannot be loaded{line}: {why}.") from error
+    if not isinstance(suite, Suite):
+        raise SuiteRefused(f"{_file(folder)}: SUITE is a {type(suite).__name__}; expected a Suite.")
+    return suite
 
 
 def suites() -> dict[str, Suite]:
