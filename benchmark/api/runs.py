@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from django.db.models import QuerySet
@@ -38,12 +39,7 @@ class Runs(Listing):
         """The runs of a project without archived ones, the newest first, for those to whom it shows results."""
         access = results_access(request.user, slug)
         read_query(request, Strict)
-        rows = (
-            Run.objects.listed()
-            .filter(project=access.project)
-            .select_related("dataset", "job", "judge", "source", "created_by")
-        )
-        page = self.paginate_queryset(rows.prefetch_related("entrants").order_by("-id"))
+        page = self.paginate_queryset(Run.objects.listed().filter(project=access.project).in_list())
         return self.answer(run_rows(page), RunOut)
 
 
@@ -75,7 +71,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         "missing": missing_rows(run, closed),
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
-    return Response(RunDetailOut(run_rows([run])[0] | detail).data, status=status)
+    return Response(RunDetailOut(asdict(run_rows([run])[0]) | detail).data, status=status)
 
 
 def _controls(run: Run) -> QuerySet[Run]:

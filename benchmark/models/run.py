@@ -31,6 +31,11 @@ class RunQuerySet(models.QuerySet):
     def archived(self) -> RunQuerySet:
         return self.originals().filter(archived_at__isnull=False)
 
+    def in_list(self) -> RunQuerySet:
+        """The newest first, with what a row of a list is made of."""
+        related = self.select_related("dataset", "job", "judge", "source", "created_by")
+        return related.prefetch_related("entrants").order_by("-id")
+
     def originals(self) -> RunQuerySet:
         """Leave out runs under a control. Whatever shows, compares or counts figures of runs that nobody named asks for
         these alone."""

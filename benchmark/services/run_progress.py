@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Count
@@ -13,84 +15,176 @@ from benchmark.services.items import STATES
 from benchmark.services.watching import StageProgress, stage_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
-from workers.services.failures import shortfall_json, shortfalls_of
-from workers.services.progress import progress_of_all
+from workers.services.failures import Shortfall, shortfall_json, shortfalls_of
+from workers.services.progress import Progress, progress_of_all
+
+Json = dict[str, Any]
+"""What is free JSON: as it was given, or as it is written."""
 
 
-def run_rows(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return what a list says of each run, with its entrants prefetched: what it is, its state, ended items, calls,
-    tokens and US dollars.
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Numbers of items that ended, by how."""
 
-    `to_come` counts the questions that an answer will open. The number of queries does not depend on that of the runs.
-    """
+    done: int
+    failed: int
+    unusable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Numbers of calls: those that were made, and answers that the ledger had."""
+
+    made: int
+    reused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    input: int
+    output: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run as lists have it. `failures` and `unusable_answers` are as `Lack.as_json` has them, None where there are
+    none; `to_come` counts the questions that an answer will open, `held_back` the items that wait for a person. `cost`
+    is in US dollars, None where some calls are of unknown price, which `known_cost` leaves out."""
+
+    run: str
+    title: str
+    suite: str
+    dataset: int
+    answer_format: str
+    steps: list[str]
+    models: list[str]
+    judge: str | None
+    source: str | None
+    imported: Json | None
+    created_at: datetime
+    created_by: str | None
+    state: str
+    failures: Json | None
+    unusable_answers: Json | None
+    note: str
+    budget: Decimal | None
+    held_back: int
+    items: Ended
+    open: int
+    to_come: int
+    calls: Calls
+    tokens: Tokens
+    cost: float | None
+    known_cost: float
+    unpriced_calls: int
+
+
+def run_rows(runs: Sequence[Run]) -> list[RunRow]:
+    """Return the rows of runs with their entrants prefetched. The number of queries does not depend on that of the
+    runs."""
     jobs = [run.job for run in runs]
     progress, coming = progress_of_all(jobs), to_come_of(runs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
-    rows = []
-    for run in runs:
-        counts = progress[run.job_id]
-        rows.append({
-            **_what(run),
-            **shortfall_json(run.job, lacks[run.job_id]),
-            "note": run.job.note,
-            "budget": run.job.budget,
-            "held_back": counts.held,
-            "items": {"done": counts.done, "failed": counts.failed, "unusable": counts.unusable},
-            "open": counts.waiting + counts.in_flight,
-            "to_come": coming.get(run.pk, 0),
-            "calls": {"made": counts.made, "reused": counts.reused},
-            "tokens": {"input": counts.input_tokens, "output": counts.output_tokens},
-            **_money(run, counts.money, counts.done + counts.unusable),
-        })  # fmt: skip
-    return rows
+    return [_row(run, progress[run.job_id], lacks[run.job_id], coming.get(run.pk, 0)) for run in runs]
 
 
-def _what(run: Run) -> dict[str, Any]:
-    return {
-        "run": run.uid,
-        "title": run.title,
-        "suite": run.suite,
-        "dataset": run.dataset.version,
-        "answer_format": run.form,
-        "steps": [step.key for step in suite_named(run.suite).steps if step.key in run.stages],
-        "models": [entrant.name for entrant in run.entrants.all()],
-        "judge": run.judge.name if run.judge else None,
-        "source": run.source.uid if run.source else None,
-        "imported": run.imported or None,
-        "created_at": run.created_at,
-        "created_by": run.created_by and run.created_by.username,
-    }
+def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int) -> RunRow:
+    return RunRow(
+        run=run.uid,
+        title=run.title,
+        suite=run.suite,
+        dataset=run.dataset.version,
+        answer_format=run.form,
+        steps=[step.key for step in suite_named(run.suite).steps if step.key in run.stages],
+        models=[entrant.name for entrant in run.entrants.all()],
+        judge=run.judge.name if run.judge else None,
+        source=run.source.uid if run.source else None,
+        imported=run.imported or None,
+        created_at=run.created_at,
+        created_by=run.created_by and run.created_by.username,
+        **shortfall_json(run.job, lack),
+        note=run.job.note,
+        budget=run.job.budget,
+        held_back=counts.held,
+        items=Ended(counts.done, counts.failed, counts.unusable),
+        open=counts.waiting + counts.in_flight,
+        to_come=to_come,
+        calls=Calls(counts.made, counts.reused),
+        tokens=Tokens(counts.input_tokens, counts.output_tokens),
+        **_money(run, counts.money, counts.done + counts.unusable),
+    )
 
 
-def progress_rows(run: Run, *, now: datetime) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """Progress of one model at one step, in items; `seconds_left` is None where nothing can be said, and `cost` in US
+    dollars as that of a run."""
+
+    model: str
+    step: str
+    total: int
+    done: int
+    unusable: int
+    failed: int
+    cancelled: int
+    in_flight: int
+    waiting: int
+    held: int
+    reused: int
+    answers_a_minute: float
+    seconds_left: float | None
+    tokens: Tokens
+    cost: float | None
+    known_cost: float
+    unpriced_calls: int
+
+
+def progress_rows(run: Run, *, now: datetime) -> list[StepRow]:
     """Return how each model stands at each step, models in the order of the run."""
     return [_progress(run, row) for row in stage_progress(run, now=now)]
 
 
-def _money(run: Run, money: Money, answers: int) -> dict[str, Any]:
+def _money(run: Run, money: Money, answers: int) -> Json:
     """Return what the answers cost; of answers that were made elsewhere nobody knows, which is not nothing."""
     return (Money(unpriced=answers) if run.imported else money).as_json
 
 
-def _progress(run: Run, row: StageProgress) -> dict[str, Any]:
-    counts = ("total", "done", "unusable", "failed", "cancelled", "in_flight", "waiting", "held", "reused")
-    return {
-        "model": row.name,
-        "step": row.stage,
-        **{name: getattr(row, name) for name in counts},
-        "answers_a_minute": row.rate,
-        "seconds_left": row.seconds_left,
-        "tokens": {"input": row.input_tokens, "output": row.output_tokens},
+def _progress(run: Run, row: StageProgress) -> StepRow:
+    return StepRow(
+        model=row.name,
+        step=row.stage,
+        total=row.total,
+        done=row.done,
+        unusable=row.unusable,
+        failed=row.failed,
+        cancelled=row.cancelled,
+        in_flight=row.in_flight,
+        waiting=row.waiting,
+        held=row.held,
+        reused=row.reused,
+        answers_a_minute=row.rate,
+        seconds_left=row.seconds_left,
+        tokens=Tokens(row.input_tokens, row.output_tokens),
         **_money(run, row.money, row.done + row.unusable),
-    }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class MissingRow:
+    """The number of items of a model and step that ended so for one reason, without an answer that can be used."""
+
+    model: str
+    step: str
+    state: str
+    reason: str
+    items: int
 
 
 _MISSING = ("unusable", "failed", "cancelled")
 
 
-def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[dict[str, Any]]:
-    """Return [{model, step, state, reason, items}] of items that ended without an answer that can be used, the
-    commonest reason of each first.
+def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[MissingRow]:
+    """Return why items have no answer that can be used, the commonest reason of each model and step first.
 
     Items of samples in `closed` are not among them.
     """
@@ -101,8 +195,7 @@ def missing_rows(run: Run, closed: Set[int] = frozenset()) -> list[dict[str, Any
             "entrant__position", "entrant__name", "stage", "unusable", "item__problem"
         )
         for *_, name, stage, unusable, problem, count in reasons.annotate(Count("pk")):
-            row = {"model": name, "step": stage, "state": state, "reason": unusable or problem or "", "items": count}
-            rows.append(row)
+            rows.append(MissingRow(name, stage, state, unusable or problem or "", count))
     places = {name: at for at, name in enumerate(run.entrants.values_list("name", flat=True))}
     order = [step.key for step in suite_named(run.suite).steps]
-    return sorted(rows, key=lambda row: (places[row["model"]], order.index(row["step"]), -row["items"], row["reason"]))
+    return sorted(rows, key=lambda row: (places[row.model], order.index(row.step), -row.items, row.reason))

@@ -155,6 +155,22 @@ def test_an_option_of_another_action_is_refused(labelled, action):
     assert sentence.startswith(f"{option[0]} is not for {action}, which takes ")
 
 
+def test_a_project_lists_its_runs(labelled, extracted):
+    slug = labelled.project.slug
+    rows = told("runs", "list", "--project", slug)["runs"]
+    assert [row["run"] for row in rows] == [extracted.uid, labelled.uid]
+    assert rows[1]["models"] == ["majority"] and rows[1]["items"]["done"] == 3 and rows[1]["steps"] == ["label"]
+    told("runs", "archive", labelled.uid)
+    assert [row["run"] for row in told("runs", "list", "--project", slug, "--archived")["runs"]] == [labelled.uid]
+    out = StringIO()
+    call_command("runs", "list", "--project", slug, stdout=out)
+    (line,) = out.getvalue().splitlines()
+    assert line.startswith(f"{extracted.uid}  ") and "omniscient" in line and extracted.title in line
+    assert refused("runs", "list") == "A list is of the runs of one project: runs list --project SLUG."
+    assert refused("runs", "list", "--project", "none") == "There is no project 'none'."
+    assert refused("runs", "pause").startswith("Name the run to pause: ")
+
+
 def test_a_run_that_is_not_there(db):
     assert (
         refused("runs", "pause", "nothing")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from django.utils import timezone
@@ -40,6 +41,7 @@ from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plot_data import plots_of
 from benchmark.services.run_actions import act_on
+from benchmark.services.run_progress import RunRow, run_rows
 from benchmark.services.runs import again_of, run_again, start_run
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import about
@@ -47,7 +49,9 @@ from workers.management.ending import failure_of
 from workers.management.named import endpoint_named
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
+LIST = "list"
 ACTIONS: dict[str, tuple[str, ...]] = {
+    LIST: ("project", "archived"),
     "pause": (),
     "resume": ("budget", "wait"),
     "retry": ("wait",),
@@ -71,7 +75,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "delete": ("yes",),
     "download": ("output", "what", "name", "model", "width"),
 }
-"""The actions on a run, and the options that each takes."""
+"""The actions, and the options that each takes: all but the list are on one run."""
 _OPTIONS = sorted({name for names in ACTIONS.values() for name in names})
 
 
@@ -124,15 +128,19 @@ class Done(NamedTuple):
 
 class Command(JsonCommand):
     help = (
-        "Does to a run what its page does: pause, resume and cancel it, ask its failed items again (retry), extend "
-        "it by models or stories, run it again, have its extractions judged anew, have its judge tested, ask the "
-        "judge for the rows that it left out (follow-up), read its answers again without a call, rename, archive, "
-        "restore or delete it, or write its results to a file."
+        "Lists the runs of a project, or does to a run what its page does: pause, resume and cancel it, ask its failed "
+        "items again (retry), extend it by models or stories, run it again, have its extractions judged anew, have its "
+        "judge tested, ask the judge for the rows that it left out (follow-up), read its answers again without a call, "
+        "rename, archive, restore or delete it, or write its results to a file."
     )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("action", choices=list(ACTIONS))
-        parser.add_argument("run", metavar="RUN", help="its id, as in the address of its page")
+        parser.add_argument(
+            "run", metavar="RUN", nargs="?", help="its id, as in the address of its page; for all but list"
+        )
+        parser.add_argument("--project", metavar="SLUG", help="list: whose runs, the newest first")
+        parser.add_argument("--archived", action="store_true", help="list: those in the archive")
         parser.add_argument("--budget", metavar="USD", help="resume, judge: a hard cap")
         parser.add_argument("--endpoint", action="append", metavar="NAME", help="extend: a model more; several times")
         parser.add_argument("--stories", action="store_true", help="extend: more stories of the run's dataset")
@@ -154,11 +162,16 @@ class Command(JsonCommand):
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
     def work(self, **options) -> dict[str, Any]:
-        action, run = options["action"], run_of(options["run"])
+        action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
             fit = ", ".join(map(flag, ACTIONS[action])) or "no option"
             raise ValueError(f"{flag(idle[0])} is not for {action}, which takes {fit}.")
+        if action == LIST:
+            return self._list(options)
+        if not options["run"]:
+            raise ValueError(f"Name the run to {action}: runs {action} RUN; runs list --project SLUG names them.")
+        run = run_of(options["run"])
         if action == "download":
             return {**_downloaded(run, options)}
         if action in _KEEPING:
@@ -170,11 +183,35 @@ class Command(JsonCommand):
             finish_runs(done.run, self.note)
         return run_summary(done.run, scores=options["wait"]) | {**done.more}
 
+    def _list(self, options: Options) -> dict[str, Any]:
+        if options["run"] or not options["project"]:
+            raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
+        runs = Run.objects.filter(project=self.project(options["project"]))
+        chosen = runs.archived() if options["archived"] else runs.listed()
+        return {"project": options["project"], "runs": [_listed(row) for row in run_rows(list(chosen.in_list()))]}
+
     def say(self, result: dict) -> None:
-        say_run(self, result)
+        if "runs" in result:
+            for row in result["runs"]:
+                self.stdout.write(_line_of(row))
+        else:
+            say_run(self, result)
 
     def failure(self, result: dict) -> str:
         return failure_of(result, "run")
+
+
+def _listed(row: RunRow) -> dict[str, Any]:
+    """Return a run as the API lists it."""
+    budget = row.budget if row.budget is None else str(row.budget)
+    return asdict(row) | {"created_at": row.created_at.isoformat(), "budget": budget}
+
+
+def _line_of(row: Mapping[str, Any]) -> str:
+    """Return a run of the list as one line: how far it is, and what of which suite."""
+    items, asked = row["items"], f"{row['suite']}, version {row['dataset']}"
+    ended = f"{sum(items.values()):,} of {sum(items.values()) + row['open'] + row['to_come']:,} items"
+    return f"{row['run']}  {row['state']:<10}  {ended}  {row['title']} ({asked}; {', '.join(row['models'])})"
 
 
 def _renamed(run: Run, options: Options) -> Kept:
