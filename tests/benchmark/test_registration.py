@@ -78,10 +78,11 @@ def free_port() -> str:
 def test_neither_a_command_nor_the_server_starts_without_it(main, tmp_path):
     folder = written(tmp_path, f"{TOMBENCH}SUITE = OTHER")
     kept = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
+    kept |= {"DJANGO_SETTINGS_MODULE": "config.settings", "PORT": free_port()}
     done = subprocess.run(
         [sys.executable, "-c", f"{START}{main}\nmanage.main()", str(folder)],
         cwd=ROOT,
-        env=kept | {"CREDENCE_VAR": str(tmp_path / "var"), "DJANGO_SETTINGS_MODULE": "config.settings", "PORT": free_port()},
+        env=kept | {"CREDENCE_VAR": str(tmp_path / "var")},
         capture_output=True,
         text=True,
     )
