@@ -3,7 +3,7 @@ database emptied of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,8 +16,12 @@ from django.core.management.color import no_style
 from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
 
+from annotation.models import ChangedProposition, ChangedTable
+
 Made = TypeVar("Made")
 KEPT_BY_MIGRATIONS = {ContentType._meta.db_table, Permission._meta.db_table}
+MARKS = [ChangedProposition._meta.db_table, ChangedTable._meta.db_table]
+"""Tables that the database's triggers write, on SQLite also where rows are deleted."""
 
 
 @dataclass
@@ -53,12 +57,15 @@ def empty_what_is_filled(test: TransactionTestCase) -> None:
     `flush` goes through every table, and makes content types and permissions anew for every app.
     """
     assert [*connections] == [connection.alias] and test.available_apps is None
-    tables = _tables()
-    filled = [f"SELECT {at} WHERE EXISTS (SELECT 1 FROM {_quoted(name)})" for at, name in enumerate(tables)]
+    for tables in (_tables(), MARKS):
+        connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), _filled_of(tables), allow_cascade=True))
+
+
+def _filled_of(tables: Sequence[str]) -> list[str]:
+    asked = [f"SELECT {at} WHERE EXISTS (SELECT 1 FROM {_quoted(name)})" for at, name in enumerate(tables)]
     with connection.cursor() as cursor:
-        cursor.execute(" UNION ALL ".join(filled))
-        names = [tables[at] for (at,) in cursor.fetchall()]
-    connection.ops.execute_sql_flush(connection.ops.sql_flush(no_style(), names, allow_cascade=True))
+        cursor.execute(" UNION ALL ".join(asked))
+        return [tables[at] for (at,) in cursor.fetchall()]
 
 
 @cache
@@ -86,11 +93,20 @@ def _rows() -> dict[str, tuple[list[str], list[tuple]]]:
 
 
 def _write(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
-    """Foreign keys are checked at the commit, so the order of tables does not matter."""
+    """Foreign keys are checked at the commit, so the order of tables does not matter, but for the marks of what is
+    written."""
     with transaction.atomic(), connection.cursor() as cursor:
-        for table, (columns, held) in rows.items():
-            names, places = ", ".join(map(_quoted, columns)), ", ".join(["%s"] * len(columns))
-            cursor.executemany(f"INSERT INTO {_quoted(table)} ({names}) VALUES ({places})", held)
+        for table in sorted(rows.keys() - MARKS):
+            _insert(cursor, table, *rows[table])
+        for table in MARKS:
+            cursor.execute(f"DELETE FROM {_quoted(table)}")
+            if table in rows:
+                _insert(cursor, table, *rows[table])
+
+
+def _insert(cursor: Any, table: str, columns: list[str], rows: list[tuple]) -> None:
+    names, places = ", ".join(map(_quoted, columns)), ", ".join(["%s"] * len(columns))
+    cursor.executemany(f"INSERT INTO {_quoted(table)} ({names}) VALUES ({places})", rows)
 
 
 def _quoted(name: str) -> str:
