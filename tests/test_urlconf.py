@@ -36,6 +36,7 @@ PAGES = {
     "annotation:guidelines": ANNOTATOR,
     "annotation:guideline": ANNOTATOR,
     "annotation:audit": ADMIN,
+    "annotation:gold_audit": ADMIN,
     "annotation:people": ADMIN,
     "annotation:change_role": ADMIN,
     "annotation:revoke_invitation": ADMIN,

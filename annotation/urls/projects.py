@@ -1,6 +1,6 @@
 from django.urls import path
 
-from annotation.views import projects
+from annotation.views import audit, projects
 
 urlpatterns = [
     path("", projects.home, name="home"),
@@ -9,5 +9,6 @@ urlpatterns = [
     path("p/<slug:slug>/settings/", projects.settings, name="settings"),
     path("p/<slug:slug>/guidelines/", projects.guidelines, name="guidelines"),
     path("p/<slug:slug>/guidelines/<slug:dimension>/", projects.guideline, name="guideline"),
-    path("p/<slug:slug>/audit/", projects.audit_log, name="audit"),
+    path("p/<slug:slug>/audit/", audit.audit_log, name="audit"),
+    path("p/<slug:slug>/audit/gold/", audit.gold_audit, name="gold_audit"),
 ]

@@ -1,20 +1,15 @@
 from __future__ import annotations
 
-import csv
 from copy import copy
-from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from markdown_it import MarkdownIt
 
 from annotation.access import project_access
-from annotation.domain.spreadsheet import Echo, defused
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role
 from annotation.services import projects as service
@@ -127,41 +122,3 @@ def _sections(access) -> list[dict]:
         }
         for dimension in access.project.schema.dimensions
     ]
-
-
-def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
-    access = project_access(request.user, slug, role=Role.ADMIN)
-    rows = access.project.audit_events.select_related("actor")
-    action, who = request.GET.get("action", "")[:60], request.GET.get("who", "")[:150]
-    if action:
-        rows = rows.filter(action=action)
-    if who:
-        rows = rows.filter(actor__username=who)
-    if "csv" in request.GET:
-        return _audit_csv(rows, slug)
-    page = Paginator(rows, 50).get_page(request.GET.get("page"))
-    actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
-    for event in page:
-        event.shown = {name: _told(value) for name, value in event.details.items() if value not in (None, "", [], {})}
-    context = {"page": page, "actions": actions, "action": action, "who": who}
-    context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
-    return render(request, "annotation/projects/audit.html", access.context | context)
-
-
-def _told(value: Any) -> Any:
-    """Return a list of words or numbers as one would write it, anything else as it is."""
-    is_plain = isinstance(value, list) and all(isinstance(one, str | int) for one in value)
-    return ", ".join(map(str, value)) if is_plain else value
-
-
-def _audit_csv(rows, slug: str) -> StreamingHttpResponse:
-    writer = csv.writer(Echo())
-    table = (
-        [event.at.isoformat(), event.actor.username if event.actor else "", event.action, event.target, event.details]
-        for event in rows.iterator(2000)
-    )
-    lines = (writer.writerow([defused(str(cell)) for cell in row]) for row in table)
-    head = [writer.writerow(["at", "actor", "action", "target", "details"])]
-    response = StreamingHttpResponse((line for part in (head, lines) for line in part), content_type="text/csv")
-    response["Content-Disposition"] = f'attachment; filename="{slug}-audit.csv"'
-    return response

@@ -9,9 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.models import AuditEvent, GoldLabel, Project, Proposition
+from annotation.models import AuditEvent, GoldEvent, GoldLabel, Project, Proposition, gold_log
 from annotation.services import audit
 from annotation.services import projects as service
+from annotation.services.adjudication import adjudicate
 from annotation.services.progress import Progress
 
 
@@ -191,3 +192,59 @@ def test_settings_are_compared_with_what_is_saved_by_then(cast):
     for project in (cast.project, stale):
         service.change_settings(by=cast.alice, project=project, changes={"name": "New"}, now=timezone.now())
     assert AuditEvent.objects.filter(action="project.changed").count() == 1
+
+
+def test_changes_of_gold_are_in_the_audit_log(
+    voted, make_story, assign, admin, cast, cast_vote, django_assert_max_num_queries
+):
+    cell = GoldLabel.objects.get(method="majority")
+    decide = {"by": cast.esi, "proposition": cell.proposition, "dimension": "order", "revision": cell.revision}
+    adjudicate(label="2", reason="=The letter says so", now=timezone.now(), **decide)
+    text = " ".join(admin.get(url("gold_audit")).content.decode().split())
+    assert f"Story 1, {DEFAULT_SCHEMA['order'].name.lower()}" in text
+    assert "by the rule" in text and "=The letter says so" in text
+    by_people = admin.get(url("gold_audit"), {"by": "decision", "who": "esi", "story": "1", "dimension": "order"})
+    (row,) = by_people.context["events"]
+    assert (row["event"].before, row["before"], row["event"].after, row["after"]) == (
+        "1",
+        "majority",
+        "2",
+        "adjudicated",
+    )
+    for other in ({"who": "bob"}, {"story": "9"}, {"dimension": "context"}, {"reason": "nowhere"}):
+        assert not admin.get(url("gold_audit"), {"by": "decision", **other}).context["events"]
+    told = (
+        b"".join(admin.get(url("gold_audit"), {"csv": "1", "by": "decision"}).streaming_content).decode().splitlines()
+    )
+    assert len(told) == 2 and "esi" in told[1] and "'=The letter says so" in told[1]
+
+    open_work = make_story(2)
+    for one in assign(open_work, [cast.bob, cast.bea, cast.alice]):
+        cast_vote(one, Proposition.objects.gold_of(open_work).first(), "order", "3")
+    with django_assert_max_num_queries(12):
+        page = admin.get(url("gold_audit"))  # Alice still labels story 2
+    assert {row["event"].proposition.table.story.number for row in page.context["events"]} == {1}
+    assert "1 story is not shown" in " ".join(page.content.decode().split())
+
+
+def test_the_log_of_gold_goes_page_by_page(admin, voted, cast, monkeypatch):
+    monkeypatch.setattr(gold_log, "PAGE", 7)
+    monkeypatch.setattr(gold_log, "LOOKED_THROUGH", 10)
+    (row,) = Proposition.objects.gold_of(voted)[:1]
+    GoldEvent.objects.bulk_create(
+        GoldEvent(
+            proposition=row, dimension="order", after=str(at), at=timezone.now(), rule_version="1",
+            after_method="adjudicated" if at == 1 else "majority",
+        )
+        for at in range(60)
+    )  # fmt: skip
+    for filters in ({}, {"by": "decision"}):
+        every = [one for one in GoldEvent.objects.order_by("-id") if not filters or one.after_method == "adjudicated"]
+        shown, query, pages = [], {}, 0
+        while True:
+            page = admin.get(url("gold_audit"), filters | query)
+            shown, pages = shown + [one["event"] for one in page.context["events"]], pages + 1
+            if not page.context["older"]:
+                break
+            query = {"before": page.context["older"]}
+        assert shown == every and pages > 5  # also where pages between hold none

@@ -347,7 +347,7 @@ WALKED = {
     "AgreementFilter",
     "GoldFilter",
 }
-ADMINS_ALONE = {"FilterForm", "LedgerFilter"}
+ADMINS_ALONE = {"FilterForm", "GoldLogFilter", "LedgerFilter"}
 """Filters of pages that neither annotators nor experts open (tests/test_urlconf.py)."""
 
 

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from django import forms
+
+from annotation.models import Method, Project
+
+
+class GoldLogFilter(forms.Form):
+    """Filters of the history of gold."""
+
+    by = forms.ChoiceField(
+        required=False,
+        label="Changed by",
+        choices=[("", "All"), ("decision", "Decisions"), ("rule", "The rule, on votes")],
+    )
+    who = forms.CharField(
+        required=False, max_length=150, label="Who", widget=forms.TextInput({"placeholder": "user name"})
+    )
+    story = forms.IntegerField(required=False, label="Story", min_value=-(2**63), max_value=2**63 - 1)
+    dimension = forms.ChoiceField(required=False)
+    method = forms.ChoiceField(required=False, label="Became", choices=[("", "All"), *Method.choices])
+    reason = forms.CharField(required=False, max_length=100, label="Words of the reason")
+
+    def __init__(self, data, *, project: Project) -> None:
+        super().__init__(data)
+        dimensions = ((dimension.key, dimension.name) for dimension in project.schema.dimensions)
+        self.fields["dimension"].choices = [("", "All"), *dimensions]
+
+    @property
+    def chosen(self) -> dict:
+        """The filters in force; a field that could not be read filters nothing."""
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value not in ("", None)}

@@ -1,0 +1,114 @@
+"""The audit log of a project: what was changed in it, and every change of its gold."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlencode
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from annotation.access import project_access, unfinished
+from annotation.domain.schema import Schema
+from annotation.domain.spreadsheet import Echo, defused
+from annotation.forms.audit import GoldLogFilter
+from annotation.models import GoldEvent, Method, Role, gold_log
+
+PAGE = 50
+
+
+@require_GET
+def audit_log(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    rows = access.project.audit_events.select_related("actor")
+    action, who = request.GET.get("action", "")[:60], request.GET.get("who", "")[:150]
+    if action:
+        rows = rows.filter(action=action)
+    if who:
+        rows = rows.filter(actor__username=who)
+    if "csv" in request.GET:
+        return _csv(_lines(rows), f"{slug}-audit")
+    page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    actions = access.project.audit_events.order_by("action").values_list("action", flat=True).distinct()
+    for event in page:
+        event.shown = {name: _told(value) for name, value in event.details.items() if value not in (None, "", [], {})}
+    context = {"page": page, "actions": actions, "action": action, "who": who}
+    context["query"] = urlencode({name: value for name, value in (("action", action), ("who", who)) if value})
+    return render(request, "annotation/projects/audit.html", access.context | context)
+
+
+@require_GET
+def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the changes of gold, without those of stories that the reader still labels.
+
+    Pages go by the event that they begin after: counting a history of hundreds of thousands would cost more than
+    reading a page of it.
+    """
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    form, schema = GoldLogFilter(request.GET, project=access.project), access.project.schema
+    waiting = unfinished(access)
+    rows = gold_log.of_project(access.project, unfinished=waiting, **form.chosen)
+    if "csv" in request.GET:
+        return _csv(_gold_lines(rows), f"{slug}-gold-audit")
+    before = request.GET.get("before", "")
+    before_id = int(before) if before.isdecimal() and len(before) < 19 else None
+    events, older = gold_log.page_of(rows, before=before_id, everywhere="story" in form.chosen)
+    context = {
+        "form": form,
+        "events": [_shown(event, schema) for event in events],
+        "older": older,
+        "looked": gold_log.LOOKED_THROUGH,
+        "before": before,
+        "withheld": len(waiting),
+        "query": urlencode(form.chosen),
+    }
+    return render(request, "annotation/projects/audit_gold.html", access.context | context)
+
+
+def _shown(event: GoldEvent, schema: Schema) -> dict:
+    return {
+        "event": event,
+        "decided": bool(event.undoes) or event.after_method == Method.ADJUDICATED,
+        "dimension": schema[event.dimension].name if event.dimension in schema else event.dimension,
+        "before": gold_log.method_name(event.before_method),
+        "after": gold_log.method_name(event.after_method),
+    }
+
+
+def _told(value: Any) -> Any:
+    """Return a list of words or numbers as one would write it, anything else as it is."""
+    is_plain = isinstance(value, list) and all(isinstance(one, str | int) for one in value)
+    return ", ".join(map(str, value)) if is_plain else value
+
+
+def _lines(rows) -> Iterable[list]:
+    yield ["at", "actor", "action", "target", "details"]
+    for event in rows.iterator(2000):
+        actor = event.actor.username if event.actor else ""
+        yield [event.at.isoformat(), actor, event.action, event.target, event.details]
+
+
+def _gold_lines(rows) -> Iterable[list]:
+    yield [
+        "at", "by", "story", "position", "actor", "belief", "dimension", "before", "before_method", "after",
+        "after_method", "reason", "error_tag", "revision",
+    ]  # fmt: skip
+    for event in rows.defer("votes").iterator(2000):
+        row, by = event.proposition, event.by.username if event.by else ""
+        yield [
+            event.at.isoformat(), by, row.table.story.number, row.position, row.actor, row.belief, event.dimension,
+            event.before, event.before_method, event.after, event.after_method, event.reason, event.error_tag,
+            event.revision,
+        ]  # fmt: skip
+
+
+def _csv(lines: Iterable[list], name: str) -> StreamingHttpResponse:
+    writer = csv.writer(Echo())
+    rows = (writer.writerow([defused(str(cell)) for cell in line]) for line in lines)
+    response = StreamingHttpResponse(rows, content_type="text/csv")
+    response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
+    return response
