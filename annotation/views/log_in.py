@@ -6,14 +6,19 @@ from django.contrib.auth import views as auth
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse_lazy
+from django.urls import reverse, reverse_lazy
 
 from annotation.forms.people import WRONG
+from annotation.models.landing import landing_of
 from annotation.services.log_in_limits import begin_attempt, limits_of, note_success, take_back, wait_of
 
 
 class LogIn(auth.LoginView):
     redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        page, slug = landing_of(self.request.user)
+        return reverse(page, args=[slug] if slug else [])
 
     def post(self, request: HttpRequest, *args, **kwargs) -> HttpResponse:
         limits = limits_of(request, request.POST.get("username", ""))
