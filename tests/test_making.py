@@ -250,7 +250,10 @@ def test_split(cast, make_story):
     make_story(2)
     _one(
         press_six(
-            cast.alice, "/p/minds/stories/", {"name": "calibration", "rest": "main", "per_category": "1", "seed": "1"}
+            cast.alice,
+            "/p/minds/stories/",
+            {"name": "calibration", "rest": "main", "per_category": "1", "seed": "1"}
+            | {f"take_{category.pk}": "on" for category in cast.project.categories.all()},
         )
     )
     assert Split.objects.count() == 2 and cast.project.audit_events.filter(action__contains="split").count() == 1

@@ -4,17 +4,27 @@ import random
 from collections.abc import Mapping, Sequence
 
 
-def draw_split(stories: Mapping[str, Sequence[int]], *, per_category: int, seed: int) -> list[int]:
-    """Draw `per_category` story numbers from each category; a seed gives the same draw whatever the order of the
-    stories.
+def too_small(stories: Mapping[str, Sequence[int]], wanted: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each category of `wanted` that has fewer stories than are wanted of it, by name."""
+    return [
+        f"{category} has {len(stories.get(category, ()))} stories; expected at least {wanted[category]}."
+        for category in sorted(wanted)
+        if len(stories.get(category, ())) < wanted[category]
+    ]
+
+
+def draw_split(stories: Mapping[str, Sequence[int]], *, per_category: int | Mapping[str, int], seed: int) -> list[int]:
+    """Draw `per_category` story numbers from each category, one number for all or one for each; a seed gives the same
+    draw whatever the order of the stories.
 
     Raises ValueError where a category has fewer.
     """
+    wanted = dict.fromkeys(stories, per_category) if isinstance(per_category, int) else per_category
+    if small := too_small(stories, {category: wanted[category] for category in stories}):
+        raise ValueError(small[0])
     chosen: list[int] = []
     for category in sorted(stories):
         numbers = sorted(stories[category])
-        if len(numbers) < per_category:
-            raise ValueError(f"{category} has {len(numbers)} stories; expected at least {per_category}.")
         # A generator for each category: adding one does not change what is drawn from the others.
-        chosen += random.Random(f"{seed}:{category}").sample(numbers, per_category)
+        chosen += random.Random(f"{seed}:{category}").sample(numbers, wanted[category])
     return sorted(chosen)

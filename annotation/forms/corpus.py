@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django import forms
 from django.conf import settings
+from django.db.models import Count
 
 from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.tables import BadTable, read_rows
@@ -44,12 +45,51 @@ class ChosenForm(forms.Form):
 
 
 class SplitForm(forms.Form):
+    """The names of two parts, and the categories to draw from: so many stories of each, or a number of its own."""
+
     name = forms.SlugField(
         max_length=40, initial="calibration", label="Name of the part set apart", error_messages=SPLIT_TOLD
     )
     rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest", error_messages=SPLIT_TOLD)
     per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label="Stories a category")
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
+
+    def __init__(self, data=None, *, project: Project) -> None:
+        super().__init__(data)
+        rows = project.categories.annotate(count=Count("stories")).values_list("id", "name", "count")
+        self._categories = list(rows)
+        for pk, name, count in self._categories:
+            self.fields[f"take_{pk}"] = forms.BooleanField(
+                required=False, initial=count >= self.fields["per_category"].initial, label=name
+            )
+            own = {"class": "own-number", "aria-label": f"Stories of {name}, where not as above"}
+            self.fields[f"number_{pk}"] = forms.IntegerField(
+                required=False, min_value=1, max_value=10000, widget=forms.NumberInput(own)
+            )
+
+    @property
+    def shared(self) -> list[forms.BoundField]:
+        """The fields that are for all categories."""
+        return [self[name] for name in ("name", "rest", "per_category", "seed")]
+
+    @property
+    def categories(self) -> list[dict]:
+        """Each category with its number of stories and its two fields."""
+        return [
+            {"name": name, "count": count, "take": self[f"take_{pk}"], "number": self[f"number_{pk}"]}
+            for pk, name, count in self._categories
+        ]
+
+    @property
+    def chosen(self) -> dict:
+        """What is to be drawn, as `make_split` takes it."""
+        cleaned = self.cleaned_data
+        numbers = {
+            name: cleaned[f"number_{pk}"] or cleaned["per_category"]
+            for pk, name, _ in self._categories
+            if cleaned[f"take_{pk}"]
+        }
+        return {"name": cleaned["name"], "rest": cleaned["rest"], "seed": cleaned["seed"], "numbers": numbers}
 
 
 class ManyFiles(forms.ClearableFileInput):

@@ -1,51 +1,85 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from django.db import transaction
 
-from annotation.domain.splits import draw_split
-from annotation.models import Project, Split, Story, User
+from annotation.domain.splits import draw_split, too_small
+from annotation.models import Project, Split, User
 from annotation.services import audit
 from annotation.services.corpus_import import SLUG
 
+Numbers = Mapping[str, int] | None
+LEFT_ALONE = "Too small, and left as it was:"
 SEEDS = range(2**31)
 NO_SEED = f"The seed must be a whole number from 0 to {SEEDS[-1]}."
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """`counts` is how many stories each part got, `too_small` a sentence for each category that was left as it was,
+    because it has fewer stories than were to be set apart."""
+
+    counts: dict[str, int]
+    too_small: list[str]
+
+
 @transaction.atomic
 def make_split(
-    *, by: User | None, project: Project, name: str, per_category: int, seed: int, rest: str, categories=()
-) -> dict[str, int]:
-    """Set `per_category` stories a category apart as `name`, the others of those categories as `rest`.
+    *,
+    by: User | None,
+    project: Project,
+    name: str,
+    seed: int,
+    rest: str,
+    per_category: int = 0,
+    numbers: Numbers = None,
+) -> Drawn:
+    """Set so many stories of each category apart as `name`, the others of those categories as `rest`.
 
-    Returns how many stories each holds. Raises ValueError, with a sentence, where a category is too small or unknown,
-    or the names or the seed will not do.
+    `numbers` has the categories that take part and how many stories of each; without it, `per_category` of every
+    category. Raises ValueError, with a sentence, where every category is too small or one is unknown, or the names or
+    the seed will not do.
     """
     if name == rest or not (SLUG.fullmatch(name) and SLUG.fullmatch(rest)) or max(len(name), len(rest)) > 40:
         raise ValueError("The names of the two parts must differ, and consist of letters, digits and hyphens.")
     if seed not in SEEDS:
         raise ValueError(NO_SEED)
-    if per_category < 1:
-        raise ValueError(f"{per_category} stories a category; expected at least 1.")
-    rows = project.stories.select_related("category")
-    if categories:
-        category_names = set(project.categories.values_list("name", flat=True))
-        if unknown := sorted(set(categories) - category_names):
-            raise ValueError(f"{', '.join(unknown)}: the project has no such category.")
-        rows = rows.filter(category__name__in=categories)
-    numbers: dict[str, list[int]] = defaultdict(list)
+    wanted = _wanted(project, per_category, numbers)
+    stories: dict[str, list[int]] = defaultdict(list)
+    rows = project.stories.filter(category__name__in=wanted).order_by()
     for category, number in rows.values_list("category__name", "number"):
-        numbers[category].append(number)
-    drawn = draw_split(numbers, per_category=per_category, seed=seed)
+        stories[category].append(number)
+    small = too_small(stories, wanted)
+    large = {category: stories[category] for category in wanted if len(stories[category]) >= wanted[category]}
+    if not large:
+        raise ValueError(" ".join(small) or f"{project.slug} has no stories to draw from.")
+    drawn = draw_split(large, per_category=wanted, seed=seed)
     first, _ = Split.objects.update_or_create(project=project, name=name, defaults={"seed": seed})
     second, _ = Split.objects.update_or_create(project=project, name=rest, defaults={"seed": seed})
-    Story.objects.filter(pk__in=rows.values("pk")).update(split=second)
-    Story.objects.filter(project=project, number__in=drawn).update(split=first)
-    counts = {name: len(drawn), rest: sum(map(len, numbers.values())) - len(drawn)}
-    audit.record(by=by, project=project, action="split.made", target=name, seed=seed, **counts)
-    return counts
+    rows.filter(category__name__in=large).update(split=second)
+    project.stories.filter(number__in=drawn).update(split=first)
+    counts = {name: len(drawn), rest: sum(map(len, large.values())) - len(drawn)}
+    numbers_drawn = {category: wanted[category] for category in sorted(large)}
+    audit.record(
+        by=by, project=project, action="split.made", target=name, seed=seed, categories=numbers_drawn, **counts
+    )
+    return Drawn(counts, small)
+
+
+def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:
+    """Return category → how many stories to set apart. Raises ValueError for unknown categories and numbers below 1."""
+    names = set(project.categories.values_list("name", flat=True))
+    wanted = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
+    if unknown := sorted(set(wanted) - names):
+        raise ValueError(f"{', '.join(unknown)}: the project has no such category.")
+    if numbers is not None and not wanted:
+        raise ValueError("Choose at least one category.")
+    if (fewest := min(wanted.values(), default=1)) < 1:
+        raise ValueError(f"{fewest} stories a category; expected at least 1.")
+    return wanted
 
 
 @transaction.atomic

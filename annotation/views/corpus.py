@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role, table_queue
-from annotation.services.splits import make_split, put_in_split
+from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
 from core.idempotency.forms import made_once
 
 _LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
@@ -36,14 +36,14 @@ def cut_at_word(text: str, width: int) -> str:
 
 def stories(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
-    split_form, chosen_form = SplitForm(), None
+    split_form, chosen_form = SplitForm(project=access.project), None
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
             raise PermissionDenied("Only admins draw splits.")
         if "split" in request.POST:
             done = chosen_form = ChosenForm(request.POST, project=access.project)
         else:
-            done = split_form = SplitForm(request.POST)
+            done = split_form = SplitForm(request.POST, project=access.project)
         if done.is_valid() and _split(request, access, done):
             return redirect(request.get_full_path())
     filters = StoryFilter(request.GET, project=access.project)
@@ -68,11 +68,14 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm) -> bool:
-    chosen = form.cleaned_data
     try:
         if isinstance(form, SplitForm):
-            messages.success(request, made_once(request, lambda: _draw_split(request, access, chosen)))
+            drawn, _, small = made_once(request, lambda: _draw_split(request, access, form)).partition("\n")
+            messages.success(request, drawn)
+            if small:
+                messages.warning(request, f"{LEFT_ALONE} {small}")
         else:
+            chosen = form.cleaned_data
             stories = [story.pk for story in chosen["stories"]]
             count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
             messages.success(request, f"{count} stories are now in {chosen['split'] or 'no split'}.")
@@ -82,9 +85,11 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     return True
 
 
-def _draw_split(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
-    counts = make_split(by=request.user, project=access.project, **chosen)
-    return ", ".join(f"{name}: {count} stories" for name, count in counts.items())[:500]
+def _draw_split(request: HttpRequest, access: ProjectAccess, form: SplitForm) -> str:
+    """Return what was drawn, and on a second line what was too small."""
+    drawn = make_split(by=request.user, project=access.project, **form.chosen)
+    counts = ", ".join(f"{name}: {count} stories" for name, count in drawn.counts.items())
+    return f"{counts}.\n{' '.join(drawn.too_small)}"[:500]
 
 
 def _stories(access: ProjectAccess, chosen: dict, sort: str):

@@ -214,6 +214,10 @@ def test_the_whole_of_tombench(db, shared):
     call_command("make_split", project="tombench", seed=3, categories=list(KEPT))
     project = Project.objects.get(slug="tombench")
     assert (project.stories.in_split("calibration").count(), project.stories.in_split("main").count()) == (21, 895)
+    uneven = [*list(KEPT)[1:], f"{next(iter(KEPT))}=5"]
+    call_command("make_split", project="tombench", name="uneven", rest="others", seed=3, categories=uneven)
+    assert (project.stories.in_split("uneven").count(), project.stories.in_split("others").count()) == (23, 893)
+    call_command("make_split", project="tombench", seed=3, categories=list(KEPT))
     drawn = set(project.stories.in_split("calibration").values_list("number", flat=True))
     call_command("make_split", project="tombench", seed=3, categories=list(KEPT))
     assert set(project.stories.in_split("calibration").values_list("number", flat=True)) == drawn

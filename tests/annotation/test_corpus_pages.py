@@ -70,14 +70,23 @@ def test_ticked_stories_go_to_a_split(admin, cast, make_story):
 
 
 def test_a_split_is_drawn_on_the_page(admin, cast, make_story):
-    for number in range(1, 5):
-        make_story(number)
-    draw = {"name": "calibration", "rest": "main", "per_category": 1, "seed": 9}
-    admin.post(url("stories"), draw)
+    for number in range(1, 12):
+        make_story(number, category="ABC"[min(number // 5, 2)])  # A: 1 to 4, B: 5 to 9, C: 10 and 11
+    a, b, c = cast.project.categories.order_by("name").values_list("id", flat=True)
+    draw = {"name": "calibration", "rest": "main", "per_category": 1, "seed": 9, f"take_{a}": "on", f"take_{b}": "on"}
+    admin.post(url("stories"), {**draw, f"number_{b}": 2})
     assert Split.objects.get(name="calibration").seed == 9
-    assert cast.project.stories.in_split("main").count() == 3
+    assert sorted(Story.objects.in_split("calibration").values_list("category__name", flat=True)) == ["A", "B", "B"]
+    assert Story.objects.in_split("main").count() == 6 and Story.objects.filter(split=None, category=c).count() == 2
+    before = dict(Story.objects.filter(category=b).values_list("number", "split__name"))
+    page = admin.post(url("stories"), {**draw, "seed": 3, f"number_{b}": 6, f"take_{c}": "on"}, follow=True)
+    assert "left as it was: B has 5 stories; expected at least 6." in page.content.decode()
+    assert dict(Story.objects.filter(category=b).values_list("number", "split__name")) == before
+    assert Story.objects.in_split("calibration").filter(category=c).count() == 1  # the others were drawn
     assert "expected at least 9" in admin.post(url("stories"), {**draw, "per_category": 9}).content.decode()
     assert "must differ" in admin.post(url("stories"), {**draw, "rest": "calibration"}).content.decode()
+    unticked = {name: value for name, value in draw.items() if not name.startswith("take")}
+    assert "at least one category" in admin.post(url("stories"), unticked).content.decode()
 
 
 def test_annotators_see_no_gold_and_draw_no_split(cast, client, make_story, assign, cast_vote):
