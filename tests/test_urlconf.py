@@ -82,6 +82,8 @@ PAGES = {
     "annotation:agreement_annotators": EXPERT,
     "annotation:agreement_csv": EXPERT,
     "annotation:agreement_opinions": EXPERT,
+    "annotation:effort": ADMIN,
+    "annotation:effort_csv": ADMIN,
     "annotation:export": ADMIN,
     "annotation:download": ADMIN,
     "annotation:archive": ADMIN,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from annotation.models import AnnotatorCounts, Assignment, Project, StoryCounts, User
@@ -122,6 +122,13 @@ class Progress:
             }
             for pk, username, display_name in people.values_list("id", "username", "display_name")
         ]
+
+    def cells_left(self) -> dict[int, int]:
+        """Return by annotator id how many cells of their assigned stories they have not labelled."""
+        cast = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator")).values("cells")
+        rows = Assignment.objects.active().filter(story__project=self.project).order_by()
+        left = F("story__counts__propositions") * self._dimensions - Coalesce(Subquery(cast), 0)
+        return dict(rows.annotate(left=left).values_list("annotator").annotate(cells=Coalesce(Sum("left"), 0)))
 
     def assignments(self) -> dict[int, AssignmentTotals]:
         """Return by annotator id how many stories are assigned to each."""

@@ -1,6 +1,17 @@
 """One module a feature; `accounts` stands outside the namespace because Django's own auth views name its URLs."""
 
-from annotation.urls import adjudication, agreement, assignments, corpus, exports, grid, people, prefill, projects
+from annotation.urls import (
+    adjudication,
+    agreement,
+    assignments,
+    corpus,
+    effort,
+    exports,
+    grid,
+    people,
+    prefill,
+    projects,
+)
 
 app_name = "annotation"
 urlpatterns = [
@@ -11,6 +22,7 @@ urlpatterns = [
     *grid.urlpatterns,
     *adjudication.urlpatterns,
     *agreement.urlpatterns,
+    *effort.urlpatterns,
     *exports.urlpatterns,
     *prefill.urlpatterns,
 ]

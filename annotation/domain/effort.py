@@ -1,0 +1,133 @@
+"""Time on task, from the times at which people did something.
+
+The rule: the time between two acts of one person counts for the later act where it is at most an idle limit. After a
+longer pause, and for an act that arrives after a later one, only the time counts that the page itself measured for the
+act, at most the limit. Nobody sees what somebody does before the first act of a sitting, so hours are rather too few
+than too many.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeVar
+
+import numpy as np
+
+from core.statistics import POSITIVE, Estimate, Floats, estimate_of, ratios
+
+IDLE_LIMITS = (120.0, 300.0, 600.0)
+"""Seconds; hours are told for each, since they depend on it."""
+LIMIT = 300.0
+
+
+class Activity(StrEnum):
+    """What people do, in the order of the work."""
+
+    TABLES = "tables"
+    RECONCILIATION = "reconciliation"
+    LABELLING = "labelling"
+    ADJUDICATION = "adjudication"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing that a person did on a story; `at` in seconds since 1970, `measured` the seconds that the page took the
+    time of, None where it did not."""
+
+    person: int
+    activity: str
+    story: int
+    at: float
+    measured: float | None = None
+
+
+@dataclass(slots=True)
+class Spent:
+    """How many acts, and the seconds they took by each of `IDLE_LIMITS`."""
+
+    acts: int = 0
+    seconds: list[float] = field(default_factory=lambda: [0.0] * len(IDLE_LIMITS))
+
+    def hours(self, limit: float = LIMIT) -> float:
+        return self.seconds[IDLE_LIMITS.index(limit)] / 3600
+
+    def add(self, other: Spent) -> None:
+        self.acts += other.acts
+        self.seconds = [one + more for one, more in zip(self.seconds, other.seconds, strict=True)]
+
+
+Key = TypeVar("Key")
+Place = tuple[int, str, int]
+"""(person, activity, story)."""
+
+
+@dataclass(slots=True)
+class TimeSheet:
+    """Time on task by person, activity and story; `last` is the time of each person's latest act."""
+
+    spent: dict[Place, Spent] = field(default_factory=dict)
+    last: dict[int, float] = field(default_factory=dict)
+
+    def add(self, act: Act) -> None:
+        """Count an act. Acts are added in the order in which they arrived."""
+        spent = self.spent.setdefault((act.person, act.activity, act.story), Spent())
+        before = self.last.get(act.person)
+        pause = None if before is None or act.at < before else act.at - before
+        spent.acts += 1
+        for at, limit in enumerate(IDLE_LIMITS):
+            spent.seconds[at] += pause if pause is not None and pause <= limit else min(act.measured or 0.0, limit)
+        self.last[act.person] = act.at if before is None else max(before, act.at)
+
+    def sums(self, key: Callable[[Place], Key]) -> defaultdict[Key, Spent]:
+        """Return the sums of the places that have the same `key`, nothing spent for others."""
+        spent_by_key: defaultdict[Key, Spent] = defaultdict(Spent)
+        for place, spent in self.spent.items():
+            spent_by_key[key(place)].add(spent)
+        return spent_by_key
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What is left of one activity, for one person or all: `done` and `left` in `unit`, and the `pace` in units an hour
+    with its interval over stories."""
+
+    unit: str
+    done: int
+    left: int
+    pace: Estimate
+
+    @property
+    def hours_left(self) -> float | None:
+        """The hours that the rest takes at this pace, None where it is not known."""
+        if not self.left:
+            return 0.0
+        return self.left / self.pace["value"] if self.pace["value"] else None
+
+    @property
+    def range_left(self) -> tuple[float, float] | None:
+        """The hours by the ends of the interval, fewest first."""
+        ends = self.pace["interval"]
+        return (self.left / ends[1], self.left / ends[0]) if ends and ends[0] and self.left else None
+
+
+def pace_of(stories: Iterable[tuple[int, float]], *, seed: int = 1) -> Estimate:
+    """Return units an hour over stories, each given as (units done, hours), with its interval; none where no time was
+    seen."""
+    sums = np.array([story for story in stories if story[0]], dtype=float).reshape(-1, 2)
+    done = int(sums[:, 0].sum())
+    why = "no time was measured yet"
+    if not sums[:, 1].sum():
+        return {"value": None, "n": done, "interval": None, "reason": why}
+    return estimate_of(sums, _an_hour, n=done, scale=POSITIVE, unit="stories", empty=why, seed=seed)
+
+
+def _an_hour(sums: Floats) -> Floats:
+    return ratios(sums[:, 0], sums[:, 1])
+
+
+def by_story(done: Mapping[int, int], hours: Mapping[int, float]) -> list[tuple[int, float]]:
+    """Return (units done, hours) of the stories on which something was done, by story."""
+    return [(done[story], hours.get(story, 0.0)) for story in sorted(done)]

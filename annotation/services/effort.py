@@ -1,0 +1,270 @@
+"""Time on task of a project, from the events of votes, drafts, lanes and decisions.
+
+What was counted is kept in the cache with the last event that it contains, so that a look counts what came since.
+"""
+
+from __future__ import annotations
+
+import csv
+import heapq
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from operator import itemgetter
+
+from django.core.cache import cache
+from django.db.models import Count, QuerySet
+
+from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story, pace_of
+from annotation.domain.spreadsheet import Echo, defused
+from annotation.models import (
+    AnnotatorCounts,
+    BeliefTable,
+    DraftEvent,
+    GoldEvent,
+    GoldLabel,
+    LaneEvent,
+    Method,
+    Project,
+    Story,
+    User,
+    VoteEvent,
+)
+from annotation.services.progress import Progress
+from core.made_by import made_by
+
+KEPT_SECONDS = 30 * 24 * 3600
+AT_A_LOOK = 40_000
+"""Events that one look at the page counts at most: about a second's work."""
+_SETTLED = timedelta(seconds=10)
+"""Events are counted by their ids; after so long none with a lower id is still to be committed."""
+
+COLUMNS = ("person", "activity", "story", "acts", "minutes_idle_2", "minutes_idle_5", "minutes_idle_10")
+
+
+@dataclass(slots=True)
+class Counted:
+    """A time sheet and the ids up to which events are in it, by activity; `whole` where no event was left for later,
+    `until` the time of the last that was counted."""
+
+    sheet: TimeSheet = field(default_factory=TimeSheet)
+    upto: dict[str, int] = field(default_factory=dict)
+    whole: bool = True
+    until: datetime | None = None
+
+
+def count_effort(project: Project, *, now: datetime, most: int | None = None) -> Counted:
+    """Return the time on task of a project; at most `most` events more than were counted before. Votes that came in a
+    file have no time."""
+    key = f"effort:{made_by()}:{project.pk}:{project.slug}"
+    counted: Counted = cache.get(key) or Counted()
+    acts = heapq.merge(*(_acts(project, activity, counted.upto, now) for activity in Activity), key=itemgetter(0))
+    added = 0
+    for arrived, activity, pk, act in islice(acts, most):
+        counted.sheet.add(act)
+        counted.upto[activity], counted.until = pk, arrived
+        added += 1
+    counted.whole = most is None or added < most
+    if added:
+        cache.set(key, counted, KEPT_SECONDS)
+    return counted
+
+
+Arrived = tuple[datetime, str, int, Act]
+
+
+def _acts(project: Project, activity: Activity, upto: dict[str, int], now: datetime) -> Iterator[Arrived]:
+    """Yield (when it arrived, activity, id, act) of the events after those counted, in the order of their ids."""
+    source = _SOURCES[activity]
+    newest = source.events.filter(**{f"{source.arrived}__lte": now - _SETTLED}).order_by("-pk").values_list("pk")[:1]
+    rows = source.events.filter(
+        **{f"{source.story}__project": project}, pk__gt=upto.get(activity, 0), pk__lte=newest
+    ).order_by("pk")
+    names = ("pk", source.person, f"{source.story}_id", source.at, source.arrived)
+    for row in rows.values_list(*names, *source.measured).iterator():
+        pk, person, story, at, arrived, *measured = row
+        if person is not None:
+            took = measured[0] / 1000 if measured and measured[0] else None
+            yield arrived, activity, pk, Act(person, activity, story, at.timestamp(), took)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The events of an activity, and the names of their columns."""
+
+    model: type
+    person: str
+    story: str
+    at: str
+    arrived: str
+    chosen: dict[str, str]
+    measured: tuple[str, ...] = ()
+
+    @property
+    def events(self) -> QuerySet:
+        return self.model.objects.filter(**self.chosen)
+
+
+_SOURCES = {
+    Activity.TABLES: _Source(DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}),
+    Activity.RECONCILIATION: _Source(LaneEvent, "by", "row__story", "changed_at", "received_at", {}),
+    Activity.LABELLING: _Source(
+        VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},
+        ("duration_ms",),
+    ),
+    Activity.ADJUDICATION: _Source(
+        GoldEvent, "by", "proposition__table__story", "at", "at", {"after_method": Method.ADJUDICATED}
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEffort:
+    """How many acts of a person, their hours by activity, in the order of `Activity`, and what is left of their
+    work."""
+
+    person: User
+    acts: int
+    hours: tuple[float, ...]
+    outlooks: tuple[Outlook, ...]
+
+    @property
+    def total(self) -> float:
+        return sum(self.hours)
+
+
+@dataclass(frozen=True, slots=True)
+class StoryEffort:
+    """Hours that people spent on one story together, by activity."""
+
+    number: int
+    people: int
+    hours: tuple[float, ...]
+
+    @property
+    def total(self) -> float:
+        return sum(self.hours)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Time on task of a project: by person and by story, most hours first, by activity, and together for each idle
+    limit. `until` is when the last event arrived that is counted; `whole` is false where more wait to be."""
+
+    people: tuple[PersonEffort, ...]
+    stories: tuple[StoryEffort, ...]
+    hours: tuple[float, ...]
+    by_limit: tuple[float, ...]
+    adjudication: Outlook
+    whole: bool
+    until: datetime | None
+
+    @property
+    def total(self) -> float:
+        return sum(self.hours)
+
+
+def effort_of(project: Project, *, now: datetime, most: int | None = None) -> Effort:
+    """Return the time on task of a project, and what is left at the pace so far; see `count_effort` for `most`."""
+    counted = count_effort(project, now=now, most=most)
+    work = _Work(project, counted.sheet)
+    people = sorted(map(work.of_person, work.people), key=lambda row: (-row.total, row.person.username))
+    everybody = counted.sheet.sums(lambda place: place[1])
+    return Effort(
+        people=tuple(people),
+        stories=tuple(_of_stories(project, counted.sheet)),
+        hours=tuple(everybody[activity].hours() for activity in Activity),
+        by_limit=tuple(sum(spent.hours(limit) for spent in everybody.values()) for limit in IDLE_LIMITS),
+        adjudication=work.adjudication(),
+        whole=counted.whole,
+        until=counted.until,
+    )
+
+
+def _of_stories(project: Project, sheet: TimeSheet) -> Iterator[StoryEffort]:
+    """Yield the stories that somebody worked on, most hours first."""
+    spent = sheet.sums(lambda place: (place[2], place[1]))
+    people: defaultdict[int, set[int]] = defaultdict(set)
+    for person, _, story in sheet.spent:
+        people[story].add(person)
+    numbers = dict(Story.objects.filter(project=project).values_list("pk", "number"))
+    rows = [
+        StoryEffort(numbers[story], len(who), tuple(spent[story, activity].hours() for activity in Activity))
+        for story, who in people.items()
+        if story in numbers
+    ]
+    yield from sorted(rows, key=lambda row: (-row.total, row.number))
+
+
+class _Work:
+    """What is done and left in a project, by person and story, in a constant number of statements."""
+
+    def __init__(self, project: Project, sheet: TimeSheet) -> None:
+        self.project = project
+        self.hours: defaultdict[tuple[int, str], dict[int, float]] = defaultdict(dict)
+        for (person, activity, story), spent in sheet.spent.items():
+            self.hours[person, activity][story] = spent.hours()
+        self._spent = sheet.sums(lambda place: place[0])
+        progress = Progress(project)
+        self._open, self._left = progress.totals().open, progress.cells_left()
+        self._cast: defaultdict[int, dict[int, int]] = defaultdict(dict)
+        counts = AnnotatorCounts.objects.filter(story__project=project)
+        for person, story, cells in counts.values_list("annotator_id", "story_id", "cells"):
+            if spent := sheet.spent.get((person, Activity.LABELLING, story)):
+                self._cast[person][story] = min(cells, spent.acts)  # other votes came in a file, which took no time
+        self._drafts: defaultdict[int, dict[int, bool]] = defaultdict(dict)
+        drafts = BeliefTable.objects.drafts().filter(story__project=project)
+        for author, story, submitted in drafts.values_list("author_id", "story_id", "submitted_at"):
+            self._drafts[author][story] = submitted is not None
+        self.people = list(User.objects.filter(pk__in={*self._spent, *self._left, *self._drafts} - {None}))
+
+    def of_person(self, person: User) -> PersonEffort:
+        hours = tuple(sum(self.hours[person.pk, activity].values()) for activity in Activity)
+        outlooks = (self._labelling(person.pk), self._tables(person.pk))
+        return PersonEffort(person, self._spent[person.pk].acts, hours, tuple(filter(None, outlooks)))
+
+    def _labelling(self, person: int) -> Outlook | None:
+        cast, left = self._cast[person], self._left.get(person, 0)
+        if not cast and not left:
+            return None
+        pace = pace_of(by_story(cast, self.hours[person, Activity.LABELLING]))
+        return Outlook("cells", sum(cast.values()), left, pace)
+
+    def _tables(self, person: int) -> Outlook | None:
+        drafts = self._drafts[person]
+        if not drafts:
+            return None
+        done = {story: 1 for story, submitted in drafts.items() if submitted}
+        pace = pace_of(by_story(done, self.hours[person, Activity.TABLES]))
+        return Outlook("belief tables", len(done), len(drafts) - len(done), pace)
+
+    def adjudication(self) -> Outlook:
+        """For all experts together: cells are decided by whoever takes them."""
+        hours: defaultdict[int, float] = defaultdict(float)
+        for (_, activity), by_number in self.hours.items():
+            if activity == Activity.ADJUDICATION:
+                for story, spent in by_number.items():
+                    hours[story] += spent
+        decided = GoldLabel.objects.filter(
+            proposition__table__story__project=self.project,
+            proposition__removed_at__isnull=True,
+            method=Method.ADJUDICATED,
+        )
+        rows = decided.order_by().values_list("proposition__table__story").annotate(Count("id"))
+        done = {story: cells for story, cells in rows if story in hours}
+        return Outlook("cells", sum(done.values()), self._open, pace_of(by_story(done, hours)))
+
+
+def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:
+    """Yield the time sheet as CSV: a row for each person, activity and story."""
+    sheet = count_effort(project, now=now).sheet
+    names = dict(User.objects.filter(pk__in={person for person, _, _ in sheet.spent}).values_list("pk", "username"))
+    numbers = dict(Story.objects.filter(project=project).values_list("pk", "number"))
+    writer = csv.writer(Echo())
+    yield writer.writerow(COLUMNS)
+    for (person, activity, story), spent in sorted(sheet.spent.items()):
+        if person in names and story in numbers:
+            minutes = [round(seconds / 60, 3) for seconds in spent.seconds]
+            yield writer.writerow([defused(names[person]), activity, numbers[story], spent.acts, *minutes])

@@ -1,0 +1,59 @@
+"""Time on task: what people spent on a project, and how long the rest takes at their pace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from annotation.access import project_access
+from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
+from annotation.models import Role
+from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
+
+STORIES_SHOWN = 20
+TITLES = {
+    Activity.TABLES: "Belief tables",
+    Activity.RECONCILIATION: "Reconciliation",
+    Activity.LABELLING: "Labelling",
+    Activity.ADJUDICATION: "Adjudication",
+}
+
+
+def effort(request: HttpRequest, slug: str) -> HttpResponse:
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    found = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
+    longest = max((row.total for row in found.people), default=0.0)
+    context = {
+        "effort": found,
+        "activities": list(TITLES.items()),
+        "people": [(row, _bars(row.hours, longest)) for row in found.people],
+        "stories": found.stories[:STORIES_SHOWN],
+        "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, found.by_limit, strict=True)],
+        "limit": int(LIMIT // 60),
+    }
+    return render(request, "annotation/effort/effort.html", access.context | context)
+
+
+def _bars(hours: Sequence[float], longest: float) -> list[tuple[str, float, float]]:
+    """Return (activity, start, width) of what was spent on each, in per cent of the longest row."""
+    if not longest:
+        return []
+    ends = list(accumulate(hours, initial=0.0))
+    return [
+        (activity.value, round(100 * start / longest, 2), round(100 * spent / longest, 2))
+        for activity, start, spent in zip(Activity, ends, hours, strict=False)
+        if spent
+    ]
+
+
+def effort_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
+    """Minutes by person, activity and story, at each idle limit."""
+    access = project_access(request.user, slug, role=Role.ADMIN)
+    lines = effort_lines(access.project, now=timezone.now())
+    response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}-time-on-task.csv"'
+    return response

@@ -1,0 +1,147 @@
+"""Time on task: the rule by hand, counted at once and bit by bit, by command, page and file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotation.domain.effort import Act, Activity, Outlook, TimeSheet, pace_of
+from annotation.models import BeliefTable, DraftEvent, DraftRow, TableKind, VoteEvent
+from annotation.services.effort import count_effort, effort_of
+from annotation.views.effort import TITLES
+
+BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def sheet_of(*acts: Act) -> TimeSheet:
+    sheet = TimeSheet()
+    for act in acts:
+        sheet.add(act)
+    return sheet
+
+
+def test_pauses_over_the_limit_are_left_out_and_what_the_page_measured_is_counted():
+    sheet = sheet_of(
+        Act(1, "labelling", 7, 1000.0, 4.0),  # the first act: 4 s were measured
+        Act(1, "labelling", 7, 1060.0),  # 60 s after it
+        Act(1, "labelling", 8, 1260.0),  # 200 s: over two minutes, within five
+        Act(1, "adjudication", 8, 9000.0, 30.0),  # a long pause: the 30 s that were measured
+        Act(1, "adjudication", 8, 9600.0, 900.0),  # 600 s: within ten minutes; else the measured time, up to the limit
+        Act(2, "labelling", 7, 1061.0),  # another person's first
+    )
+    assert sheet.spent[1, "labelling", 7].seconds == [64.0, 64.0, 64.0]
+    assert sheet.spent[1, "labelling", 8].seconds == [0.0, 200.0, 200.0]
+    assert sheet.spent[1, "adjudication", 8].seconds == [150.0, 330.0, 630.0]
+    assert sheet.spent[2, "labelling", 7].acts == 1 and sheet.spent[2, "labelling", 7].seconds == [0.0, 0.0, 0.0]
+
+
+def test_what_arrives_late_counts_what_was_measured_and_moves_no_later_act():
+    sheet = sheet_of(Act(1, "labelling", 7, 1000.0), Act(1, "labelling", 8, 940.0, 5.0), Act(1, "labelling", 7, 1030.0))
+    assert sheet.spent[1, "labelling", 8].seconds[1] == 5.0
+    assert sheet.spent[1, "labelling", 7].seconds[1] == 30.0
+
+
+def test_time_left_takes_the_pace_so_far():
+    outlook = Outlook("cells", 120, 60, pace_of([(60, 0.5), (60, 1.5)]))
+    assert outlook.pace["value"] == 60 and outlook.hours_left == 1 and outlook.range_left is None
+    assert pace_of([]) == {"value": None, "n": 0, "interval": None, "reason": "no time was measured yet"}
+    assert Outlook("cells", 3, 60, pace_of([(3, 0.0)])).hours_left is None
+    assert Outlook("cells", 3, 0, pace_of([(3, 0.0)])).hours_left == 0
+
+
+def test_the_interval_of_a_pace_holds_the_truth():
+    """Twelve stories of 30 to 150 cells, whose seconds a cell vary by story; the truth is that of endless stories."""
+    rng, held, trials = np.random.default_rng(5), 0, 200
+    for trial in range(trials):
+        cells = rng.integers(30, 150, 12)
+        hours = cells * rng.gamma(6, 2, 12) / 3600  # 12 s a cell in the mean
+        low, high = pace_of([*zip(cells.tolist(), hours.tolist(), strict=True)], seed=trial)["interval"]
+        held += low <= 300 <= high
+    assert 0.9 <= held / trials <= 0.99
+
+
+@pytest.fixture
+def acts(cast, make_story):
+    """Bob votes on two stories, with a break; Esi drafts a row; a file brought a vote of Bea's."""
+    first, second = make_story(1), make_story(2)
+
+    def vote(story, seconds, who=cast.bob, **fields):
+        row = story.tables.get(kind=TableKind.GOLD).propositions.first()
+        at = BEGIN + timedelta(seconds=seconds)
+        return VoteEvent.objects.create(
+            proposition=row, annotator=who, dimension="order", label="1", idempotency_key=f"{who.pk}-{seconds}",
+            changed_at=at, received_at=at, **fields,
+        )  # fmt: skip
+
+    vote(first, 0, duration_ms=6000)
+    vote(first, 90)
+    vote(second, 100)
+    vote(second, 3000, duration_ms=2000)
+    vote(first, 5, who=cast.bea, origin="import")
+    table = BeliefTable.objects.create(story=second, kind=TableKind.DRAFT, author=cast.esi, slot=1)
+    row = DraftRow.objects.create(table=table, actor="Ines", belief="The key is in the bag", place=1.0)
+    for seconds in (20, 80):
+        at = BEGIN + timedelta(seconds=seconds)
+        DraftEvent.objects.create(
+            table=table, row=row, kind="edit", idempotency_key=f"{seconds}", action=f"{seconds}", after={},
+            changed_at=at, received_at=at,
+        )  # fmt: skip
+    return vote
+
+
+def seconds_of(counted) -> dict:
+    return {place: (spent.acts, spent.seconds[1]) for place, spent in counted.sheet.spent.items()}
+
+
+@pytest.mark.django_db
+def test_counted_bit_by_bit_is_as_counted_at_once(cast, acts, settings):
+    now, story = timezone.now(), {story.number: story.pk for story in cast.project.stories.all()}
+    expected = {
+        (cast.bob.pk, "labelling", story[1]): (2, 96.0),
+        (cast.bob.pk, "labelling", story[2]): (2, 12.0),
+        (cast.esi.pk, "tables", story[2]): (2, 60.0),
+    }
+    some = count_effort(cast.project, now=now, most=2)
+    assert not some.whole and sum(spent.acts for spent in some.sheet.spent.values()) == 2
+    for _ in range(2):
+        some = count_effort(cast.project, now=now, most=2)
+    assert seconds_of(count_effort(cast.project, now=now, most=2)) == expected == seconds_of(some)
+    acts(cast.project.stories.get(number=2), 3050)
+    assert seconds_of(count_effort(cast.project, now=now)) == expected | {
+        (cast.bob.pk, "labelling", story[2]): (3, 62.0)
+    }
+    acts(cast.project.stories.get(number=2), (now - BEGIN).total_seconds())  # of this moment: with the next look
+    assert count_effort(cast.project, now=now).sheet.spent[cast.bob.pk, "labelling", story[2]].acts == 3
+
+
+@pytest.mark.django_db
+def test_the_page_the_command_and_the_file_tell_the_same(cast, acts, client, capsys, django_assert_max_num_queries):
+    client.force_login(cast.alice)
+    with django_assert_max_num_queries(30):
+        page = client.get("/p/minds/effort/")
+    bob, esi = page.context["people"][0][0], page.context["people"][1][0]
+    assert (bob.person, esi.person) == (cast.bob, cast.esi)
+    call_command("effort", "--project", "minds", "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told["people"]["bob"]["hours"]["labelling"] == pytest.approx(bob.total) == pytest.approx(108 / 3600)
+    assert told["people"]["esi"]["outlooks"][0]["left"] == 1 and told["people"]["esi"]["outlooks"][0]["done"] == 0
+    assert set(TITLES) == set(Activity) == set(told["hours_by_activity"])
+    text = b"".join(client.get("/p/minds/effort/time-on-task.csv").streaming_content).decode()
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert sum(float(row["minutes_idle_5"]) for row in rows) == pytest.approx(60 * told["hours"], abs=0.01)
+    call_command("effort", "--project", "minds")
+    assert "bob: labelling 0.03 h" in capsys.readouterr().out
+
+
+@pytest.mark.django_db
+def test_an_empty_project_says_what_to_do(cast, client):
+    client.force_login(cast.alice)
+    assert "Nobody has begun" in client.get("/p/minds/effort/").content.decode()
+    assert effort_of(cast.project, now=timezone.now()).total == 0
