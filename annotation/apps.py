@@ -7,11 +7,14 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.domain.baselines import BASELINES
+        from annotation.domain.scripted_readers import READERS
         from annotation.services.prefill_handler import register_handler
         from core.made_by import register
         from workers.providers.baseline.registered import register_baseline
+        from workers.providers.scripted.functions import FUNCTIONS
 
         register("annotation")
         for baseline in BASELINES:
             register_baseline(baseline)
+        FUNCTIONS.update({reader.name: reader.answer for reader in READERS})
         register_handler()

@@ -43,23 +43,29 @@ Choose = Callable[[str, Sequence[str], Mapping[str, Any]], str]
 
 def majority_answer(body: Body) -> str:
     counts = body["task"].get("counts", {})
-    return _labels(body["task"], lambda key, values, row: majority(counts.get(key, {}), values))
+    return label_answer(body["task"], lambda key, values, row: majority(counts.get(key, {}), values))
 
 
 def random_answer(body: Body) -> str:
-    return _labels(body["task"], lambda key, values, row: _drawn(body, key, values, row))
+    return label_answer(body["task"], lambda key, values, row: _drawn(body, key, values, row))
 
 
 def omniscient_answer(body: Body) -> str:
     task = body["task"]
     rows = omniscient_rows(task["story"], task.get("actors"))
+    return extraction_answer(task, rows)
+
+
+def extraction_answer(task: Mapping[str, Any], rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return rows (actor, belief, order) in the form that an extraction is asked for in."""
     if task.get("form") == "structured":
         return _json_rows(rows)
     header = task.get("header") or _EXTRACTED
     return _pipe_table(header, [row[: len(header)] for row in rows])
 
 
-def _labels(task: Mapping[str, Any], choose: Choose) -> str:
+def label_answer(task: Mapping[str, Any], choose: Choose) -> str:
+    """Return the label of each row and dimension in the form that labels are asked for in."""
     chosen = [
         (row, {key: choose(key, values, row) for key, values in task["dimensions"].items()}) for row in task["rows"]
     ]

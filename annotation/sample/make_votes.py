@@ -54,8 +54,8 @@ HARD = {
     "mental_source": ("Inference", "Perception", "Testimony"),
 }
 HARD_RATE = 0.05
-LABELLED_BY = {"ada": range(1, 19), "bruno": range(1, 19), "chidi": range(1, 18)}
-PARTLY = {("chidi", 17): 6}  # only so many propositions of that story
+LABELLED_BY = {"ada": range(1, 20), "bruno": range(1, 20), "chidi": range(1, 19)}
+PARTLY = {("bruno", 19): 5}  # only so many propositions of that story
 
 
 def chosen(annotator: str, belief: dict, dimension: str, draw: random.Random) -> str:

@@ -10,13 +10,16 @@ from django.db import transaction
 
 from annotation.domain.formats import RECORDS
 from annotation.domain.sample_corpus import FOLDER, SCHEMA
-from annotation.models import GoldLabel, Membership, Project, Proposition, Role, Story, User
+from annotation.domain.scripted_readers import READERS
+from annotation.models import AuditEvent, GoldLabel, Membership, Project, Proposition, Role, Story, User
+from annotation.services import audit
 from annotation.services.adjudication import adjudicate
 from annotation.services.assignments import assign
 from annotation.services.corpus_import import import_corpus
 from annotation.services.splits import make_split
 from annotation.services.vote_import import import_votes
-from workers.services.endpoints import add_samples
+from workers.models import Endpoint
+from workers.services.endpoints import add_samples, save_endpoint
 
 SLUG = "sample"
 PASSWORD = "credence-sample"
@@ -27,6 +30,9 @@ PEOPLE = {
     "chidi": ("Chidi", Role.ANNOTATOR),
     "esi": ("Esi", Role.EXPERT),
 }
+LOADED, COMPLETED = "sample.loaded", "sample.completed"
+"""In the audit log: the project was loaded, and what other apps add to it is there. A sample that an earlier version
+loaded has neither, and stays as it is."""
 CARD = {
     "licence": "The licence of Credence",
     "source": "Stories written for this project.",
@@ -63,7 +69,7 @@ def load_sample() -> Project:
         "Twenty-one short stories with belief tables, votes and decisions: a project to try things on."
     )
     project.save()
-    add_samples()
+    _add_models()
     for name, (_, role) in PEOPLE.items():
         Membership.objects.update_or_create(project=project, user=people[name], defaults={"role": role})
     # The gold that the stories ship with is for later use as examples: here people settle the labels.
@@ -78,7 +84,32 @@ def load_sample() -> Project:
     with (FOLDER / "votes.csv").open(encoding="utf-8", newline="") as handle:
         import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
     _decide(project, people["esi"])
+    audit.record(by=None, project=project, action=LOADED, target=SLUG)
     return project
+
+
+def unfinished_sample() -> Project | None:
+    """Return the sample project where it was loaded and what other apps add to it was not; None where nothing is left
+    to do."""
+    logged = AuditEvent.objects.filter(action__in=(LOADED, COMPLETED), project__slug=SLUG)
+    done = set(logged.values_list("action", flat=True))
+    return Project.objects.get(slug=SLUG) if done == {LOADED} else None
+
+
+def note_completed(project: Project) -> None:
+    """Record that nothing is left to add to the sample."""
+    audit.record(by=None, project=project, action=COMPLETED, target=SLUG)
+
+
+def _add_models() -> None:
+    """Register the built-in models, and the scripted ones of the sample, where their names are free."""
+    add_samples()
+    taken = set(Endpoint.objects.values_list("name", flat=True))
+    for reader in READERS:
+        if reader.name not in taken:
+            options = {"function": reader.name}
+            values = {"name": reader.name, "provider": "scripted", "model": reader.name, "options": options}
+            save_endpoint(by="", values={**values, "family": "scripted", "max_concurrency": 64, "repeat_unknown": 1})
 
 
 def _decide(project: Project, expert: User) -> None:

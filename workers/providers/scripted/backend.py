@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from core.incoming.shapes import Among, Expected, Shape, may_lack
 from core.incoming.text import NotJson, json_of
 from workers.providers import errors
 from workers.providers.contract import Body, Completion, Request, Spec, Stop, Usage
+from workers.providers.scripted.functions import FUNCTIONS
 from workers.providers.stops import unless_empty
 
 FAILURES: dict[str, type[errors.BackendError]] = {
@@ -41,8 +42,6 @@ FAILURES: dict[str, type[errors.BackendError]] = {
     "lost": errors.Lost,
     "unreadable": errors.Unreadable,
 }
-FUNCTIONS: dict[str, Callable[[Body], str]] = {}
-"""Functions by name; a body holds the request's `task`."""
 
 
 class ScriptedBackend:

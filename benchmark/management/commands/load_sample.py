@@ -2,18 +2,26 @@ from __future__ import annotations
 
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
-from annotation.services.sample import PASSWORD, PEOPLE, SLUG, load_sample
+from annotation.services.sample import PASSWORD, PEOPLE, SLUG, load_sample, unfinished_sample
+from benchmark.services.sample_results import add_results
 
 
 class Command(JsonCommand):
-    help = "Loads the sample project with its log-ins, which are public: not for an installation that others can reach."
+    help = (
+        "Loads the sample project with its log-ins, which are public, and the results of its run: not for an "
+        "installation that others can reach."
+    )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("--once", action="store_true", help="do nothing where any project exists")
+        parser.add_argument(
+            "--once", action="store_true", help="where any project exists do no more than complete a sample"
+        )
 
     def work(self, **options) -> dict:
         if not options["once"] or not Project.objects.exists():
             load_sample()
+        if project := unfinished_sample():
+            add_results(project)
         elif not Project.objects.filter(slug=SLUG).exists():
             return {"project": None, "people": []}
         return {"project": SLUG, "password": PASSWORD, "people": list(PEOPLE)}

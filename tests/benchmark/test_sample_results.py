@@ -1,0 +1,87 @@
+"""What the sample shows of evaluation: made once, completed where it was broken off, and to be seen on every page."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from itertools import pairwise
+
+import pytest
+from django.core.management import call_command
+
+from annotation.domain.scripted_readers import READERS
+from annotation.models import Project, User, Vote
+from annotation.services.projects import create_project
+from annotation.services.sample import SLUG, load_sample
+from benchmark.models import Dataset, Run, SharedReport
+from benchmark.services import sample_results
+from benchmark.services.reports import report_of
+from workers.models import Call
+
+pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
+
+
+def loaded() -> dict:
+    out = StringIO()
+    call_command("load_sample", "--once", "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def made() -> dict[str, int]:
+    return {model.__name__: model.objects.count() for model in (Project, Vote, Dataset, Run, SharedReport, Call)}
+
+
+def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeypatch):
+    def killed(**_):
+        raise KeyboardInterrupt
+
+    for name in ("run_to_end", "freeze_run"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(sample_results, name, killed)
+            loaded()
+    assert loaded()["project"] == SLUG
+    once = made()
+    assert [once[name] for name in ("Project", "Dataset", "Run", "SharedReport")] == [1, 1, 1, 1]
+    loaded()
+    assert made() == once
+    _models_differ_as_they_are_meant_to(Run.objects.get())
+    _every_page_of_results_shows_them(client)
+
+
+def _models_differ_as_they_are_meant_to(run: Run) -> None:
+    rows = {row["name"]: row for row in report_of(run)["entrants"]}
+    careful, hasty, literal = (rows[reader.name] for reader in READERS)
+    f1 = [row["stage1"]["repaired"]["overall"]["f1"] for row in (careful, hasty, literal, rows["omniscient"])]
+    right = [row["stage2"]["repaired"]["overall"]["overall_accuracy"] for row in (careful, hasty, literal)]
+    assert f1 == sorted(f1, reverse=True) and right == sorted(right, reverse=True)
+    assert min(first - second for first, second in pairwise(f1)) > 0.05
+
+
+def _every_page_of_results_shows_them(client) -> None:
+    client.force_login(User.objects.get(username="admin"))
+    run, report = Run.objects.get(), SharedReport.objects.get()
+    for address in ("results/", f"results/reports/{report.uid}/", f"runs/{run.uid}/results/"):
+        page = client.get(f"/p/{SLUG}/{address}", follow=True)
+        assert page.status_code == 200 and "sample-careful" in page.content.decode(), address
+
+
+def test_a_sample_of_an_earlier_version_and_a_project_of_its_name_stay_as_they_are(cast):
+    create_project(by=cast.alice, slug=SLUG, name="Ours")
+    before = made()
+    assert loaded()["project"] == SLUG
+    assert made() == before and before["Run"] == 0
+
+
+def test_a_reader_answers_about_what_it_does_not_know():
+    reader = READERS[0]
+    unknown = {"kind": "extract", "story": "Ines counts to three. Ola listens to Ines."}
+    assert "Ines counts to three" in reader.answer({"task": unknown})
+    rows = {"rows": [{"id": 1, "actor": "Ines", "belief": "It rains"}], "dimensions": {"truth": ["True", "False"]}}
+    assert json.loads(reader.answer({"task": {"kind": "label", **rows}})) == {"rows": {"1": {"truth": "True"}}}
+    assert "nothing else" in reader.answer({"task": {"kind": "choose"}})
+
+
+def test_the_sample_is_loaded_at_most_once(db):
+    load_sample()
+    with pytest.raises(ValueError, match="already"):
+        load_sample()
