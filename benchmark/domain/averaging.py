@@ -4,54 +4,86 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import mean
-from typing import Any, TypedDict
 
+from core.plain import Json
 from judge.domain.text import normalise_space
 
 Row = dict[str, str | None]
 """Printed figures; None where a figure is of nothing."""
 
 
-class Averages(TypedDict):
-    """Printed means over all stories, and over those of each category in a row each."""
+@dataclass(frozen=True, slots=True)
+class PrintedMeans:
+    """Printed means of some stories by metric. `stories` counts those that have a figure; `category` is theirs with its
+    spaces normalised, empty over all."""
 
-    overall: Row
-    by_category: list[Row]
+    stories: int
+    means: Row
+    category: str = ""
+
+    def as_json(self) -> Json:
+        named = {"story_category": self.category} if self.category else {}
+        return {**named, "stories": str(self.stories), **self.means}
 
 
-class StoryAverages(Averages):
-    """Means, and the row of each story: its number as `story_id`, and its figures, as texts or as numbers."""
+@dataclass(frozen=True, slots=True)
+class Averages:
+    """Printed means over all stories, and over those of each category."""
 
-    stories: Sequence[Mapping[str, str | float | None]]
+    overall: PrintedMeans
+    by_category: Sequence[PrintedMeans]
+
+    def as_json(self) -> Json:
+        return {"overall": self.overall.as_json(), "by_category": [row.as_json() for row in self.by_category]}
+
+
+@dataclass(frozen=True, slots=True)
+class StoryMetrics:
+    """The figures of one story by name, as texts or as numbers, with whatever else its printed row has."""
+
+    number: int
+    row: Mapping[str, str | float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StoryAverages:
+    """Means, and the figures of each story."""
+
+    averages: Averages
+    stories: Sequence[StoryMetrics]
+
+    def as_json(self) -> Json:
+        return {**self.averages.as_json(), "stories": [dict(story.row) for story in self.stories]}
 
 
 def six(value: float) -> str:
     return f"{value:.6f}"
 
 
-def averages(rows: Sequence[tuple[str, Mapping[str, Any]]], shares: Sequence[str], mean_of: str = "") -> Averages:
+def averages(
+    rows: Sequence[tuple[str, Mapping[str, str | float | None]]], shares: Sequence[str], mean_of: str = ""
+) -> Averages:
     """Means from each story's category, verbatim, and its printed figures, as texts or as numbers; `overall` also has
     the mean of the categories' means of the share `mean_of`, as `<share>_category_mean`.
 
     Categories stand in the order of their verbatim names, of which two can read alike; what has none is in no row of
     one. `stories` counts those that have a figure, as official scoring leaves out others.
     """
-    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[str, list[Mapping[str, str | float | None]]] = defaultdict(list)
     for category, row in rows:
         groups[category].append(row)
     overall = _means([row for _, row in rows], shares)
-    by_category = [
-        {"story_category": normalise_space(category), **_means(groups[category], shares)} for category in sorted(groups)
-    ]
+    by_category = [_means(groups[category], shares, normalise_space(category)) for category in sorted(groups)]
     if mean_of:
-        overall[f"{mean_of}_category_mean"] = _mean([row[mean_of] for row in by_category])
-    return {"overall": overall, "by_category": [row for row in by_category if row["story_category"]]}
+        overall.means[f"{mean_of}_category_mean"] = _mean([row.means[mean_of] for row in by_category])
+    return Averages(overall, [row for row in by_category if row.category])
 
 
-def _means(rows: Sequence[Mapping[str, Any]], shares: Sequence[str]) -> Row:
+def _means(rows: Sequence[Mapping[str, str | float | None]], shares: Sequence[str], category: str = "") -> PrintedMeans:
     counted = [row for row in rows if any(row[name] is not None for name in shares)]
-    return {"stories": str(len(counted)), **{name: _mean([row[name] for row in rows]) for name in shares}}
+    return PrintedMeans(len(counted), {name: _mean([row[name] for row in rows]) for name in shares}, category)
 
 
 def _mean(printed: Sequence[str | float | None]) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal
 
 import numpy as np
 
+from core.plain import Json
 from core.statistics import (
     SHARE,
     Floats,
@@ -85,10 +86,16 @@ class MetricRow:
         """Why figures have no interval, by name."""
         return {name: reason for name, (_, reason) in self.intervals.items() if reason}
 
-    def as_json(self) -> dict[str, Any]:
-        """The row as `report` describes it."""
-        out: dict[str, Any] = {"stories": self.stories, **self.values}
-        out["interval"] = {name: ends for name, (ends, _) in self.intervals.items()}
+    @property
+    def ends(self) -> dict[str, list[float] | None]:
+        """The intervals by name, [low, high] or None."""
+        return {name: ends for name, (ends, _) in self.intervals.items()}
+
+    def as_json(self) -> Json:
+        """{stories (those with an estimate), METRIC…, interval: {METRIC: [low, high] or None}, bounds, unusable (how
+        many stories)[, unusable_reasons][, undefined][, unjudged: {stories, predicted, gold}][, reasons: {METRIC: why
+        it has no interval}, reason: the first of them]}."""
+        out: Json = {"stories": self.stories, **self.values, "interval": self.ends}
         out |= {"bounds": dict(self.bounds), "unusable": sum(self.unusable.values())}
         if self.unusable:
             out["unusable_reasons"] = dict(sorted(self.unusable.items()))
@@ -101,22 +108,62 @@ class MetricRow:
         return out
 
 
-class Report(TypedDict):
-    """Rows over all stories and over those of each category, as plain data, and how their intervals are made: see
-    `report`."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Rows over all stories and over those of each category by name, and how their intervals are made: `unit` is what
+    they call the clusters that are resampled."""
 
-    overall: dict[str, Any]
-    by_category: list[dict[str, Any]]
-    method: str
+    overall: MetricRow
+    by_category: Mapping[str, MetricRow]
     seed: int
     resamples: int
+    unit: str = "stories"
+
+    @property
+    def method(self) -> str:
+        """How the intervals are made, in words."""
+        return method(seed=self.seed, resamples=self.resamples, unit=self.unit)
+
+    def as_json(self) -> Json:
+        rows = [{"story_category": name, **row.as_json()} for name, row in self.by_category.items()]
+        made = {"method": self.method, "seed": self.seed, "resamples": self.resamples}
+        return {"overall": self.overall.as_json(), "by_category": rows, **made}
 
 
-class StoryReport(Report):
-    """A report, and the row of each story: its number as `story_id`, its `story_category` and its figures, or None with
-    a `reason`; bounds and what is `unjudged` where anything is missing."""
+@dataclass(frozen=True, slots=True)
+class ReportedStory:
+    """One story of a report; `counts` are what its row has besides its figures."""
 
-    stories: list[dict[str, Any]]
+    number: int
+    score: StoryScore
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def as_json(self) -> Json:
+        """{story_id, story_category, COUNT…[, unjudged: {predicted, gold}], METRIC… (None without an estimate),
+        unusable[, reason][, bounds]}; bounds where anything is missing."""
+        score = self.score
+        row: Json = {"story_id": self.number, "story_category": score.category, **self.counts}
+        if any(score.unjudged):
+            row["unjudged"] = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
+        if score.estimate is not None:
+            row |= {**score.estimate, "unusable": False}
+        else:
+            row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": score.unusable}
+        bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
+        return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
+
+
+@dataclass(frozen=True, slots=True)
+class StoryReport:
+    """A report, and its single stories."""
+
+    report: Report
+    stories: Sequence[ReportedStory]
+
+    def as_json(self) -> Json:
+        rows = self.report.as_json()
+        stories = [story.as_json() for story in self.stories]
+        return {"overall": rows.pop("overall"), "by_category": rows.pop("by_category"), "stories": stories, **rows}
 
 
 def report(
@@ -128,12 +175,8 @@ def report(
     resamples: int,
     unit: str = "stories",
 ) -> Report:
-    """The figures, ready for JSON. `unit` is what method and reasons call the clusters that are resampled.
+    """Return the figures of `shares`. `unit` is what method and reasons call the clusters that are resampled.
 
-    A row has `stories` (those with an estimate), the figures of `shares`, `interval` and `bounds` with [low, high] of
-    each (an interval may be None: `reasons` then says why by figure, and `reason` has the first), the number of
-    `unusable` stories and, where there are some, `unusable_reasons`, the number of `undefined` stories and what is
-    `unjudged`: {"stories", "predicted", "gold"}, the rows of either side that the judge left out and their stories.
     `overall` also has the mean over categories of the share `mean_of_categories`, as `<share>_category_mean`. Scores
     without a category are in no row of one.
 
@@ -145,16 +188,11 @@ def report(
     for score in scores:
         groups[score.category].append(score)
 
-    def row(scores: Sequence[StoryScore], mean_of: str = "") -> dict[str, Any]:
-        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples, unit=unit).as_json()
+    def row(scores: Sequence[StoryScore], mean_of: str = "") -> MetricRow:
+        return overall_row(scores, shares, mean_of, seed=seed, resamples=resamples, unit=unit)
 
-    return {
-        "overall": row(scores, mean_of_categories),
-        "by_category": [{"story_category": name, **row(groups[name])} for name in sorted(groups) if name],
-        "method": method(seed=seed, resamples=resamples, unit=unit),
-        "seed": seed,
-        "resamples": resamples,
-    }
+    by_category = {name: row(groups[name]) for name in sorted(groups) if name}
+    return Report(row(scores, mean_of_categories), by_category, seed, resamples, unit)
 
 
 def overall_row(

@@ -16,12 +16,20 @@ from benchmark.models import Run, RunItem, StoryScores
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED, entrants_of
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection
+from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, group_suite, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.judges import notes_of
 from benchmark.suites.showing.missing import differ_told, rows_told, shares_told
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import NamedEntrant
-from benchmark.suites.story_scores import cases_by_story, categories_of, clusters_of, lacking, scores_by_story
+from benchmark.suites.story_scores import (
+    cases_by_story,
+    categories_of,
+    clusters_of,
+    columns_of,
+    lacking,
+    scores_by_story,
+)
 from core.made_by import made_by
 from core.statistics import holm, mean_of, method
 
@@ -123,7 +131,7 @@ def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection 
     metrics = entrant.metrics
     if metrics[parse]:
         return ""
-    columns = selection and StoryScores.objects.get(pk=entrant.scores).metrics[stage][parse]
+    columns = selection and columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[stage], parse)
     return lacking(columns, selection.stories) if columns else metrics.get("reason") or "It has none."
 
 
@@ -153,16 +161,16 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
     metrics_by_scores = dict(
         StoryScores.objects.filter(pk__in=[entrant.scores for entrant in entrants]).values_list("pk", "metrics")
     )
-    sides = [metrics_by_scores[entrant.scores][stage][parse] for entrant in entrants]
+    sides = [columns_of(metrics_by_scores[entrant.scores][stage], parse) for entrant in entrants]
     categories = categories_of(sides[0]) | categories_of(sides[1])
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
             raise NotComparable(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
-    of_both = {*sides[0]["stories"]} & {*sides[1]["stories"]}
+    of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
     rows = _rows(sides, asked_both, stage)
-    repaired = [metrics_by_scores[entrant.scores][stage]["repaired"] for entrant in entrants]
+    repaired = [columns_of(metrics_by_scores[entrant.scores][stage], "repaired") for entrant in entrants]
     unit = units_of_group(stage)
     tests = sum(row["p"] is not None for row in rows)
     return Comparison(
@@ -196,20 +204,20 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
 
 
 def _not_asked(
-    entrants: Sequence[NamedEntrant], sides: Sequence[Mapping], stories: Set[int], both: Set[int], nouns: str
+    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], stories: Set[int], both: Set[int], nouns: str
 ) -> list[str]:
     """Return a sentence on who was not asked about some of the stories, as only those of both are compared; none where
     both have all."""
     sentences = []
     for entrant, columns in zip(entrants, sides, strict=True):
-        if lacks := len(stories - set(columns["stories"])):
+        if lacks := len(stories - set(columns.stories)):
             how = "has not labelled" if entrant.kind == "person" else "was not asked about"
             sentences.append(f"{entrant.model} {how} {lacks:,} of the {len(stories):,} {nouns}")
     return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
 
 
 def _unlike_missing(
-    entrants: Sequence[NamedEntrant], sides: Sequence[Mapping], stage: str, stories: Set[int]
+    entrants: Sequence[NamedEntrant], sides: Sequence[Columns], stage: str, stories: Set[int]
 ) -> list[str]:
     """Return what `unlike_missing` says, of the stories that are compared."""
     if any(entrant.kind == "person" for entrant in entrants):
@@ -219,19 +227,19 @@ def _unlike_missing(
         cases = cases_by_story(columns, group_named(stage).score)
         answered = [case for number, case in cases.items() if case and number in stories]
         shares[entrant.model] = sum(case.answered is None for case in answered) / len(answered) if answered else 0.0
-        unjudged = columns.get("unjudged", {}).items()
+        unjudged = columns.unjudged.items()
         rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
         (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)), "The differences count them at their worst."
     )
 
 
-def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     """Return all measures over all stories, then the score by category of those that count for it: a category that all
     of them are of would be all again, and its test the same one."""
     score = group_named(stage).score
     measures = [
-        name for name in group_named(stage).headers if name in sides[0]["values"]
+        name for name in group_named(stage).headers if name in sides[0].values
     ]  # a database keeps no order of keys
     parts = [(measures, "", sorted(categories))]
     counted = _counted(sides, score, all)
@@ -247,11 +255,11 @@ def _rows(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -
     ]
 
 
-def _cases(sides: Sequence[Mapping], name: str) -> dict[str, dict[int, Case | None]]:
+def _cases(sides: Sequence[Columns], name: str) -> dict[str, dict[int, Case | None]]:
     return {side: cases_by_story(columns, name) for side, columns in zip(("first", "second"), sides, strict=True)}
 
 
-def _counted(sides: Sequence[Mapping], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
+def _counted(sides: Sequence[Columns], name: str, of_sides: Callable[[Iterable[bool]], bool]) -> set[int]:
     """Return the stories that count for a figure, of both sides or of either: others have none by definition, as what
     is no first question of a set."""
     cases = [cases_by_story(columns, name) for columns in sides]
@@ -278,7 +286,7 @@ def _part(
     return rows
 
 
-def _stories(sides: Sequence[Mapping], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
     first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
     stories = []
     counted = _counted(sides, group_named(stage).score, any)

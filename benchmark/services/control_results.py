@@ -25,7 +25,7 @@ from benchmark.controls.differences import paired
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.paired_sides import Row, adjusted, columns_of, common_cases, paired_row, scores_of_runs
+from benchmark.services.paired_sides import Row, adjusted, common_cases, paired_row, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
@@ -72,9 +72,7 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> dict[
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant.entrant]
-                    sides = [
-                        columns_of(metrics.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)
-                    ]
+                    sides = [side_of(metrics.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)]
                     if all(sides) and (row := _row(entrant, control, stage, sides))["n"]:
                         compared.append(row | {"beside_entrant": beside[control.pk, endpoint]})
             rows.setdefault(stage, {})[parse] = adjusted(compared)
@@ -106,7 +104,7 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
     score, clusters = group_named(stage).score, clusters_of(sides[0])
     cases = common_cases(sides, stage)
     pair = paired_row(cases, stage)
-    numbers = set(sides[1]["stories"]) & set(sides[0]["stories"])
+    numbers = set(sides[1].stories) & set(sides[0].stories)
     told = CONTROLS[control.control]
     known = {number: clusters.get(number, str(number)) for number in numbers}
     scores = [

@@ -23,6 +23,7 @@ from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.selections import Selection
+from benchmark.suites.asked import Parses
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.showing.names import REPETITIONS, label
 from benchmark.suites.shown import EntrantResults, NamedEntrant, RunEntrant
@@ -31,6 +32,7 @@ from benchmark.suites.story_scores import (
     cases_by_story,
     categories_of,
     clusters_of,
+    columns_of,
     lacking,
     official_metrics,
     repaired_metrics,
@@ -259,19 +261,17 @@ def _part(
     own votes."""
     metrics = _parses(columns, stage, selection, seed)
     if not metrics["official"]:
-        why = lacking(columns["official"], selection.stories)
+        why = lacking(columns_of(columns, "official"), selection.stories)
         metrics["reason"] = why if columns["official"] else entrant.metrics.get("reason", why)
     return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
 def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
     rules = {"seed": seed, "resamples": RESAMPLES}
-    stories, official = selection.stories, columns["official"]
-    metrics = {"repaired": repaired_metrics(columns["repaired"], stories, stage, **rules), "official": None}
-    if not lacking(official, stories):
-        overall = official_metrics(official, stories, stage)
-        metrics["official"] = with_intervals(overall, official, stories, stage, **rules)
-    return metrics
+    stories, official, repaired = selection.stories, *(columns_of(columns, parse) for parse in PARSES)
+    averages = official and official_metrics(official, stories, stage)
+    rows = averages and with_intervals(averages, official, stories, stage, **rules)
+    return Parses(rows, repaired_metrics(repaired, stories, stage, **rules)).as_json()
 
 
 def _ranked(models, columns, stage: str, parse: str, selection: Selection | None, seed: int) -> dict[str, Any]:
@@ -280,7 +280,8 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
     clusters: dict[int, str] = {}
     everything: set[int] = set()
     for model in models:
-        column, stories = columns[model.scores][parse], selection.stories if selection else set(model.numbers)
+        column = columns_of(columns[model.scores], parse)
+        stories = selection.stories if selection else set(model.numbers)
         everything |= stories
         if column and not (parse == "official" and lacking(column, stories)):
             cases[model.key] = cases_by_story(column, group_named(stage).score)

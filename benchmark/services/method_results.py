@@ -26,11 +26,11 @@ from benchmark.services.method_runs import answering_step, family_of, method_of_
 from benchmark.services.paired_sides import (
     Row,
     adjusted,
-    columns_of,
     common_cases,
     paired_row,
     score_estimate,
     scores_of_runs,
+    side_of,
 )
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
@@ -149,9 +149,7 @@ class _Table:
     def columns(self, method: str, endpoint: int) -> Mapping[str, Any] | None:
         """Return the scores of a model by a method, None where there are none."""
         asked = self.asked(method, endpoint)
-        return (
-            None if isinstance(asked, str) else columns_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
-        )
+        return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
 
 
 def _compared(

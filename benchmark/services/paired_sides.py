@@ -8,8 +8,9 @@ from typing import Any
 from benchmark.domain.inference import Cases, paired_differences
 from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
+from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
-from benchmark.suites.story_scores import cases_by_story, clusters_of
+from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
 from core.statistics import SHARE, holm, mean_estimates, mean_of
 
 Row = dict[str, Any]
@@ -23,16 +24,16 @@ def scores_of_runs(runs: Sequence[Run]) -> Scores:
     return keys, lambda: dict(StoryScores.objects.filter(pk__in=keys.values()).values_list("pk", "metrics"))
 
 
-def columns_of(metrics: Mapping[str, Any] | None, stage: str, parse: str) -> Mapping[str, Any] | None:
+def side_of(metrics: Mapping[str, Any] | None, group: str, parse: str) -> Columns | None:
     """Return the scores of one metric group and parse, None where there are none."""
-    return ((metrics or {}).get(stage) or {}).get(parse)
+    return columns_of((metrics or {}).get(group), parse)
 
 
-def common_cases(sides: Sequence[Mapping[str, Any]], stage: str, among: Set[int] | None = None) -> Cases:
+def common_cases(sides: Sequence[Columns], stage: str, among: Set[int] | None = None) -> Cases:
     """Return the cases of both sides over the samples that both were asked about, of those `among` where it is given;
     the first side says their clusters."""
     score = group_named(stage).score
-    numbers = set.intersection(*(set(side["stories"]) for side in sides))
+    numbers = set.intersection(*(set(side.stories) for side in sides))
     by_side = {str(at): cases_by_story(columns, score) for at, columns in enumerate(sides)}
     return Cases.of(by_side, numbers if among is None else numbers & among, clusters_of(sides[0]))
 

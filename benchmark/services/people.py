@@ -10,6 +10,7 @@ from benchmark.services.human_results import gold_without_person, labels_by
 from benchmark.services.leaderboards import people_of
 from benchmark.services.reports import report_of
 from benchmark.suites.registry import suite_named
+from benchmark.suites.story_scores import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,13 @@ def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
     """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired
     parse counts it."""
     scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
-    columns = scores.metrics[suite_named(run.suite).people]["repaired"]
-    rows = zip(columns["stories"], columns["categories"], strict=True)
+    columns = columns_of(scores.metrics[suite_named(run.suite).people], "repaired")
+    rows = zip(columns.stories, columns.categories, strict=True)
     return [
         {
             "number": number,
             "category": category,
-            "values": {name: values[at] for name, values in columns["values"].items()},
+            "values": {name: values[at] for name, values in columns.values.items()},
         }
         for at, (number, category) in enumerate(rows)
     ]

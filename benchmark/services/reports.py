@@ -150,8 +150,8 @@ def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[d
 def _of_person(group: str, measured: PersonMeasured) -> dict[str, Any]:
     row = _by_group(measured.measured)
     own, by_story = measured.own
-    row[group] = row[group] | {"labelled": measured.labelled, "own": own}
-    row["by_story"][group]["own"] = by_story
+    row[group] = row[group] | {"labelled": measured.labelled, "own": own.as_json()}
+    row["by_story"][group]["own"] = by_story.as_json()
     return row
 
 
@@ -160,10 +160,10 @@ def _failed(suite: Suite, why: str) -> dict[str, Any]:
 
 
 def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
-    metrics = {group: group_measured and group_measured[0] for group, group_measured in measured.items()}
-    return metrics | {
-        "by_story": {group: group_measured and group_measured[1] for group, group_measured in measured.items()}
-    }
+    """Return what is kept of the figures: those of each metric group, and by sample under `by_story`."""
+    metrics = {group: result and result.metrics.as_json() for group, result in measured.items()}
+    by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
+    return {**metrics, "by_story": by_story}
 
 
 def scores_of(run: Run) -> dict[str, Any]:

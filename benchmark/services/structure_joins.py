@@ -12,7 +12,7 @@ from benchmark.suites.asked import Columns, Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import RunEntrant
-from benchmark.suites.story_scores import cases_by_story, categories_of
+from benchmark.suites.story_scores import cases_by_story, categories_of, columns_of
 
 Texts = Mapping[int, str]
 """The text of the story of each sample of a dataset, by number."""
@@ -79,7 +79,7 @@ class Joining:
         """Return the observations of a pair in one measure of structure, and in the score of answers."""
         columns = {}
         for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
-            columns[group.key] = (self.metrics[side.scores][group.key] or {}).get(self.parse)
+            columns[group.key] = columns_of(self.metrics[side.scores][group.key], self.parse)
             if not columns[group.key]:
                 return Joined(pair, why=f"no {self.parse} figures of {group.noun}")
         structures, questions = columns[measure.group.key], columns[answers.key]

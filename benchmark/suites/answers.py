@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.suites.settings import Setting
 from core.incoming.text import NotJson, json_of
+from core.plain import Json, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,26 @@ class AnswerIds:
     named: Callable[..., Mapping[str, Answered]]
     options: tuple[Setting, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerScores:
+    """What one parse makes of a file of answers: `answers` by id as they were read, and `metrics` by name."""
+
+    answers: Mapping[str, object]
+    metrics: object
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedScores:
+    """The scores of a file of answers in both parses: dataclasses whose fields are the keys of what score_outputs
+    prints, or which say themselves how JSON has them."""
+
+    official: object
+    repaired: object
+
+    def as_json(self) -> Json:
+        return {"official": plain(self.official), "repaired": plain(self.repaired)}
 
 
 class BadAnswers(ValueError):

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from core.plain import Json, plain
 
 if TYPE_CHECKING:
-    from benchmark.domain.estimating import Report  # which loads the statistics libraries
+    from benchmark.domain.averaging import PrintedMeans
+    from benchmark.domain.estimating import MetricRow, Report  # which loads the statistics libraries
 
 T = TypeVar("T")
 
@@ -158,59 +161,145 @@ Value = float | list[float] | None
 estimate, best] where the judge left rows out; None where nothing is defined."""
 
 
-class Columns(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Columns:
     """Figures sample by sample, of one metric group and parse: columns over the samples.
 
-    `stories` are their numbers. With `clusters`, some samples are resampled together. Of the repaired parse
-    `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left out; of several
-    repetitions `partly` says why some are unusable.
+    `stories` are their numbers; `clusters` are None where no two samples are resampled together. Of the repaired parse
+    `unusable` says why by number, `unjudged` how many predicted and gold rows the judge left out; `partly`, of
+    several repetitions alone, says why some are unusable.
     """
 
-    stories: list[int]
-    categories: list[str]
-    values: dict[str, list[Value]]
-    clusters: NotRequired[list[str]]
-    unusable: NotRequired[dict[str, str]]
-    unjudged: NotRequired[dict[str, list[int]]]
-    partly: NotRequired[dict[str, str]]
+    stories: Sequence[int]
+    categories: Sequence[str]
+    values: Mapping[str, Sequence[Value]]
+    clusters: Sequence[str] | None = None
+    unusable: Mapping[str, str] = field(default_factory=dict)
+    unjudged: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    partly: Mapping[str, str] | None = None
+
+    @classmethod
+    def of_json(cls, kept: Mapping[str, Any]) -> Columns:
+        """Return the columns that `as_json` made."""
+        return cls(**kept)
+
+    def as_json(self) -> Json:
+        """The columns by name, without clusters and `partly` where they are None."""
+        return {
+            "stories": list(self.stories),
+            "categories": list(self.categories),
+            "values": dict(self.values),
+            "unusable": dict(self.unusable),
+            "unjudged": dict(self.unjudged),
+            **({"clusters": list(self.clusters)} if self.clusters is not None else {}),
+            **({"partly": dict(self.partly)} if self.partly is not None else {}),
+        }
 
 
-class BySample(TypedDict):
+@dataclass(frozen=True, slots=True)
+class BySample:
     """Figures sample by sample of both parses, None where a parse has none."""
 
     official: Columns | None
     repaired: Columns | None
 
+    def of(self, parse: Parse) -> Columns | None:
+        return self.official if parse == "official" else self.repaired
 
-class Official(TypedDict):
+    def as_json(self) -> Json:
+        """{official, repaired}: columns by name or None."""
+        return {
+            "official": self.official and self.official.as_json(),
+            "repaired": self.repaired and self.repaired.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialRow:
+    """Official figures of some samples, with what `repaired`, the same figures in a row of the repaired parse, says of
+    their intervals."""
+
+    printed: PrintedMeans
+    repaired: MetricRow
+
+    def as_json(self) -> Json:
+        """{[story_category,] stories, METRIC…, interval[, reasons], unusable, bounds, n}."""
+        reasons = {"reasons": self.repaired.reasons} if self.repaired.reasons else {}
+        bounds = {"unusable": sum(self.repaired.unusable.values()), "bounds": dict(self.repaired.bounds)}
+        return {
+            **self.printed.as_json(), "interval": self.repaired.ends, **reasons, **bounds, "n": self.repaired.stories
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Official:
     """Official figures over all samples, and over those of each category in a row each, with the intervals of the
     repaired parse."""
 
-    overall: dict[str, Any]
-    by_category: list[dict[str, Any]]
+    overall: OfficialRow
+    by_category: Sequence[OfficialRow]
+
+    def as_json(self) -> Json:
+        return {"overall": self.overall.as_json(), "by_category": [row.as_json() for row in self.by_category]}
 
 
-class Parses(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Parses:
     """Figures in both parses: `official` is None where a sample lacks an answer that can be read."""
 
     official: Official | None
     repaired: Report
 
+    def as_json(self) -> Json:
+        return {"official": self.official and self.official.as_json(), "repaired": self.repaired.as_json()}
 
-class Metrics(Parses):
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The mean of what `n` samples come to by chance."""
+
+    value: float
+    n: int
+
+
+Analysis = Mapping[str, object]
+"""Analyses of one parse by name: "facets", "repetitions" of a run that asks several times, and under names of its own
+what a suite finds in its answers, which its tables and pictures read as `core.plain.plain` makes it."""
+Analyses = Mapping[str, Analysis | None]
+"""Analyses by parse, None of one without figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
     """The result of a metric group; `answered` counts the answers that official scoring takes, of those `asked`, and
-    without an official parse there is a `reason`. `chance` is {"value", "n"}, what the score is expected to be by
-    chance over so many samples, where that is defined."""
+    without an official parse there is a `reason`. `chance` is what the score is expected to be by chance, None where
+    that is not defined."""
 
+    parses: Parses
     answered: int
     asked: int
-    chance: NotRequired[dict[str, Any]]
-    analyses: NotRequired[dict[str, Any]]
-    reason: NotRequired[str]
+    analyses: Analyses = field(default_factory=dict)
+    reason: str = ""
+    chance: Chance | None = None
+
+    def as_json(self) -> Json:
+        """{official, repaired, answered, asked, analyses[, reason][, chance: {value, n}]}."""
+        return {
+            **self.parses.as_json(),
+            "answered": self.answered,
+            "asked": self.asked,
+            "analyses": plain(self.analyses),
+            **({"reason": self.reason} if self.reason else {}),
+            **({"chance": plain(self.chance)} if self.chance else {}),
+        }
 
 
-Measured = tuple[Metrics, BySample]
-"""The result of a metric group, as `benchmark.suites.measuring` makes it."""
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The result of a metric group, as `benchmark.suites.measuring` makes it, over all samples and by sample."""
+
+    metrics: Metrics
+    by_sample: BySample
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from annotation.domain.schema import Schema
 from benchmark.controls.contract import Controllable
 from benchmark.domain.tables.categories import ShortNames
-from benchmark.suites.answers import Answered, AnswerIds
+from benchmark.suites.answers import Answered, AnswerIds, ParsedScores
 from benchmark.suites.asked import (
     BadQuestion,
     Beside,
@@ -36,6 +36,7 @@ from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
 from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
+from core.plain import Json
 from workers.domain.pricing import Extent
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Request
@@ -234,8 +235,8 @@ class Suite:
     parse: Callable[[Question, str], Parsed]
     measure: Callable[[Entered], Mapping[str, Measured | None]]
     expected: Callable[[Question], str]
-    summary: Callable[[Entered], dict[str, Any]] | None = None
-    score: Callable[..., dict[str, Any]] | None = None
+    summary: Callable[[Entered], Json] | None = None
+    score: Callable[..., ParsedScores] | None = None
     parsers: Mapping[str, Parser] = field(default_factory=dict)
     exchange: Callable[[Exchanged], Files] | None = None
     options: tuple[Option, ...] = ()

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, mean, stdev
-from typing import Any
 
-from benchmark.domain.averaging import Averages, StoryAverages, averages
-from benchmark.domain.estimating import StoryReport, StoryScore, overall_row, report
-from benchmark.suites.asked import BySample, Columns, Metrics, Parse
+from benchmark.domain.averaging import StoryAverages, StoryMetrics, averages
+from benchmark.domain.estimating import ReportedStory, StoryReport, StoryScore, overall_row, report
+from benchmark.suites.asked import Analyses, Analysis, BySample, Chance, Columns, Metrics, Parse, Parses
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
 from benchmark.suites.reasons import OPEN
 from benchmark.suites.registry import group_named, units_of_group
@@ -28,6 +27,7 @@ from benchmark.suites.story_scores import (
     with_intervals,
 )
 from benchmark.suites.unit_estimates import BoundedEstimate, estimate_of_row
+from core.plain import Json
 from core.statistics import RESAMPLES
 from core.statistics.variance import variance_split
 
@@ -65,55 +65,51 @@ def with_columns(
     clusters: Mapping[int, str] | None = None,
     left_out: Collection[int] = (),
 ) -> Measured:
-    """Return (figures, figures by sample) of both parses, whose rows of single samples are under `stories`;
-    `clusters` names the cluster of each by its number, where some share one, and `left_out` are the numbers of samples
-    that official scoring leaves out."""
-    by_sample: BySample = {"official": None, "repaired": repaired_columns(repaired["stories"], group)}
-    metrics: Metrics = {
-        "official": None,
-        "repaired": {
-            "overall": repaired["overall"],
-            "by_category": repaired["by_category"],
-            "method": repaired["method"],
-            "seed": repaired["seed"],
-            "resamples": repaired["resamples"],
-        },
-        "answered": len(categories),
-        "asked": len(repaired["stories"]),
-    }
-    if official:
-        by_sample["official"] = official_columns(official["stories"], categories, group, left_out)
-    for scores_by_parse in (by_sample["official"], by_sample["repaired"]):
-        if scores_by_parse and clusters:
-            scores_by_parse["clusters"] = [clusters[number] for number in scores_by_parse["stories"]]
-    if official and (columns := by_sample["official"]):
-        rules = {"seed": repaired["seed"], "resamples": repaired["resamples"]}
-        averages: Averages = {"overall": official["overall"], "by_category": official["by_category"]}
-        metrics["official"] = with_intervals(averages, columns, set(columns["stories"]), group, **rules)
-    return metrics, by_sample
+    """Return the figures of both parses over all samples and by sample, without analyses; `clusters` names the cluster
+    of each by its number, where some share one, and `left_out` are the numbers of samples that official scoring leaves
+    out."""
+    report = repaired.report
+    by_sample = BySample(
+        _clustered(official_columns(official.stories, categories, group, left_out), clusters) if official else None,
+        _clustered(repaired_columns(repaired.stories, group), clusters),
+    )
+    rows = None
+    if official and (columns := by_sample.official):
+        rules = {"seed": report.seed, "resamples": report.resamples}
+        rows = with_intervals(official.averages, columns, set(columns.stories), group, **rules)
+    return Measured(Metrics(Parses(rows, report), answered=len(categories), asked=len(repaired.stories)), by_sample)
+
+
+def _clustered(columns: Columns, clusters: Mapping[int, str] | None) -> Columns:
+    return replace(columns, clusters=[clusters[number] for number in columns.stories]) if clusters else columns
 
 
 def over_repetitions(each: Sequence[Measured], group: str, seed: int) -> Measured:
     """Return what a group came to whose every question was asked several times: the mean over repetitions of each
     sample, with the analyses of the first repetition and what single ones came to. `each` is what the repetitions came
     to."""
-    official, repaired = (mean_columns([repetition[1][parse] for repetition in each]) for parse in PARSES)
-    first, rules = each[0][0], {"seed": seed, "resamples": RESAMPLES}
+    official, repaired = (mean_columns([repetition.by_sample.of(parse) for repetition in each]) for parse in PARSES)
+    first, rules = each[0].metrics, {"seed": seed, "resamples": RESAMPLES}
     if repaired is None:  # repetitions of different samples: one was extended, and not all have what is new yet
         return each[0]
-    stories = set(repaired["stories"])
-    metrics: Metrics = {**first, "repaired": repaired_metrics(repaired, stories, group, **rules), "official": None}
+    stories = set(repaired.stories)
+    rows, reason = None, first.reason
     if official and (averages := official_metrics(official, stories, group)):
-        metrics["official"] = with_intervals(averages, official, stories, group, **rules)
-    elif "reason" not in metrics:
-        metrics["reason"] = next((repetition[0]["reason"] for repetition in each if repetition[0].get("reason")), "")
-    metrics["analyses"] = {
-        parse: first["analyses"][parse]
-        and first["analyses"][parse] | {"repetitions": _spread([repetition[1][parse] for repetition in each], group)}
-        for parse in PARSES
+        rows = with_intervals(averages, official, stories, group, **rules)
+    elif not reason:
+        reason = next((repetition.metrics.reason for repetition in each if repetition.metrics.reason), "")
+    analyses: dict[str, Analysis | None] = {
+        parse: _with_spread(first.analyses[parse], each, parse, group) for parse in PARSES
     }
-    metrics["analyses"] |= {} if metrics["official"] else {"official": None}
-    return metrics, {"official": official, "repaired": repaired}
+    parses = Parses(rows, repaired_metrics(repaired, stories, group, **rules))
+    analyses |= {} if rows else {"official": None}
+    metrics = replace(first, parses=parses, reason=reason, analyses=analyses)
+    return Measured(metrics, BySample(official, repaired))
+
+
+def _with_spread(analyses: Analysis | None, each: Sequence[Measured], parse: Parse, group: str) -> Analysis | None:
+    spread = _spread([repetition.by_sample.of(parse) for repetition in each], group)
+    return analyses and {**analyses, "repetitions": spread}
 
 
 def _spread(each: Sequence[Columns | None], group: str) -> dict[str, float | int | None]:
@@ -143,16 +139,15 @@ def spread_of(values: Sequence[Sequence[float | None]]) -> dict[str, float | int
     }  # fmt: skip
 
 
-def summary_of(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
+def summary_of(measured: Mapping[str, Measured | None]) -> Json:
     """Return {reading: {group: figures}} of what `measure` returned, as runs print it; a `reason` where the official
     parse has none."""
-    metrics = {group: measurement and measurement[0] for group, measurement in measured.items()}
-    official: dict[str, Any] = {group: result and result["official"] for group, result in metrics.items()}
-    reasons = {group: result["reason"] for group, result in metrics.items() if result and "reason" in result}
-    return {
-        "official": official | ({"reason": reasons} if reasons else {}),
-        "repaired": {group: result and result["repaired"] for group, result in metrics.items()},
-    }
+    parses = {group: result and result.metrics.parses.as_json() for group, result in measured.items()}
+    reasons = {group: result.metrics.reason for group, result in measured.items() if result and result.metrics.reason}
+    scores: Json = {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
+    if reasons:
+        scores["official"]["reason"] = reasons
+    return scores
 
 
 def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Outcome]:
@@ -171,15 +166,15 @@ def counted_outcomes(outcomes: Sequence[Outcome], group: MetricGroup) -> list[Ou
 
 Facet = dict[str, BoundedEstimate]
 Scoring = Callable[[Sample, Sequence[Outcome]], SampleResult]
-Held = Sequence[tuple[Sample, SampleResult]]
+SampleResults = Sequence[tuple[Sample, SampleResult]]
 
 
-Chance = Callable[[Sample], float | None]
+ChanceOf = Callable[[Sample], float | None]
 """The probability that a sample is right by chance, as `MetricGroup.chance` has it."""
 
 
 def measured_samples(
-    entered: Entered, group: MetricGroup, score: Scoring, by_chance: Chance | None = None
+    entered: Entered, group: MetricGroup, score: Scoring, by_chance: ChanceOf | None = None
 ) -> Measured | None:
     """The figures of a group from a score of each sample that has an outcome at its steps; None without such a sample.
     `by_chance` is that of the group, or of what its samples stand for.
@@ -198,8 +193,8 @@ def measured_samples(
         replace(result.repaired, cluster=sample.cluster, category=_category(group, sample))
         for sample, result in measured
     ]
-    repaired: StoryReport = {
-        **report(
+    repaired = StoryReport(
+        report(
             scores,
             group.shares,
             mean_of_categories=group.category_mean,
@@ -207,8 +202,8 @@ def measured_samples(
             resamples=RESAMPLES,
             unit=units_of_group(group.key),
         ),
-        "stories": [_row(sample, story_score) for (sample, _), story_score in zip(measured, scores, strict=True)],
-    }
+        [ReportedStory(sample.number, score) for (sample, _), score in zip(measured, scores, strict=True)],
+    )
     reason = next(
         (f"Sample {sample.number}: {result.reason}." for sample, result in measured if result.official is None), ""
     )
@@ -216,51 +211,48 @@ def measured_samples(
     categories = [_category(group, sample) for sample, _ in measured] if official else []
     clusters = _clusters([sample for sample, _ in measured])
     left_out = [sample.number for sample, result in measured if result.left_out(group.score)]
-    metrics, by_sample = with_columns(official, categories, repaired, group.key, clusters, left_out)
-    metrics["analyses"] = _analyses(group, entered, measured, official is not None, score)
-    if reason:
-        metrics["reason"] = reason
-    if chance := _chance(measured, by_chance or group.chance):
-        metrics["chance"] = chance
-    return metrics, by_sample
+    result = with_columns(official, categories, repaired, group.key, clusters, left_out)
+    analyses = _analyses(group, entered, measured, official is not None, score)
+    chance = _chance(measured, by_chance or group.chance)
+    return replace(result, metrics=replace(result.metrics, analyses=analyses, reason=reason, chance=chance))
 
 
-def _chance(measured: Held, by_chance: Chance | None) -> dict[str, Any] | None:
+def _chance(measured: SampleResults, by_chance: ChanceOf | None) -> Chance | None:
     """The mean of what samples with a figure come to by chance, None where that is not defined of one of them."""
     values = [by_chance(sample) for sample, result in measured if result.repaired.defined] if by_chance else []
     values_there = [value for value in values if value is not None]
-    return (
-        {"value": fmean(values_there), "n": len(values_there)} if values and len(values_there) == len(values) else None
-    )
+    return Chance(fmean(values_there), len(values_there)) if values and len(values_there) == len(values) else None
 
 
 def _category(group: MetricGroup, sample: Sample) -> str:
     return sample.category if group.by_category else ""
 
 
-def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], Any]) -> Measured | None:
+def with_analyses(measured: Measured | None, key: str, of: Callable[[Parse], object]) -> Measured | None:
     """Return what a group came to with what `of` makes of each parse that has figures among its analyses, under
     `key`."""
-    analyses: dict[str, Any] = measured[0]["analyses"] if measured else {}
+    if measured is None:
+        return None
+    analyses: dict[str, Analysis | None] = {**measured.metrics.analyses}
     for parse in PARSES:
-        if analyses.get(parse) is not None:
-            analyses[parse] |= {key: of(parse)}
-    return measured
+        if (analysis := analyses.get(parse)) is not None:
+            analyses[parse] = {**analysis, key: of(parse)}
+    return replace(measured, metrics=replace(measured.metrics, analyses=analyses))
 
 
 def _analyses(
-    group: MetricGroup, entered: Entered, measured: Held, has_official: bool, score: Scoring
-) -> dict[str, Any]:
+    group: MetricGroup, entered: Entered, measured: SampleResults, has_official: bool, score: Scoring
+) -> Analyses:
     """Return {reading: {"facets": {facet: {value: estimate}}[, "repetitions"]}}, None of a parse without figures."""
-    analyses: dict[str, Any] = {}
+    analyses: dict[str, Analysis | None] = {"official": None}
     seed = int(entered.settings.get("seed", 1))
     parses: tuple[Parse, ...] = ("repaired", "official") if has_official else ("repaired",)
     for parse in parses:
         scores = [(sample, _scored(sample, result, parse)) for sample, result in measured]
-        analyses[parse] = {"facets": {name: _facet(scores, name, group, seed) for name in group.facets}}
-        if spread := _repeated(group, entered, measured, score, parse):
-            analyses[parse] |= {"repetitions": spread}
-    return {"official": None} | analyses
+        facets = {name: _facet(scores, name, group, seed) for name in group.facets}
+        spread = _repeated(group, entered, measured, score, parse)
+        analyses[parse] = {"facets": facets, **({"repetitions": spread} if spread else {})}
+    return analyses
 
 
 def _scored(sample: Sample, result: SampleResult, parse: Parse) -> StoryScore:
@@ -289,7 +281,7 @@ def _estimate(scores: Sequence[StoryScore], group: MetricGroup, seed: int) -> Bo
 
 
 def _repeated(
-    group: MetricGroup, entered: Entered, measured: Held, score: Scoring, parse: Parse
+    group: MetricGroup, entered: Entered, measured: SampleResults, score: Scoring, parse: Parse
 ) -> dict[str, float | int | None]:
     """Return what single repetitions came to; nothing where everything was asked once."""
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
@@ -317,18 +309,8 @@ def _single(
 
 def _official(group: MetricGroup, measured: Sequence[tuple[Sample, SampleResult]]) -> StoryAverages:
     rows = [(_category(group, sample), dict(result.official or {})) for sample, result in measured]
-    stories = [{"story_id": sample.number, **dict(result.official or {})} for sample, result in measured]
-    return {**averages(rows, group.shares, group.category_mean), "stories": stories}
-
-
-def _row(sample: Sample, score: StoryScore) -> dict[str, Any]:
-    """Return the result as `repaired_columns` takes it."""
-    row: dict[str, Any] = {"story_id": sample.number, "story_category": score.category}
-    row |= score.estimate if score.estimate is not None else dict.fromkeys(score.worst)
-    if score.unusable:
-        row["reason"] = score.unusable
-    bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
-    return row | ({"bounds": bounds} if score.worst != score.best else {})
+    stories = [StoryMetrics(sample.number, dict(result.official or {})) for sample, result in measured]
+    return StoryAverages(averages(rows, group.shares, group.category_mean), stories)
 
 
 def _clusters(samples: Sequence[Sample]) -> dict[int, str]:

@@ -1,18 +1,19 @@
 """Figures story by story, kept with a run's report, and what a selection of stories comes to from them.
 
-Of one stage and parse they are `Columns`. Official values are the six decimals of official output, [0, 1] of a story
-that official scoring leaves out.
+Of one metric group and parse they are `Columns`. Official values are the six decimals of official output, [0, 1] of a
+story that official scoring leaves out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
-from benchmark.domain.averaging import Averages, averages
-from benchmark.domain.estimating import COMPLETE, Report, StoryScore, report
+from benchmark.domain.averaging import Averages, StoryMetrics, averages
+from benchmark.domain.estimating import COMPLETE, Report, ReportedStory, StoryScore, report
 from benchmark.domain.inference import Case
-from benchmark.suites.asked import Columns, Official, Parse, Value
+from benchmark.suites.asked import Columns, Official, OfficialRow, Parse, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
 
@@ -23,49 +24,53 @@ LEFT_OUT = "official scoring leaves it out"
 """Why a story that was asked has no official figure."""
 
 
+def columns_of(kept: Mapping[str, Any] | None, parse: str) -> Columns | None:
+    """Return the columns of a parse from what `BySample.as_json` made, None where there are none."""
+    columns = (kept or {}).get(parse)
+    return Columns.of_json(columns) if columns else None
+
+
 def official_columns(
-    rows: Sequence[Mapping[str, str | float | None]],
+    stories: Sequence[StoryMetrics],
     categories: Sequence[str],
-    stage: str,
+    group: str,
     left_out: Collection[int] = (),
 ) -> Columns:
-    """Return the columns of the story rows of official figures; `categories` verbatim. Stories of `left_out` could have
+    """Return the columns of the official figures of stories; `categories` verbatim. Stories of `left_out` could have
     any figure; others without one have none by definition."""
-    stories = [int(row["story_id"] or 0) for row in rows]
     out = set(left_out)
-    columns = {
-        name: [_number(row[name], story in out) for story, row in zip(stories, rows, strict=True)]
-        for name in group_named(stage).shares
-    }
-    return {
-        "stories": stories,
-        "categories": list(categories),
-        "values": columns,
-        "unusable": {str(story): LEFT_OUT for story in stories if story in out},
-        "unjudged": {},
-    }
+    return Columns(
+        stories=[story.number for story in stories],
+        categories=list(categories),
+        values={
+            name: [_number(story.row[name], story.number in out) for story in stories]
+            for name in group_named(group).shares
+        },
+        unusable={str(story.number): LEFT_OUT for story in stories if story.number in out},
+    )
 
 
 def _number(printed: str | float | None, left_out: bool) -> Value:
     return ([0.0, 1.0] if left_out else None) if printed is None else float(printed)
 
 
-def repaired_columns(rows: Sequence[Mapping[str, Any]], stage: str) -> Columns:
-    """Return the columns of the story rows of repaired figures."""
-    return {
-        "stories": [row["story_id"] for row in rows],
-        "categories": [row["story_category"] for row in rows],
-        "values": {name: [_value(row, name) for row in rows] for name in group_named(stage).shares},
-        "unusable": {str(row["story_id"]): row["reason"] for row in rows if "reason" in row},
-        "unjudged": {str(row["story_id"]): list(row["unjudged"].values()) for row in rows if "unjudged" in row},
-    }
+def repaired_columns(stories: Sequence[ReportedStory], group: str) -> Columns:
+    """Return the columns of the repaired figures of stories."""
+    return Columns(
+        stories=[story.number for story in stories],
+        categories=[story.score.category for story in stories],
+        values={name: [_value(story.score, name) for story in stories] for name in group_named(group).shares},
+        unusable={str(story.number): story.score.unusable for story in stories if story.score.unusable},
+        unjudged={str(story.number): list(story.score.unjudged) for story in stories if any(story.score.unjudged)},
+    )
 
 
-def _value(row: Mapping[str, Any], name: str) -> Value:
-    bounds: list[float] | None = row.get("bounds", {}).get(name)
-    if "reason" in row:
+def _value(score: StoryScore, name: str) -> Value:
+    worst, best = score.worst[name], score.best[name]
+    bounds = None if worst is None or best is None or score.worst == score.best else [worst, best]
+    if score.estimate is None:
         return bounds
-    value: float | None = row[name]
+    value = score.estimate[name]
     return value if bounds is None or value is None else [bounds[0], value, bounds[1]]
 
 
@@ -80,14 +85,14 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
     """Return {story: estimate}; None where the story has none."""
     if not columns:
         return {}
-    stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
+    stories_and_values = zip(columns.stories, columns.values[name], strict=True)
     return {story: _cases(value)[1] for story, value in stories_and_values}
 
 
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
-    stories_and_values = zip(columns["stories"], columns["values"][name], strict=True)
-    whys = columns.get("partly", {}) | columns.get("unusable", {})
+    stories_and_values = zip(columns.stories, columns.values[name], strict=True)
+    whys = {**(columns.partly or {}), **columns.unusable}
     return {story: _case(value, whys.get(str(story), "")) for story, value in stories_and_values}
 
 
@@ -101,107 +106,98 @@ def _case(value: Value, why: str) -> Case | None:
 
 
 def categories_of(columns: Columns) -> dict[int, str]:
-    return dict(zip(columns["stories"], columns["categories"], strict=True))
+    return dict(zip(columns.stories, columns.categories, strict=True))
 
 
 def clusters_of(columns: Columns) -> dict[int, str]:
     """The cluster of each story; empty where each is its own."""
-    return dict(zip(columns["stories"], columns["clusters"], strict=True)) if "clusters" in columns else {}
+    return {} if columns.clusters is None else dict(zip(columns.stories, columns.clusters, strict=True))
 
 
 def lacking(columns: Columns | None, stories: Set[int]) -> str:
     """Return why official scoring has no figures of the selection, from what was kept of its parse; empty where it
     has."""
-    missing = stories - set(columns["stories"] if columns else ())
+    missing = stories - set(columns.stories if columns else ())
     if not missing:
         return "" if stories else "No story is selected."
     return f"Story {min(missing)} has no official parse; official scoring needs one of every story."
 
 
-def official_metrics(columns: Columns, stories: Set[int], stage: str) -> Averages | None:
+def official_metrics(columns: Columns, stories: Set[int], group: str) -> Averages | None:
     """The figures of the selection as official scoring has them; None where one of its stories is not there."""
     if lacking(columns, stories):
         return None
-    kept = [at for at, story in enumerate(columns["stories"]) if story in stories]
-    values = {name: columns["values"][name] for name in group_named(stage).shares}
+    selected = [at for at, story in enumerate(columns.stories) if story in stories]
+    values = {name: columns.values[name] for name in group_named(group).shares}
     rows = [
-        (columns["categories"][at], {name: _cases(column[at])[1] for name, column in values.items()}) for at in kept
+        (columns.categories[at], {name: _cases(column[at])[1] for name, column in values.items()}) for at in selected
     ]
-    return averages(rows, group_named(stage).shares, group_named(stage).category_mean)
+    return averages(rows, group_named(group).shares, group_named(group).category_mean)
 
 
 def with_intervals(
-    metrics: Averages, columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int
+    metrics: Averages, columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int
 ) -> Official:
-    """Official figures with `interval` in each row, from the bootstrap that the repaired parse has, `n`, how many
-    they are of, how many are `unusable`, as official scoring leaves them out, and `bounds` with these at 0 and at 1."""
-    complete: Columns = {"unusable": {}, "unjudged": {}, **columns}
-    repaired = repaired_metrics(complete, stories, stage, seed=seed, resamples=resamples)
+    """Return official figures with intervals from the bootstrap that the repaired parse has; what official scoring
+    leaves out is unusable there, and bounds take it at 0 and at 1."""
+    repaired = repaired_metrics(columns, stories, group, seed=seed, resamples=resamples)
     # both are in the order of the verbatim categories, of which two can read alike
-    by_category = [
-        {**row, **_intervals(of_category)}
-        for row, of_category in zip(metrics["by_category"], repaired["by_category"], strict=True)
-    ]
-    return {"overall": {**metrics["overall"], **_intervals(repaired["overall"])}, "by_category": by_category}
+    by_category = zip(metrics.by_category, repaired.by_category.values(), strict=True)
+    return Official(OfficialRow(metrics.overall, repaired.overall), [OfficialRow(*rows) for rows in by_category])
 
 
-def _intervals(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {name: row[name] for name in ("interval", "reasons", "unusable", "bounds") if name in row}
-    return kept | {"n": row["stories"]}
-
-
-def repaired_metrics(columns: Columns, stories: Set[int], stage: str, *, seed: int, resamples: int) -> Report:
-    """The figures of the selection as score_repaired has them."""
-    kept = [_score(columns, at, stage) for at, story in enumerate(columns["stories"]) if story in stories]
-    group = group_named(stage)
+def repaired_metrics(columns: Columns, stories: Set[int], group: str, *, seed: int, resamples: int) -> Report:
+    """Return the figures of the selection as the repaired parse has them."""
+    named = group_named(group)
     return report(
-        kept,
-        group.shares,
-        mean_of_categories=group.category_mean,
+        [_score(columns, at, named.shares) for at, story in enumerate(columns.stories) if story in stories],
+        named.shares,
+        mean_of_categories=named.category_mean,
         seed=seed,
         resamples=resamples,
-        unit=units_of_group(stage),
+        unit=units_of_group(group),
     )
 
 
-def _score(columns: Columns, at: int, stage: str) -> StoryScore:
-    cases = [_cases(columns["values"][name][at]) for name in group_named(stage).shares]
-    worst, estimate, best = (
-        dict(zip(group_named(stage).shares, case, strict=True)) for case in zip(*cases, strict=True)
-    )
-    story = str(columns["stories"][at])
-    unusable, (predicted, left) = columns["unusable"].get(story, ""), columns["unjudged"].get(story, COMPLETE)
-    cluster = columns["clusters"][at] if "clusters" in columns else ""
+def _score(columns: Columns, at: int, shares: Sequence[str]) -> StoryScore:
+    cases = [_cases(columns.values[name][at]) for name in shares]
+    worst, estimate, best = (dict(zip(shares, case, strict=True)) for case in zip(*cases, strict=True))
+    story = str(columns.stories[at])
+    unusable, (predicted, left) = columns.unusable.get(story, ""), columns.unjudged.get(story, COMPLETE)
+    cluster = "" if columns.clusters is None else columns.clusters[at]
     values = None if unusable or all(value is None for value in estimate.values()) else estimate
-    return StoryScore(columns["categories"][at], worst, best, values, unusable, (predicted, left), cluster)
+    return StoryScore(columns.categories[at], worst, best, values, unusable, (predicted, left), cluster)
 
 
 def mean_columns(each: Sequence[Columns | None]) -> Columns | None:
     """The columns of several repetitions as one: of every story the mean of what is known, of worst and of best case.
     None where a repetition has none, or they are of different stories."""
     present = [columns for columns in each if columns]
-    if len(present) < len(each) or any(columns["stories"] != present[0]["stories"] for columns in present):
+    if len(present) < len(each) or any(columns.stories != present[0].stories for columns in present):
         return None
-    names = present[0]["values"]
     values = {
-        name: [_mean_value(of) for of in zip(*(columns["values"][name] for columns in present), strict=True)]
-        for name in names
+        name: [_mean_value(of) for of in zip(*(columns.values[name] for columns in present), strict=True)]
+        for name in present[0].values
     }
-    merged: Columns = {**present[0], "values": values}
-    if "unusable" in merged:
-        merged["partly"] = _partly([columns["unusable"] for columns in present])
-        merged["unusable"] = {
-            story: why
-            for story, why in present[0]["unusable"].items()
-            if all(story in columns["unusable"] for columns in present)
-        }
-        unjudged = [columns["unjudged"] for columns in present]
-        stories = dict.fromkeys(story for counts in unjudged for story in counts)
-        merged["unjudged"] = {
-            story: [sum(side) for side in zip(*(counts.get(story, COMPLETE) for counts in unjudged), strict=True)]
-            for story in stories
-        }
-    return merged
+    unusable = {
+        story: why
+        for story, why in present[0].unusable.items()
+        if all(story in columns.unusable for columns in present)
+    }
+    partly, unjudged = (
+        _partly([columns.unusable for columns in present]),
+        _sums([columns.unjudged for columns in present]),
+    )
+    return replace(present[0], values=values, unusable=unusable, unjudged=unjudged, partly=partly)
+
+
+def _sums(each: Sequence[Mapping[str, Sequence[int]]]) -> dict[str, list[int]]:
+    """Return the rows of either side that were left out of each story, over all repetitions."""
+    stories = dict.fromkeys(story for counts in each for story in counts)
+    return {
+        story: [sum(side) for side in zip(*(counts.get(story, COMPLETE) for counts in each), strict=True)]
+        for story in stories
+    }
 
 
 def _partly(each: Sequence[Mapping[str, str]]) -> dict[str, str]:

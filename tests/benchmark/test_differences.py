@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from benchmark.domain.averaging import StoryMetrics
 from benchmark.models import Audience, Form
 from benchmark.services.differences import pairs_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import scores_of
+from benchmark.suites.asked import Columns
 from benchmark.suites.story_scores import lacking, official_columns, official_metrics, with_intervals
 from core.statistics import holm
 from tests.benchmark.results_world import HOSTILE, STORIES, ResultsWorld, results_world
@@ -121,8 +123,8 @@ def test_the_compare_page_says_which_tests_it_adjusts_over(world, client):
     assert f"{world.base}/results/differences/?version=1&amp;form=text&amp;stage=stage2&amp;reading=repaired" in page
 
 
-def columns_of(*rows: tuple[int, str, float]) -> dict:
-    metrics = [{"story_id": str(story), "precision": f1, "recall": f1, "f1": f1} for story, _, f1 in rows]
+def columns_of(*rows: tuple[int, str, float]) -> Columns:
+    metrics = [StoryMetrics(story, {"precision": f1, "recall": f1, "f1": f1}) for story, _, f1 in rows]
     return official_columns(metrics, [category for _, category, _ in rows], "stage1")
 
 
@@ -136,7 +138,7 @@ def test_categories_that_read_alike_keep_their_own_intervals():
     stories = set(range(12))
     found = with_intervals(
         official_metrics(columns, stories, "stage1"), columns, stories, "stage1", seed=1, resamples=200
-    )
+    ).as_json()
     assert [(row["story_category"], row["f1"]) for row in found["by_category"]] == [
         ("A", "0.150000"),
         ("A", "0.850000"),
@@ -150,7 +152,7 @@ def test_categories_that_read_alike_keep_their_own_intervals():
 
 def test_a_selection_has_official_figures_only_with_all_of_its_stories():
     columns = columns_of((1, "A", 0.5), (3, "B", 1.0))
-    assert official_metrics(columns, {1, 3}, "stage1")["overall"]["f1"] == "0.750000"
+    assert official_metrics(columns, {1, 3}, "stage1").as_json()["overall"]["f1"] == "0.750000"
     assert official_metrics(columns, {1, 2, 3}, "stage1") is None
     assert lacking(columns, {1, 2, 3}).startswith("Story 2 has no official parse")
     assert lacking(columns, {3}) == "" and lacking(None, {3}) and lacking(columns, set()) == "No story is selected."

@@ -157,14 +157,14 @@ def test_over_http_the_intervals_are_the_same(tmp_path):
     with ModelServer(folder=tmp_path) as server:
         world = OracleWorld(tmp_path, rows, server, skills)
         measured = scores_of(world.run(seed=seed))["repaired"]
-    expected = score_repaired(records, answers(records, seed=seed), seed=seed)
+    expected = score_repaired(records, answers(records, seed=seed), seed=seed).as_json()
     for stage in ("stage1", "stage2"):
         assert measured[stage]["overall"] == expected[stage]["overall"]
 
 
 @of_one_process
 def test_what_is_unusable_pulls_the_official_figure_down_and_not_the_repaired_one(pool):
-    official = float(score_official(pool.records[:700], pool.texts)["stage2"]["overall"]["overall_accuracy"])
+    official = float(score_official(pool.records[:700], pool.texts).as_json()["stage2"]["overall"]["overall_accuracy"])
     # officially six in a hundred stories count 0, so the mean is 0.94 · truth; that of 700 stories scatters by about
     # sqrt(0.1² + 0.94 · 0.06 · 0.73²) / sqrt(700) = 0.0076, and truth itself lies 6 of these away
     expected = truth(Skill(**SKILL))["overall_accuracy"]

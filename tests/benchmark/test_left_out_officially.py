@@ -55,7 +55,7 @@ def measured(labels: list[int]):
 
 
 def entrant(name: str, labels: list[int]) -> EntrantResults:
-    metrics, _ = measured(labels)
+    metrics = measured(labels).metrics.as_json()
     return EntrantResults(
         key=name,
         name=name,
@@ -77,18 +77,19 @@ FAIR, SHY, HOSTILE = [1, 1, 1, 1, 0, 0], [1, -1, -1, -1, -1, -1], [-1] * 6
 
 
 def test_official_figures_say_of_how_many_they_are():
-    metrics, columns = measured(SHY)
+    metrics, columns = measured(SHY).metrics.as_json(), measured(SHY).by_sample
     official = metrics["official"]["overall"]
     assert official[ACCURACY] == "1.000000" and (official["n"], official["unusable"]) == (1, 5)
     assert official["bounds"][ACCURACY] == pytest.approx([1 / 6, 1]) and official["stories"] == "1"
     assert metrics["analyses"]["official"]["facets"]["kind"]["coarse"]["bounds"] == pytest.approx([1 / 6, 1])
     # of a selection, and over repetitions of which each reads another part
-    kept = columns["official"]
-    some = with_intervals(official_metrics(kept, {1, 2, 7}, GROUP.key), kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9)
+    kept = columns.official
+    averages = official_metrics(kept, {1, 2, 7}, GROUP.key)
+    some = with_intervals(averages, kept, {1, 2, 7}, GROUP.key, seed=1, resamples=9).as_json()
     assert some["overall"][ACCURACY] == "1.000000" and (some["overall"]["n"], some["overall"]["unusable"]) == (1, 1)
-    both = mean_columns([kept, measured(HOSTILE)[1]["official"], measured(FAIR)[1]["official"]])
-    assert both["values"][ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both["unusable"] == {}
-    complete = measured(FAIR)[0]["official"]["overall"]
+    both = mean_columns([kept, measured(HOSTILE).by_sample.official, measured(FAIR).by_sample.official])
+    assert both.values[ACCURACY][:1] == [pytest.approx([2 / 3, 1, 1])] and both.unusable == {}
+    complete = measured(FAIR).metrics.as_json()["official"]["overall"]
     assert (complete["n"], complete["unusable"]) == (6, 0) and complete["bounds"][ACCURACY] == [
         pytest.approx(4 / 6)
     ] * 2
@@ -96,7 +97,7 @@ def test_official_figures_say_of_how_many_they_are():
 
 def test_who_is_not_read_is_ranked_officially_and_takes_nobody_elses_rank():
     names = {"fair": FAIR, "shy": SHY, "hostile": HOSTILE}
-    cases = {name: cases_by_story(measured(labels)[1]["official"], ACCURACY) for name, labels in names.items()}
+    cases = {name: cases_by_story(measured(labels).by_sample.official, ACCURACY) for name, labels in names.items()}
     ranking = leaderboard(Cases.of(cases, set(range(1, 8))), seed=1, resamples=99)["models"]
     assert [(row["model"], row["rank"], row["n"]) for row in ranking] == [
         ("fair", 1, 6),

@@ -46,7 +46,7 @@ def scored_elsewhere(run: Run) -> dict:
     held = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     for number, stage, answer in held.values_list("sample__number", "stage", "call__answer"):
         texts.setdefault(number, {})[stage] = answer
-    return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts)
+    return score_official([record_of(one.record) for one in run.dataset.samples.order_by("position")], texts).as_json()
 
 
 def everywhere(run: Run, stage: str) -> dict:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from functools import partial
 from statistics import mean, stdev
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from benchmark.services.reports import report_of
 from benchmark.services.runs import run_again, start_run
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.variance import prompt_splits
+from benchmark.suites.asked import Columns
 from benchmark.suites.story_scores import cases_by_story, mean_columns
 from benchmark.views.sections import sections_in
 from tests.benchmark.planning import changed, planned
@@ -139,14 +141,8 @@ def test_another_judge_judges_every_repetition(run, cast):
 @pytest.mark.parametrize(("why", "outside"), [("the model refused", False), ("the call failed", True)])
 def test_what_a_model_refused_in_one_repetition_is_not_lost_outside(why, outside):
     """Or refusing now and then would be told as the provider's loss, and spare the model its worst case."""
-    whole = {
-        "stories": [1, 2],
-        "categories": ["c", "c"],
-        "values": {"right": [1.0, 0.5]},
-        "unusable": {},
-        "unjudged": {},
-    }
-    lacking = whole | {"values": {"right": [[0.0, 1.0], 0.5]}, "unusable": {"1": why}}
+    whole = Columns([1, 2], ["c", "c"], {"right": [1.0, 0.5]})
+    lacking = replace(whole, values={"right": [[0.0, 1.0], 0.5]}, unusable={"1": why})
     cases = cases_by_story(mean_columns([whole, lacking]), "right")
     assert cases[1] == Case(0.5, 1.0, 1.0, outside) and cases[2] == Case.known(0.5)
     assert cases_by_story(mean_columns([lacking, lacking]), "right")[1] == Case(0.0, 1.0, None, outside)

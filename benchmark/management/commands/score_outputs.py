@@ -34,7 +34,7 @@ class Command(JsonCommand):
                 raise ValueError(f"There is no file {path}.")
         if options["answers"].is_dir():
             raise ValueError(f"{options['answers']} is a folder; expected a file.")
-        return suite.score(options["data"], options["answers"], **defaults | given)
+        return suite.score(options["data"], options["answers"], **defaults | given).as_json()
 
     def say(self, result: dict) -> None:
         say = say_metrics if "metrics" in result["official"] else say_scores

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.released import all_right, by_order, list_answers, mean, weighted_f1
@@ -25,10 +24,12 @@ GROUPINGS: Mapping[str, Callable[[Scored], str]] = {
     "conversation": lambda answer: answer.row.conversation_id,
 }
 """The questions that must be right as a whole."""
+Released = dict[str, float | dict[str, int] | None]
+"""Metrics by their name in the released code: per cent, or how often what made an answer wrong."""
 _REASONS = {0: "false_negative", 1: "false_positive", -1: "irrelevant_response"}
 
 
-def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) -> dict[str, Any]:
+def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) -> Released:
     """Return the metrics of the questions of a scenario, under the released code's names, in which a group is a "set"
     whatever it is; None stands for not a number.
 
@@ -38,7 +39,7 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) ->
     group = GROUPINGS[grouping]
     free = [answer for answer in rows if answer.row.kind == DISTANCE]
     choices = [answer for answer in rows if answer.row.kind == CHOICE]
-    metrics: dict[str, Any] = {
+    metrics: Released = {
         f"{scenario}:set:ALL*": _per_cent_right(rows, group),
         f"{scenario}:set:ALL": _per_cent_right([answer for answer in rows if answer.row.kind != DISTANCE], group),
         f"{scenario}:belief:multiple-choice": _share(choices),
@@ -57,7 +58,7 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str, grouping: str) ->
     return metrics
 
 
-def _of_topic(rows: Sequence[Scored], name: str, grouping: str) -> dict[str, Any]:
+def _of_topic(rows: Sequence[Scored], name: str, grouping: str) -> Released:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
     return {
         f"{name}:set:ALL": _per_cent_right(rows, GROUPINGS[grouping]),

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.contract import Sample
 from benchmark.suites.conversations.data import file_of, read_fantom
 from benchmark.suites.conversations.flattening import in_full
@@ -20,14 +19,34 @@ from benchmark.suites.fantom.analyses import analyses_of
 from benchmark.suites.fantom.embedding import embedder_named
 from benchmark.suites.fantom.outcomes import parsed_of, scored
 from benchmark.suites.fantom.parses import parses_of
-from benchmark.suites.fantom.released_metrics import scenario_metrics
+from benchmark.suites.fantom.released_metrics import Released, scenario_metrics
 from benchmark.suites.fantom.samples import SHORT, samples_of
+from core.plain import Json, plain
 
 RUNS = (("short", "set"), ("full", "set"), ("short", "part"), ("full", "conversation"))
 """The conversation that the questions are about, and what must be right as a whole."""
 
 
-def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class RunMetrics:
+    """The metrics of a scenario under the released code's names, with what it says of the run."""
+
+    conversation_input_type: str
+    metrics: Released
+
+    def as_json(self) -> Json:
+        return {"model": "fake", "conversation_input_type": self.conversation_input_type, **plain(self.metrics)}
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedScenarios:
+    """Metrics of false belief, and of the control."""
+
+    fantom: RunMetrics
+    control_task: RunMetrics
+
+
+def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> ParsedScores:
     """Return both parses of answers `{"QUESTION_ID": "text"}`, ids as `Row.id` has them: official metrics of each of
     RUNS under `<conversation>/<group>/<embedder>`, repaired ones, as fractions, of sets in the short conversation. Only
     questions with an answer are scored, and in the repaired parse only sets all of whose questions have one. Raises
@@ -45,13 +64,11 @@ def score_answers(data: Path, answers: Path, *, embedder: str = "toy") -> dict[s
     rated = scored(rows, texts, embedder_named(embedder))
     metrics = {f"{mode}/{grouping}/{embedder}": _metrics(rated, sets, mode, grouping) for mode, grouping in RUNS}
     parsed = {row.row.id: {embedder: parsed_of(row)} if row.row.kind == DISTANCE else parsed_of(row) for row in rated}
-    return {
-        "official": {"answers": parsed, "metrics": metrics},
-        "repaired": _repaired(list(samples_of(copy, SHORT)), texts, embedder),
-    }
+    repaired = _repaired(list(samples_of(copy, SHORT)), texts, embedder)
+    return ParsedScores(AnswerScores(parsed, metrics), repaired)
 
 
-def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> dict[str, Any]:
+def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str) -> AnswerScores:
     reads = []
     for sample in samples:
         if sample.key in texts:
@@ -63,16 +80,15 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
         for scenario, metrics in analyses["scenarios"].items()
     }
     answers = {read.sample.key: read.parse for read in reads}
-    return {"answers": answers, "metrics": {f"short/set/{embedder}": scenarios | {"fact": analyses["fact"]["value"]}}}
+    return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses["fact"]["value"]}})
 
 
-def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> dict[str, Any]:
+def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> ReleasedScenarios:
     rows = without_absent(rated) if mode == "short" else _in_full(rated, sets)
-    about_run = {"model": "fake", "conversation_input_type": mode}
-    return {
-        "fantom": about_run | scenario_metrics(rows, INACCESSIBLE, grouping),
-        "control_task": about_run | scenario_metrics(rows, ACCESSIBLE, grouping),
-    }
+    return ReleasedScenarios(
+        RunMetrics(mode, scenario_metrics(rows, INACCESSIBLE, grouping)),
+        RunMetrics(mode, scenario_metrics(rows, ACCESSIBLE, grouping)),
+    )
 
 
 def _in_full(rated: Sequence[Scored], sets: Mapping[str, QuestionSet]) -> list[Scored]:

@@ -8,6 +8,7 @@ from typing import Any
 from benchmark.suites.omnitom.layout import Settings, files
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import record_of_sample
+from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.released import Exchanged, File
 
@@ -29,7 +30,7 @@ def exchange(exchanged: Exchanged) -> Iterator[File]:
             for sample in batch
             if sample.key in calls_by_sample
         }
-        written = files([records[sample.key] for sample in batch], calls, {}, settings)
+        written = files([records[sample.key] for sample in batch], calls, GroupScores(), settings)
         yield from (file for file in written if file[0] != "manifest.json")
 
 

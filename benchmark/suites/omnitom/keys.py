@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from benchmark.suites.asked import Entered, Measured
 from benchmark.suites.people import Person, PersonMeasured
 from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.shown import Choice, EntrantsByGroup, ParseResults, ShownPicture, ShownTable
+from core.plain import Json
 
 V = TypeVar("V")
 Shown = TypeVar("Shown", ShownTable, ShownPicture)
@@ -28,8 +29,8 @@ class Keys:
     ) -> Callable[[Entered], Mapping[str, Measured | None]]:
         return lambda entered: self._out(measure(entered))
 
-    def summed(self, summary: Callable[[Entered], dict[str, Any]]) -> Callable[[Entered], dict[str, Any]]:
-        def summed(entered: Entered) -> dict[str, Any]:
+    def summed(self, summary: Callable[[Entered], Json]) -> Callable[[Entered], Json]:
+        def summed(entered: Entered) -> Json:
             parses = summary(entered)
             return {
                 name: {key: self._out(value) if key == "reason" else value for key, value in self._out(parse).items()}

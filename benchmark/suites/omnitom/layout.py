@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.labels import COLUMNS
 from benchmark.suites.omnitom.metrics import STAGE1_COLUMNS, STAGE1_SHARES, STAGE2_COLUMNS, STAGE2_SHARES
 from benchmark.suites.omnitom.official import StoredTables, stored_tables
 from benchmark.suites.omnitom.records import Record
+from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.released import Exchange, File
 from judge.domain.text import normalise_space
 
@@ -57,7 +59,7 @@ def manifest(records: Sequence[Record], settings: Settings) -> dict[str, Any]:
 def files(
     records: Sequence[Record],
     exchanges: Mapping[int, Mapping[str, Exchange]],
-    scores: Mapping[str, Any],
+    scores: GroupScores[StoryAverages],
     settings: Settings,
 ) -> Iterator[File]:
     """Every file of the output folder as (path, bytes), the manifest first.
@@ -92,17 +94,21 @@ _METRIC_FILES = {
 }
 
 
-def _metric_files(scores: Mapping[str, Any]) -> Iterator[File]:
-    for stage, (columns, shares) in _METRIC_FILES.items():
-        if score := scores.get(stage):
-            tables = {
-                "story_metrics": (columns, score["stories"]),
-                "overall": (("stories", *shares), [score["overall"]]),
-                "by_category": (("story_category", "stories", *shares), score["by_category"]),
+def _metric_files(scores: GroupScores[StoryAverages]) -> Iterator[File]:
+    for group, (columns, shares) in _METRIC_FILES.items():
+        if score := scores.by_group.get(group):
+            averages = score.averages
+            tables: dict[str, tuple[Sequence[str], Sequence[Mapping[str, object]]]] = {
+                "story_metrics": (columns, [story.row for story in score.stories]),
+                "overall": (("stories", *shares), [averages.overall.as_json()]),
+                "by_category": (
+                    ("story_category", "stories", *shares),
+                    [row.as_json() for row in averages.by_category],
+                ),
             }
             for name, (header, rows) in tables.items():
                 cells = ([row[column] for column in header] for row in rows)
-                yield f"metrics/{stage}_{name}.csv", _csv(header, cells)
+                yield f"metrics/{group}_{name}.csv", _csv(header, cells)
 
 
 def _csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> bytes:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.domain.estimating import StoryReport
-from benchmark.suites.asked import BySample, Parses
+from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import over_repetitions, with_columns
 from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
@@ -51,13 +51,18 @@ def _turn(entered: Entered, turn: int) -> Entered:
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
     """Figures and figures by story of each stage, None where it was not asked for."""
-    by_stage = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
-    for stage, measurement in by_stage.items():
-        if measurement is not None and stage in results.lacking:
-            metrics = measurement[0]
-            metrics["official"], metrics["reason"] = None, results.lacking[stage]
-            metrics["analyses"] |= {"official": None}
-    return by_stage
+    by_group = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
+    return {
+        group: result and _without_official(result, results.lacking[group]) if group in results.lacking else result
+        for group, result in by_group.items()
+    }
+
+
+def _without_official(result: Measured, why: str) -> Measured:
+    metrics = result.metrics
+    parses = replace(metrics.parses, official=None)
+    analyses = {**metrics.analyses, "official": None}
+    return replace(result, metrics=replace(metrics, parses=parses, reason=why, analyses=analyses))
 
 
 def _stage1(results: Results, seed: int) -> Measured | None:
@@ -89,11 +94,11 @@ def _seen(
     outputs: Sequence[str | None],
     without: Sequence[Counter[str]],
     seed: int,
-) -> dict[str, dict[str, object] | None]:
+) -> Analyses:
     """The analyses by parse; official ones only where every story has an answer, as its figures."""
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
-    analysed: dict[str, dict[str, object] | None] = {
+    analysed: dict[str, Analysis | None] = {
         "repaired": {**analyse(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
@@ -109,12 +114,11 @@ def _both(
     official: Sequence[Stage1Result | Stage2Result],
     averages: StoryAverages | None,
     mended: StoryReport,
-    seen: Mapping[str, object],
-    stage: str,
+    analyses: Analyses,
+    group: str,
 ) -> Measured:
-    metrics, by_story = with_columns(averages, [result.category for result in official], mended, stage)
-    metrics["analyses"] = dict(seen)
-    return metrics, by_story
+    result = with_columns(averages, [result.category for result in official], mended, group)
+    return replace(result, metrics=replace(result.metrics, analyses=analyses))
 
 
 def own_metrics(
@@ -123,5 +127,5 @@ def own_metrics(
     """Return (figures by parse, figures by story) of labels."""
     averages = stage2_metrics(official) if official else None
     group = repaired[0].scheme.group("stage2")
-    metrics, by_story = _both(official, averages, stage2_report(repaired, seed=seed), {}, group)
-    return {"official": metrics["official"], "repaired": metrics["repaired"]}, by_story
+    result = _both(official, averages, stage2_report(repaired, seed=seed), {}, group)
+    return result.metrics.parses, result.by_sample

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.averaging import Row, StoryAverages, averages, six
+from benchmark.domain.averaging import Row, StoryAverages, StoryMetrics, averages, six
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from judge.domain.text import normalise_space
@@ -69,4 +69,5 @@ def stage2_metrics(results: Sequence[Stage2Result]) -> StoryAverages:
 
 
 def _metrics(rows: Sequence[tuple[str, Row]], shares: Sequence[str], mean_of: str = "") -> StoryAverages:
-    return {**averages(rows, shares, mean_of), "stories": [row for _, row in rows]}
+    stories = [StoryMetrics(int(row["story_id"] or 0), row) for _, row in rows]
+    return StoryAverages(averages(rows, shares, mean_of), stories)

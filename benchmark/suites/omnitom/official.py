@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.judge_alignment import align
@@ -19,7 +19,7 @@ from benchmark.suites.omnitom.labels import canonical
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, LabelRow, extraction_rows, label_rows
 from benchmark.suites.omnitom.records import Record
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
 from judge.domain.text import key, normalise_space
 
 T = TypeVar("T")
@@ -146,22 +146,19 @@ def _numbered(rows: Iterable[tuple[str, str]]) -> list[tuple[str, str, int]]:
     return out
 
 
-def score_official(records: Sequence[Record], texts: Texts) -> dict[str, Any]:
-    """Return {"stage1", "stage2"}: the figures of the selection `records` (see `metrics`), by the texts of their
-    stages.
-
-    A stage is None where a story lacks its text or the released code would have aborted; `reason` then has the sentence
-    for it: {"stage1": None, "stage2": {…}, "reason": {"stage1": "…"}}.
-    """
+def score_official(records: Sequence[Record], texts: Texts) -> GroupScores[StoryAverages]:
+    """Return the figures of "stage1" and "stage2" over the selection `records` (see `metrics`), from the answers of
+    each story by step; None with a reason of a group for which a story lacks an answer or the released code would have
+    aborted."""
     tables = stored_tables(records, texts)
-    out: dict[str, Any] = {}
+    scores: dict[str, StoryAverages | None] = {}
     reasons: dict[str, str] = {}
-    for stage, metrics in _PLAN:
-        if why := _lacking(records, tables, stage):
-            out[stage], reasons[stage] = None, why
+    for group, metrics in _PLAN:
+        if why := _lacking(records, tables, group):
+            scores[group], reasons[group] = None, why
         else:
-            out[stage] = metrics(records, tables)
-    return {**out, "reason": reasons} if reasons else out
+            scores[group] = metrics(records, tables)
+    return GroupScores(scores, reasons)
 
 
 def _stage1(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> StoryAverages:

@@ -19,9 +19,8 @@ Every estimate lies between its bounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from benchmark.domain.estimating import Report, StoryReport, StoryScore, report
+from benchmark.domain.estimating import Report, ReportedStory, StoryReport, StoryScore, report
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, f1
@@ -33,7 +32,7 @@ from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.records import GoldRow, Record
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, NO_JUDGEMENT, NOT_STRUCTURED, UNREADABLE
 from core.statistics import RESAMPLES
 
@@ -173,24 +172,19 @@ def _stage2(accuracies: Sequence[float | None], shares: Sequence[str]) -> dict[s
 
 def score_repaired(
     records: Sequence[Record], texts: Texts, *, seed: int = 1, resamples: int = RESAMPLES
-) -> dict[str, Any]:
-    """Return {"stage1", "stage2"}: the shape of the official figures, as numbers, with what is uncertain beside them.
-
-    A row of `overall` and `by_category` has `stories` (usable ones), the figures, `interval` and `bounds` of each as
-    [low, high], `unusable` (how many stories) and, where there are any, `unusable_reasons` and `unjudged` rows. Rows of
-    `stories` have the figures, or None with a `reason`; bounds where anything is missing, and `unjudged` with the rows
-    that the judge left out. A stage that no story has an answer for is None, with its reason in `reason`.
-    """
+) -> GroupScores[StoryReport]:
+    """Return the figures of "stage1" and "stage2", with what is uncertain beside them; None with a reason of a group
+    for one of whose steps no story has an answer."""
     rules = {"seed": seed, "resamples": resamples}
-    out: dict[str, Any] = {}
+    scores: dict[str, StoryReport | None] = {}
     reasons: dict[str, str] = {}
-    stages = {stage for record in records for stage in texts.get(record.story_id, ())}
-    for stage, needed, reported in _PLAN:
-        if lacking := [name for name in needed if name not in stages]:
-            out[stage], reasons[stage] = None, f"No story has an answer for {lacking[0]}."
+    answered = {step for record in records for step in texts.get(record.story_id, ())}
+    for group, needed, reported in _PLAN:
+        if lacking := [step for step in needed if step not in answered]:
+            scores[group], reasons[group] = None, f"No story has an answer for {lacking[0]}."
         else:
-            out[stage] = reported(records, texts, **rules)
-    return {**out, "reason": reasons} if reasons else out
+            scores[group] = reported(records, texts, **rules)
+    return GroupScores(scores, reasons)
 
 
 def stage1_report(results: Sequence[Stage1Result], *, seed: int = 1, resamples: int = RESAMPLES) -> StoryReport:
@@ -220,26 +214,8 @@ def _whole(
     scores: Sequence[StoryScore],
     counts: Sequence[dict[str, int]],
 ) -> StoryReport:
-    return {
-        "overall": head["overall"],
-        "by_category": head["by_category"],
-        "stories": [_story(*parts) for parts in zip(results, scores, counts, strict=True)],
-        "method": head["method"],
-        "seed": head["seed"],
-        "resamples": head["resamples"],
-    }
-
-
-def _story(result: Stage1Result | Stage2Result, score: StoryScore, counts: Mapping[str, int]) -> dict[str, Any]:
-    row: dict[str, Any] = {"story_id": result.story_id, "story_category": result.category, **counts}
-    if any(score.unjudged):
-        row["unjudged"] = dict(zip(("predicted", "gold"), score.unjudged, strict=True))
-    if score.estimate is not None:
-        row |= {**score.estimate, "unusable": False}
-    else:
-        row |= {**dict.fromkeys(score.worst), "unusable": score.defined, "reason": result.unusable}
-    bounds = {name: [low, score.best[name]] for name, low in score.worst.items() if low is not None}
-    return {**row, "bounds": bounds} if bounds and score.worst != score.best else row
+    rows = zip(results, scores, counts, strict=True)
+    return StoryReport(head, [ReportedStory(result.story_id, score, count) for result, score, count in rows])
 
 
 def _stage1_of(records: Sequence[Record], texts: Texts, *, seed: int, resamples: int) -> StoryReport:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Labels, Scheme
+from core.plain import HasJson, Json
+
+S = TypeVar("S", bound=HasJson)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +91,16 @@ class Stage2Result:
             legal = self.scheme.legal[name]
             right[name] = [label == other for label, other in zip(gold, predicted, strict=True) if label in legal]
         return right
+
+
+@dataclass(frozen=True, slots=True)
+class GroupScores(Generic[S]):
+    """The figures of one parse by metric group, None of one without figures, and why it has none."""
+
+    by_group: Mapping[str, S | None] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> Json:
+        """{GROUP: figures or None…[, reason: {GROUP: sentence}]}."""
+        scores = {group: score and score.as_json() for group, score in self.by_group.items()}
+        return {**scores, **({"reason": dict(self.reasons)} if self.reasons else {})}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.answers import BadAnswers, ParsedScores, read_answers
 from benchmark.suites.omnitom.official import score_official
 from benchmark.suites.omnitom.records import Record, parse_story_ids, read_records, select
 from core.incoming.misfit import Misfit
@@ -15,7 +15,7 @@ from core.incoming.shapes import Shape
 
 def score_answers(
     data: Path, answers: Path, *, story_ids: str = "", max_stories: int = 0, seed: int = 1
-) -> dict[str, Any]:
+) -> ParsedScores:
     """Both parses of `{"STORY_ID": {"extract"?, "label"?, "judge"?}}` against a record file.
 
     The selection is the stories that have an entry, or those of `story_ids`; a stage has official figures only where
@@ -31,7 +31,7 @@ def score_answers(
         records = read_records(handle, str(data))
     texts = _texts(read_answers(answers), answers, {record.story_id for record in records})
     chosen = _selection(records, texts, story_ids, max_stories)
-    return {"official": score_official(chosen, texts), "repaired": score_repaired(chosen, texts, seed=seed)}
+    return ParsedScores(score_official(chosen, texts), score_repaired(chosen, texts, seed=seed))
 
 
 def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, max_stories: int) -> list[Record]:

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from benchmark.suites.answers import ParsedScores
 from benchmark.suites.contract import Entered
 from benchmark.suites.omnitom.collecting import Results, results_of
 from benchmark.suites.omnitom.measure import measure
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
+from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.story_scores import PARSES
+from core.plain import Json
 
 
-def scores(entered: Entered) -> dict[str, Any]:
-    """Return {official, repaired} in the form of score_outputs; a stage without figures is None, with its sentence in
-    the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
+def scores(entered: Entered) -> Json:
+    """Return {official, repaired} in the form of score_outputs; a metric group without figures is None, with its
+    sentence in the parse's `reason`. Of one that was asked several times, figures alone, without stories."""
     if any(outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes):
-        measured = measure(entered)
-        return {
-            name: {stage: measurement and measurement[0][name] for stage, measurement in measured.items()}
-            for name in PARSES
-        }
-    return _scores(results_of(entered), int(entered.settings.get("seed", 1)))
+        parses = {group: result and result.metrics.parses.as_json() for group, result in measure(entered).items()}
+        return {name: {group: rows and rows[name] for group, rows in parses.items()} for name in PARSES}
+    return _scores(results_of(entered), int(entered.settings.get("seed", 1))).as_json()
 
 
-def _scores(results: Results, seed: int) -> dict[str, Any]:
-    official: dict[str, Any] = {
+def _scores(results: Results, seed: int) -> ParsedScores:
+    official = {
         "stage1": None if "stage1" in results.lacking else stage1_metrics(results.official1),
         "stage2": None if "stage2" in results.lacking else stage2_metrics(results.official2),
     }
-    repaired: dict[str, Any] = {
+    repaired = {
         "stage1": stage1_report(results.repaired1, seed=seed) if results.repaired1 else None,
         "stage2": stage2_report(results.repaired2, seed=seed) if results.repaired2 else None,
     }
-    if results.lacking:
-        official["reason"] = results.lacking
-    if unasked := {stage: results.lacking[stage] for stage, report in repaired.items() if report is None}:
-        repaired["reason"] = unasked
-    return {"official": official, "repaired": repaired}
+    unasked = {group: results.lacking[group] for group, report in repaired.items() if report is None}
+    return ParsedScores(GroupScores(official, results.lacking), GroupScores(repaired, unasked))

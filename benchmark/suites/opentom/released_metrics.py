@@ -7,7 +7,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
-from typing import Any
 
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS, UNREAD
 from benchmark.suites.opentom.macro import Agreement, agreement
@@ -95,30 +94,50 @@ def metrics(answers: Sequence[LabelledAnswer]) -> dict[str, GenreMetrics]:
     return by_genre
 
 
-def printed(by_genre: Mapping[str, GenreMetrics]) -> dict[str, dict[str, float | None]]:
-    """Return what the released code prints: shares in per cent, the others with three decimals."""
-    return {genre: _printed(row) for genre, row in by_genre.items()}
+@dataclass(frozen=True, slots=True)
+class PrintedGenre:
+    """What the released code prints of a genre: the share left out in per cent, the others with three decimals."""
+
+    corrupted_percent: float
+    accuracy_mean: float | None
+    accuracy_std: float | None
+    f1_mean: float | None
+    f1_std: float | None
 
 
-def _printed(row: GenreMetrics) -> dict[str, float | None]:
-    values: dict[str, float | None] = {"corrupted_percent": row.corrupted * 100}
-    for name in ("accuracy", "f1"):
-        for what, value in zip(("mean", "std"), row.mean_and_deviation(name), strict=True):
-            values[f"{name}_{what}"] = None if value is None else round(value, 3)
-    return values
+def printed(by_genre: Mapping[str, GenreMetrics]) -> dict[str, PrintedGenre]:
+    """Return what the released code prints by genre."""
+    return {
+        genre: PrintedGenre(row.corrupted * 100, *_rounded(row, "accuracy", 3), *_rounded(row, "f1", 3))
+        for genre, row in by_genre.items()
+    }
 
 
-def full_precision(by_genre: Mapping[str, GenreMetrics]) -> dict[str, dict[str, Any]]:
-    """Return the same with ten decimals, and the F1 of each batch."""
-    return {genre: _full(row) for genre, row in by_genre.items()}
+@dataclass(frozen=True, slots=True)
+class FullPrecision:
+    """The metrics of a genre with ten decimals, and the F1 of each batch."""
+
+    f1_mean: float | None
+    f1_std: float | None
+    accuracy_mean: float | None
+    accuracy_std: float | None
+    corrupted_rate: float
+    f1_per_batch: Sequence[float | None]
 
 
-def _full(row: GenreMetrics) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name in ("f1", "accuracy"):
-        values[f"{name}_mean"], values[f"{name}_std"] = map(_ten, row.mean_and_deviation(name))
-    return values | {"corrupted_rate": _ten(row.corrupted), "f1_per_batch": [_ten(batch.f1) for batch in row.by_batch]}
+def full_precision(by_genre: Mapping[str, GenreMetrics]) -> dict[str, FullPrecision]:
+    """Return the metrics by genre with ten decimals."""
+    return {
+        genre: FullPrecision(
+            *_rounded(row, "f1", 10),
+            *_rounded(row, "accuracy", 10),
+            corrupted_rate=round(row.corrupted, 10),
+            f1_per_batch=[None if batch.f1 is None else round(batch.f1, 10) for batch in row.by_batch],
+        )
+        for genre, row in by_genre.items()
+    }
 
 
-def _ten(value: float | None) -> float | None:
-    return None if value is None else round(value, 10)
+def _rounded(row: GenreMetrics, name: str, decimals: int) -> tuple[float | None, float | None]:
+    mean, deviation = row.mean_and_deviation(name)
+    return None if mean is None else round(mean, decimals), None if deviation is None else round(deviation, decimals)

@@ -4,13 +4,15 @@ intervals over narratives."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, NotRequired, TypedDict
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from benchmark.domain.estimating import StoryScore, overall_row
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS
 from benchmark.suites.opentom.macro_intervals import Told, macro_estimate, macro_mean
 from benchmark.suites.right_or_wrong import ACCURACY
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES, Estimate
 
 SEED = 1
@@ -24,7 +26,8 @@ class RepairedAnswer(NamedTuple):
     told: Told
 
 
-class Ends(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Ends:
     """A figure of `n` answers from 0 to 1 with the ends of its 95 % interval, None where there is none."""
 
     value: float | None
@@ -33,15 +36,16 @@ class Ends(TypedDict):
     n: int
 
 
-class GenreFigures(TypedDict):
+@dataclass(frozen=True, slots=True)
+class GenreFigures:
     """Figures of the answers of a genre that were read, the numbers of all and of unread ones; `f1_mean_of_kinds` of
     genres with two kinds."""
 
     accuracy: Ends
     f1: Ends
-    f1_mean_of_kinds: NotRequired[Ends]
     answers: int
     unread: int
+    f1_mean_of_kinds: Ends | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 def repaired_metrics(answers: Sequence[RepairedAnswer]) -> dict[str, GenreFigures]:
@@ -55,16 +59,14 @@ def _of_genre(answers: Sequence[RepairedAnswer]) -> GenreFigures:
     accuracy, f1 = _accuracy(labelled), _bare(macro_estimate(labelled, seed=SEED))
     unread = sum(not answer.counts for answer in labelled)
     kinds = [[answer.told for answer in answers if answer.kind == kind] for kind in (FULLNESS, ACCESSIBILITY)]
-    if all(kinds):
-        mean = _bare(macro_mean(kinds, seed=SEED))
-        return {"accuracy": accuracy, "f1": f1, "f1_mean_of_kinds": mean, "answers": len(labelled), "unread": unread}
-    return {"accuracy": accuracy, "f1": f1, "answers": len(labelled), "unread": unread}
+    mean = _bare(macro_mean(kinds, seed=SEED)) if all(kinds) else None
+    return GenreFigures(accuracy, f1, len(labelled), unread, mean)
 
 
 def _accuracy(answers: Sequence[Told]) -> Ends:
     scores = [_score(answer) for answer in answers if answer.counts]
     if not scores:
-        return {"value": None, "low": None, "high": None, "n": 0}
+        return Ends(None, None, None, 0)
     row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES, unit="narratives")
     interval, why = row.intervals[ACCURACY]
     estimate: Estimate = {"value": row.values[ACCURACY], "interval": interval, "n": len(scores), "reason": why}
@@ -78,4 +80,4 @@ def _score(answer: Told) -> StoryScore:
 
 def _bare(estimate: Estimate) -> Ends:
     low, high = estimate["interval"] or (None, None)
-    return {"value": estimate["value"], "low": low, "high": high, "n": estimate["n"]}
+    return Ends(estimate["value"], low, high, estimate["n"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.answers import AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.opentom.data import read_opentom
 from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import COARSE, FINE, PARTS
@@ -15,7 +15,9 @@ from benchmark.suites.opentom.official import gold_label, predicted_label
 from benchmark.suites.opentom.released_metrics import (
     MOVER,
     OBSERVER,
+    FullPrecision,
     LabelledAnswer,
+    PrintedGenre,
     full_precision,
     metrics,
     printed,
@@ -26,13 +28,14 @@ from benchmark.suites.opentom.repaired_metrics import RepairedAnswer, repaired_m
 from benchmark.suites.opentom.samples import sample_of
 from benchmark.suites.opentom.sampling import Sampled, sampled
 from benchmark.suites.opentom.steps import right_label
+from core.plain import WHERE_THERE_IS_ONE
 
 
-def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str, Any]:
+def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> ParsedScores:
     """Return both parses of answers `{"batch-N/NARRATIVE/NUMBER": "text"}` to the questions of a part that the
     released code samples.
 
-    Each has {"answers": {id: …}, "metrics"}; only questions with an answer are scored. Repaired answers are labels,
+    Only questions with an answer are scored. Repaired answers are labels,
     None where none can be read; repaired metrics are those of `repaired_metrics`. Raises ValueError.
     """
     if part not in PARTS:
@@ -46,13 +49,13 @@ def score_answers(data: Path, answers: Path, *, part: str = COARSE) -> dict[str,
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     answered = {name: row for name, row in questions.items() if name in texts}
     rows = {name: _labelled(row, texts[name]) for name, row in answered.items()}
-    return {"official": _official(rows), "repaired": _repaired(answered, texts)}
+    return ParsedScores(_official(rows), _repaired(answered, texts))
 
 
-def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> dict[str, Any]:
+def _repaired(rows: Mapping[str, Sampled], texts: Mapping[str, str]) -> AnswerScores:
     answers = {name: _repaired_answer(row, texts[name].strip()) for name, row in rows.items()}
     labels = {name: answer.told.predicted for name, answer in answers.items()}
-    return {"answers": labels, "metrics": repaired_metrics(list(answers.values()))}
+    return AnswerScores(labels, repaired_metrics(list(answers.values())))
 
 
 def _repaired_answer(row: Sampled, text: str) -> RepairedAnswer:
@@ -76,22 +79,28 @@ def _labelled(row: Sampled, text: str) -> LabelledAnswer:
     )
 
 
-def _official(rows: Mapping[str, LabelledAnswer]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class PrintedScores:
+    """What the released code prints of some answers; `full_precision` by genre of all, `n_by_type` the numbers of
+    questions by type and batch of those about one person. `error` is where it would have ended: nowhere."""
+
+    printed: Mapping[str, PrintedGenre]
+    error: None = None
+    full_precision: Mapping[str, FullPrecision] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    n_by_type: Mapping[str, list[int]] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+
+def _official(rows: Mapping[str, LabelledAnswer]) -> AnswerScores:
     everything = metrics(list(rows.values()))
-    scores: dict[str, Any] = {
-        "fixed/all": {"printed": printed(everything), "error": None, "full_precision": full_precision(everything)}
-    }
+    scores = {"fixed/all": PrintedScores(printed(everything), full_precision=full_precision(everything))}
     for person in (MOVER, OBSERVER):
         theirs = [row for row in rows.values() if seen_by(person, row)]
-        scores[f"fixed/{person}"] = {
-            "printed": printed(metrics(theirs)),
-            "error": None,
-            "n_by_type": _counts([*rows.values()], theirs),
-        }
-    return {"answers": {name: _parsed(row) for name, row in rows.items()}, "metrics": scores}
+        counts = _counts([*rows.values()], theirs)
+        scores[f"fixed/{person}"] = PrintedScores(printed(metrics(theirs)), n_by_type=counts)
+    return AnswerScores({name: _parsed(row) for name, row in rows.items()}, scores)
 
 
-def _parsed(row: LabelledAnswer) -> list[Any]:
+def _parsed(row: LabelledAnswer) -> list[str | int | None]:
     return ["location" if row.kind in (COARSE, FINE) else row.kind, row.gold, row.predicted]
 
 

@@ -4,20 +4,32 @@ scenario."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from benchmark.suites.conversations.outcomes import Scored
 from benchmark.suites.conversations.released import all_right, by_order, list_answers, mean, weighted_f1, without_absent
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, INFORMATION, LIST, YES, YES_NO
+from core.plain import Json
 
 SCENARIOS = {"inaccessible": "inaccessible(false belief)", "accessible": "accessible(true belief)"}
 """Their names in the released code."""
 
 
-def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Any]:
-    """Return {metric: {"score", "#questions"}} of the questions of a scenario, under the released code's names.
+@dataclass(frozen=True, slots=True)
+class ReleasedMetric:
+    """A share with three decimals, None of nothing, and of how many it is."""
+
+    score: float | None
+    questions: int
+
+    def as_json(self) -> Json:
+        return {"score": self.score, "#questions": float(self.questions)}
+
+
+def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, ReleasedMetric]:
+    """Return the metrics of the questions of a scenario, under the released code's names.
 
     `answers` are those of both scenarios, those on characters who are not in the conversation among them: these count
     for the figures of characters alone.
@@ -33,7 +45,7 @@ def scenario_metrics(answers: Sequence[Scored], scenario: str) -> dict[str, Any]
     for topic in (ANSWERABILITY, INFORMATION):
         metrics |= _of_topic([answer for answer in rows if answer.row.topic == topic], f"{scenario}:{topic}")
     orders = {order: _shares(part) for order, part in by_order(beliefs).items()}
-    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric["score"]}
+    metrics |= {f"{scenario}:{order}": metric for order, metric in orders.items() if metric.score}
     metrics[f"{scenario}:set:ALL_character"] = _metric(_all_of_characters(everybody))
     metrics[f"{scenario}:set:character_answer_consistency"] = _metric(_consistency(everybody))
     return metrics
@@ -49,22 +61,22 @@ def _of_whole_sets(rows: Iterable[Scored], answers: Iterable[Scored]) -> list[Sc
     return [answer for answer in rows if answer.row.set_id not in mixed]
 
 
-def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, Any]:
+def _of_topic(rows: Sequence[Scored], name: str) -> dict[str, ReleasedMetric]:
     single = [answer for answer in rows if answer.row.kind == YES_NO]
     f1 = weighted_f1([(int(answer.row.right[0] == YES), answer.said) for answer in single])
     return {
         f"{name}:set:ALL": _metric(all_right(rows, _set_of)),
         f"{name}:list": _shares([answer for answer in rows if answer.row.kind == LIST]),
-        f"{name}:binary-f1": {"score": _rounded(f1), "#questions": float(len(single))},
+        f"{name}:binary-f1": ReleasedMetric(_rounded(f1), len(single)),
     }
 
 
-def _shares(answers: Sequence[Scored]) -> dict[str, float | None]:
+def _shares(answers: Sequence[Scored]) -> ReleasedMetric:
     return _metric([float(answer.right) for answer in answers])
 
 
-def _metric(values: Sequence[float]) -> dict[str, float | None]:
-    return {"score": _rounded(mean(values)), "#questions": float(len(values))}
+def _metric(values: Sequence[float]) -> ReleasedMetric:
+    return ReleasedMetric(_rounded(mean(values)), len(values))
 
 
 def _rounded(value: float | None) -> float | None:

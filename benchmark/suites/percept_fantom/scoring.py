@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.methods.perceptions import array_in
-from benchmark.suites.answers import Answered, BadAnswers, read_answers
+from benchmark.suites.answers import Answered, AnswerScores, BadAnswers, ParsedScores, read_answers
 from benchmark.suites.asked import Sample
 from benchmark.suites.conversations.data import file_of, read_fantom
 from benchmark.suites.conversations.outcomes import Scored
@@ -24,10 +25,11 @@ from benchmark.suites.percept_fantom.parses import parses_of, scored_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_fantom.released_metrics import SCENARIOS, scenario_metrics
 from benchmark.suites.percept_fantom.samples import ASKED, SCENARIO_NAMES, annotated_sets, samples_of
+from core.plain import WHERE_THERE_IS_ONE, Json
 
 
-def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> dict[str, Any]:
-    """Return {"official", "repaired"} of answers, each with "answers" and "metrics".
+def score_answers(data: Path, answers: Path, *, perceivers: str = "") -> ParsedScores:
+    """Return both parses of answers.
 
     By ids of questions, such as 3-0-0/answerability/list, answers are to these; by ids of parts or sets, 3-0 or 3-0-0,
     they say who perceives what, and are held against the annotation, which lies beside the file of FANToM or in the
@@ -55,7 +57,7 @@ def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, A
     return {name: Answered(tuple(named), asking.PERCEPTIONS) for name, named in keys.items()}
 
 
-def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) -> dict[str, Any]:
+def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) -> ParsedScores:
     rows = {row.id: row for question_set in sets.values() for row in question_set.rows if row.kind in ASKED}
     if foreign := [name for name in texts if name not in rows]:
         raise BadAnswers(
@@ -67,36 +69,52 @@ def _questions(sets: Sets, texts: Mapping[str, str], answers: Path, data: Path) 
     samples = [sample for sample in asked if sample.key in texts]
     reads = [Read(sample, 0, parses_of(sample, texts[sample.key])[1]) for sample in samples]
     figures = questions_of(reads, wholes_of(asked), "repaired", seed=1)
-    return {
-        "official": {
-            "answers": {answer.row.id: _parsed(answer) for answer in rated},
-            "metrics": {name: scenario_metrics(rated, scenario) for scenario, name in SCENARIOS.items()},
-        },
-        "repaired": {
-            "answers": {read.sample.key: read.parse for read in reads},
-            "metrics": {
-                SCENARIO_NAMES[scenario]: {name: metric["value"] for name, metric in metrics.items()}
-                for scenario, metrics in figures["scenarios"].items()
-            },
-        },
+    repaired_metrics = {
+        SCENARIO_NAMES[scenario]: {name: metric["value"] for name, metric in metrics.items()}
+        for scenario, metrics in figures["scenarios"].items()
     }
+    return ParsedScores(
+        AnswerScores(
+            {answer.row.id: _parsed(answer) for answer in rated},
+            {name: scenario_metrics(rated, scenario) for scenario, name in SCENARIOS.items()},
+        ),
+        AnswerScores({read.sample.key: read.parse for read in reads}, repaired_metrics),
+    )
 
 
-def _parsed(scored: Scored) -> dict[str, Any]:
-    """Plain data, with the names of the released code."""
+@dataclass(frozen=True, slots=True)
+class ReleasedParse:
+    """An answer as the released code keeps it, under its names: of a list what was read and what is wrong with it, of a
+    yes or no question what was said."""
+
+    result: bool
+    answer_span: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    excluded_aware_character: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    included_unaware_character: bool | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    binarized: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+
+
+def _parsed(scored: Scored) -> ReleasedParse:
     if scored.row.kind == CHOICE:
-        return {"result": scored.right}
+        return ReleasedParse(scored.right)
     if scored.row.kind == LIST and scored.listed is not None:
-        return {
-            "result": scored.right,
-            "answer_span": scored.listing,
-            "excluded_aware_character": scored.listed.excluded_aware,
-            "included_unaware_character": scored.listed.included_unaware,
-        }
-    return {"result": scored.right, "binarized": scored.said}
+        names = scored.listed
+        return ReleasedParse(scored.right, scored.listing, names.excluded_aware, names.included_unaware)
+    return ReleasedParse(scored.right, binarized=scored.said)
 
 
-def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class OfficialPerceptions:
+    """What the released code reads of who perceives what in each set, and its metrics by scenario; sets in which it
+    reads nothing are excluded."""
+
+    answers: Mapping[str, object]
+    metrics: Mapping[str, Mapping[str, float | None]]
+    accuracy_by_set: Mapping[str, float | None]
+    excluded_sets: Sequence[str]
+
+
+def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Path) -> ParsedScores:
     text_by_set = {set_id: text for set_id in sets if (text := texts.get(set_id, texts.get(_part(set_id)))) is not None}
     if foreign := [name for name in texts if name not in sets and name not in {_part(set_id) for set_id in sets}]:
         raise BadAnswers(f"{answers} answers {foreign[0][:60]!r}, which is no annotated part or set of FANToM.")
@@ -110,20 +128,16 @@ def _perceptions(sets: Sets, parts: Parts, texts: Mapping[str, str], answers: Pa
         if shares := official_shares(text, utterances, perceivers):
             official[set_id] = shares
         repaired[set_id] = repaired_shares(text, utterances, perceivers)
-    return {
-        "official": {
-            "answers": {set_id: array_in(text) or text for set_id, text in text_by_set.items()},
-            "metrics": {
-                name: _released(official, members) for name, members in _by_scenario(sets, text_by_set).items()
-            },
-            "accuracy_by_set": {set_id: shares[ACCURACY] for set_id, shares in official.items()},
-            "excluded_sets": [set_id for set_id in text_by_set if set_id not in official],
-        },
-        "repaired": {
-            "answers": repaired,
-            "metrics": {name: _means(repaired, members) for name, members in _by_scenario(sets, text_by_set).items()},
-        },
-    }
+    scenarios = _by_scenario(sets, text_by_set)
+    return ParsedScores(
+        OfficialPerceptions(
+            answers={set_id: array_in(text) or text for set_id, text in text_by_set.items()},
+            metrics={name: _released(official, members) for name, members in scenarios.items()},
+            accuracy_by_set={set_id: shares[ACCURACY] for set_id, shares in official.items()},
+            excluded_sets=[set_id for set_id in text_by_set if set_id not in official],
+        ),
+        AnswerScores(repaired, {name: _means(repaired, members) for name, members in scenarios.items()}),
+    )
 
 
 def _part(set_id: str) -> str:
@@ -154,10 +168,22 @@ def _released(shares: Mapping[str, Shares], members: Sequence[str]) -> dict[str,
     }
 
 
-def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class MeanShares:
+    """Means over the sets that were read, by share; of `n` sets `unread` were not."""
+
+    means: Mapping[str, float | None]
+    n: int
+    unread: int
+
+    def as_json(self) -> Json:
+        return {**self.means, "n": self.n, "unread": self.unread}
+
+
+def _means(shares: Mapping[str, Shares | None], members: Sequence[str]) -> MeanShares:
     read = [share for set_id in members if (share := shares[set_id])]
-    means: dict[str, Any] = {}
+    means = {}
     for name in SHARES:
         values = [value for share in read if (value := share[name]) is not None]
         means[name] = fmean(values) if values else None
-    return means | {"n": len(members), "unread": len(members) - len(read)}
+    return MeanShares(means, len(members), len(members) - len(read))

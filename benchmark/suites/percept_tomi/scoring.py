@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, NotRequired, TypedDict, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from benchmark.methods.perceptions import array_in, perceptions_of
-from benchmark.suites.answers import BadAnswers, read_answers
+from benchmark.suites.answers import BadAnswers, ParsedScores, read_answers
 from benchmark.suites.contract import Answered, Sample
 from benchmark.suites.perceiving import asking
 from benchmark.suites.perceiving.shares import ACCURACY, SHARES, Shares
@@ -19,6 +20,7 @@ from benchmark.suites.percept_tomi.data import RAW_TYPES, read_percept_tomi
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
 from benchmark.suites.percept_tomi.samples import TYPES, samples_of
+from core.plain import WHERE_THERE_IS_ONE
 
 BY_SHAPE, QUESTIONS, PERCEPTIONS = "auto", "questions", "perceptions"
 TASKS = (BY_SHAPE, QUESTIONS, PERCEPTIONS)
@@ -26,15 +28,17 @@ Answers = Sequence[tuple[Sample, str]]
 Part = TypeVar("Part")
 
 
-class Accuracy(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Accuracy:
     """The share of `n` answers that are right; `unread` of them named no place, where that is told apart."""
 
     accuracy: float
     n: int
-    unread: NotRequired[int]
+    unread: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
-class OfficialQuestions(TypedDict):
+@dataclass(frozen=True, slots=True)
+class OfficialQuestions:
     """Answers that are right by question, the questions that are left out, and accuracies by type and by the types of
     the file."""
 
@@ -44,14 +48,16 @@ class OfficialQuestions(TypedDict):
     metrics_raw: dict[str, Accuracy]
 
 
-class RepairedQuestions(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RepairedQuestions:
     """The place that each answer names, and accuracies by part."""
 
     answers: dict[str, str | None]
     metrics: dict[str, Accuracy]
 
 
-class StoryAccuracies(TypedDict):
+@dataclass(frozen=True, slots=True)
+class StoryAccuracies:
     """The accuracy of each story that has one, the questions without, and means as the released code prints them."""
 
     per_story_accuracy: dict[str, float | None]
@@ -60,20 +66,22 @@ class StoryAccuracies(TypedDict):
     by_scenario: dict[str, dict[str, float | None]]
 
 
-class OfficialPerceptions(TypedDict):
+@dataclass(frozen=True, slots=True)
+class OfficialPerceptions:
     answers: dict[str, str]
     metrics: StoryAccuracies
 
 
-class RepairedPerceptions(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RepairedPerceptions:
     """The shares of each answer, and their means by part with the numbers of answers and of unread ones."""
 
     answers: dict[str, Shares | None]
     metrics: dict[str, dict[str, float | None]]
 
 
-def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[str, Any]:
-    """Return {"official", "repaired"} of answers `{"INDEX": "text"}` to the questions of that index.
+def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> ParsedScores:
+    """Return both parses of answers `{"INDEX": "text"}` to the questions of that index.
 
     They answer the questions, or say who perceives what: so they are taken where `task` says it, and without a word on
     it where any of them is an array, empty or of objects. Only questions with an answer are scored. Raises ValueError.
@@ -87,8 +95,8 @@ def score_answers(data: Path, answers: Path, *, task: str = BY_SHAPE) -> dict[st
             raise BadAnswers(f"{answers}, {name}: the answer is not a text.")
     rows = [(sample, texts[name]) for name, sample in samples.items() if name in texts]
     if task == PERCEPTIONS or (task == BY_SHAPE and _any_array(texts)):
-        return {"official": _perceptions(rows), "repaired": _repaired_perceptions(rows)}
-    return {"official": _questions(rows), "repaired": _repaired_questions(rows)}
+        return ParsedScores(_perceptions(rows), _repaired_perceptions(rows))
+    return ParsedScores(_questions(rows), _repaired_questions(rows))
 
 
 def ids_of(samples: Sequence[Sample], answers: Mapping[str, Any]) -> dict[str, Answered]:
@@ -110,19 +118,17 @@ def _questions(rows: Answers) -> OfficialQuestions:
     """Accuracy by question type; `metrics_raw` by those of the file."""
     right = {sample.key: official_right(text, sample.gold["answer"]) for sample, text in rows}
     asked = [(sample, value) for sample, _ in rows if (value := right[sample.key]) is not None]
-    return {
-        "answers": {sample.key: value for sample, value in asked},
-        "excluded": [key for key, value in right.items() if value is None],
-        "metrics": _accuracies(asked, "type", sorted({*RAW_TYPES.values()})),
-        "metrics_raw": _accuracies(asked, "raw_type", sorted(RAW_TYPES)),
-    }
+    return OfficialQuestions(
+        answers={sample.key: value for sample, value in asked},
+        excluded=[key for key, value in right.items() if value is None],
+        metrics=_accuracies(asked, "type", sorted({*RAW_TYPES.values()})),
+        metrics_raw=_accuracies(asked, "raw_type", sorted(RAW_TYPES)),
+    )
 
 
 def _accuracies(asked: Sequence[tuple[Sample, bool]], name: str, types: Sequence[str]) -> dict[str, Accuracy]:
     of_type = {type_: [right for sample, right in asked if sample.gold[name] == type_] for type_ in types}
-    return {
-        type_: {"accuracy": round(fmean(rights), 3), "n": len(rights)} for type_, rights in of_type.items() if rights
-    }
+    return {type_: Accuracy(round(fmean(rights), 3), len(rights)) for type_, rights in of_type.items() if rights}
 
 
 def _repaired_questions(rows: Answers) -> RepairedQuestions:
@@ -134,9 +140,9 @@ def _repaired_questions(rows: Answers) -> RepairedQuestions:
 
     def metrics(part: Sequence[Sample]) -> Accuracy:
         rights = [places[sample.key] == sample.gold["answer"] for sample in part]
-        return {"accuracy": fmean(rights), "n": len(part), "unread": sum(places[sample.key] is None for sample in part)}
+        return Accuracy(fmean(rights), len(part), sum(places[sample.key] is None for sample in part))
 
-    return {"answers": places, "metrics": _by_part([sample for sample, _ in rows], metrics)}
+    return RepairedQuestions(places, _by_part([sample for sample, _ in rows], metrics))
 
 
 def _by_part(samples: Sequence[Sample], metrics: Callable[[Sequence[Sample]], Part]) -> dict[str, Part]:
@@ -160,15 +166,13 @@ def _perceptions(rows: Answers) -> OfficialPerceptions:
         " ".join(TYPES[type_]): _mean_of([sample for sample, _ in rows if sample.gold["type"] == type_], accuracy)
         for type_ in TYPES
     }
-    return {
-        "answers": {sample.key: _released_parse(text) for sample, text in rows},
-        "metrics": {
-            "per_story_accuracy": accuracy,
-            "excluded": [sample.key for sample, _ in rows if sample.key not in accuracy],
-            "by_qtype": by_type,
-            "by_scenario": {scenario: _scenario(by_type, scenario) for scenario in SCENARIOS},
-        },
-    }
+    accuracies = StoryAccuracies(
+        per_story_accuracy=accuracy,
+        excluded=[sample.key for sample, _ in rows if sample.key not in accuracy],
+        by_qtype=by_type,
+        by_scenario={scenario: _scenario(by_type, scenario) for scenario in SCENARIOS},
+    )
+    return OfficialPerceptions({sample.key: _released_parse(text) for sample, text in rows}, accuracies)
 
 
 def _released_parse(text: str) -> str:
@@ -211,7 +215,7 @@ def _repaired_perceptions(rows: Answers) -> RepairedPerceptions:
         means = {name: _mean_share(read, name) for name in SHARES}
         return {**means, "n": len(part), "unread": len(part) - len(read)}
 
-    return {"answers": shares, "metrics": _by_part([sample for sample, _ in rows], metrics)}
+    return RepairedPerceptions(shares, _by_part([sample for sample, _ in rows], metrics))
 
 
 def _mean_share(read: Sequence[Shares], name: str) -> float | None:

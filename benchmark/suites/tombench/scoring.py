@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from benchmark.suites.answers import read_answers
+from benchmark.suites.answers import AnswerScores, ParsedScores, read_answers
 from benchmark.suites.tombench.data import Item, read_tombench
 from benchmark.suites.tombench.metrics import Accuracies, VotedItem, official_accuracies, repaired_accuracies
 from benchmark.suites.tombench.parsing import extract_official, parse_official, parse_repaired
@@ -23,10 +23,9 @@ class BadAnswerId(ValueError):
     """The fault in the id of an answer, as one sentence."""
 
 
-def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[str, Any]:
-    """{"official", "repaired"} of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder
-    `data`, each {"answers": {id: …}, "metrics": {"tasks", "abilities"}} with accuracies from 0 to 1; only questions
-    with an answer are scored.
+def score_answers(data: Path, answers: Path, *, language: str = "en") -> ParsedScores:
+    """Return the scores of a file of answers by `<task>/<line from 0>/<try from 0>` to the copy in the folder
+    `data`, with accuracies from 0 to 1; only questions with an answer are scored.
 
     An official answer is [the letter that is taken, the original one], a repaired one the original letter, None where
     no option is chosen. Official metrics leave out what is 0, as the released code does; repaired ones have `overall`
@@ -44,10 +43,10 @@ def score_answers(data: Path, answers: Path, *, language: str = "en") -> dict[st
     repaired = {name: parse_repaired(text, displayed[name][1]) for name, text in texts.items()}
     asked = {name: item for name, (item, _) in displayed.items()}
     accuracies = official_accuracies(_voted(asked, {name: letters[1] for name, letters in official.items()}))
-    return {
-        "official": {"answers": official, "metrics": _above_nought(accuracies)},
-        "repaired": {"answers": repaired, "metrics": _whole(repaired_accuracies(_voted(asked, repaired)))},
-    }
+    return ParsedScores(
+        AnswerScores(official, _above_nought(accuracies)),
+        AnswerScores(repaired, _whole(repaired_accuracies(_voted(asked, repaired)))),
+    )
 
 
 Tries = tuple[Shown, ...]
@@ -102,10 +101,22 @@ def _above_nought(accuracies: Accuracies) -> dict[str, dict[str, float]]:
     }
 
 
-def _whole(accuracies: Accuracies) -> dict[str, Any]:
-    groups = {"tasks": accuracies.tasks, "abilities": accuracies.abilities}
-    metrics: dict[str, Any] = {
-        kind: {name: accuracy.value for name, accuracy in of_kind.items()} for kind, of_kind in groups.items()
-    }
+@dataclass(frozen=True, slots=True)
+class RepairedAccuracies:
+    """Accuracies from 0 to 1 by task, by ability and overall, and how many items are `unparsed`."""
+
+    tasks: Mapping[str, float]
+    abilities: Mapping[str, float]
+    overall: float | None
+    unparsed: int | None
+
+
+def _whole(accuracies: Accuracies) -> RepairedAccuracies:
+    tasks, abilities = (
+        {name: accuracy.value for name, accuracy in groups.items()}
+        for groups in (accuracies.tasks, accuracies.abilities)
+    )
     overall = accuracies.overall
-    return metrics | {"overall": overall and overall.value, "unparsed": overall and overall.unparsed}
+    if overall is None:
+        return RepairedAccuracies(tasks, abilities, None, None)
+    return RepairedAccuracies(tasks, abilities, overall.value, overall.unparsed)

@@ -178,7 +178,7 @@ def test_table_3_prints_the_mean_of_categories(paper):
         if not shares:
             continue
         rows = [(name, {"f1": f"{value / 100:.6f}"}) for name, value in shares.items()]
-        mean = 100 * float(averages(rows, ("f1",), "f1")["overall"]["f1_category_mean"])
+        mean = 100 * float(averages(rows, ("f1",), "f1").as_json()["overall"]["f1_category_mean"])
         # the finding in "consistency": printed is the unweighted mean, at most 0.0057 off
         assert mean == pytest.approx(row["stage1"]["Overall"], abs=0.0058), row["model"]
         assert mean == pytest.approx(row["check_stage1_unweighted_category_mean"], abs=0.001)
@@ -195,7 +195,8 @@ def test_table_10_is_what_the_category_rows_give(paper):
             for name, value in values.items()
         ]
         found = {
-            row["story_category"]: row["acc_truth-status"] for row in stage2_report(results, resamples=2)["by_category"]
+            row["story_category"]: row["acc_truth-status"]
+            for row in stage2_report(results, resamples=2).as_json()["by_category"]
         }
         assert {name: round(100 * share, 2) for name, share in found.items()} == values
 

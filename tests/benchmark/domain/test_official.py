@@ -9,7 +9,7 @@ from benchmark.suites.omnitom import layout, serialisers
 from benchmark.suites.omnitom.judge_tables import MAX_FIELD
 from benchmark.suites.omnitom.metrics import stage1_metrics, stage2_metrics
 from benchmark.suites.omnitom.official import score_official, stored_tables
-from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
+from benchmark.suites.omnitom.results import GroupScores, Stage1Result, Stage2Result
 
 
 def counts(total: int, matched: int) -> tuple[int, ...]:
@@ -31,7 +31,7 @@ def test_stage_1_figures_by_hand():
         Stage1Result(1, "A", (0, 2, 0), (1, 3), ("1", "1")),
         Stage1Result(2, "B ", (), (1, -1), ("1", "1")),
     ]
-    found = stage1_metrics(results)
+    found = stage1_metrics(results).as_json()
     assert found["stories"][0] == {
         "story_id": "1", "story_category": "A", "pred_total": "3", "gt_total": "2", "pred_matched": "1",
         "gt_matched": "2", "precision": "0.333333", "recall": "1.000000", "f1": "0.500000",
@@ -40,7 +40,7 @@ def test_stage_1_figures_by_hand():
     assert found["overall"]["f1"] == "0.250000"
     assert [row["story_category"] for row in found["by_category"]] == ["A", "B"]
     # three stories of A at 1/2 and one of B at 0: mean over stories 3/8, over categories 1/4
-    found = stage1_metrics([results[0]] * 3 + [results[1]])
+    found = stage1_metrics([results[0]] * 3 + [results[1]]).as_json()
     assert (found["overall"]["f1"], found["overall"]["f1_category_mean"]) == ("0.375000", "0.250000")
 
 
@@ -48,7 +48,7 @@ def test_stage_2_figures_by_hand():
     # two gold rows. Row 1: all seven right but the last, where gold is "" as well; row 2 has no prediction.
     # six dimensions 1/2, the last 0: overall (6 · 1/2) / 7 = 0.428571
     gold = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "")
-    found = stage2_metrics([Stage2Result(4, "A", (gold, gold), (gold, None))])
+    found = stage2_metrics([Stage2Result(4, "A", (gold, gold), (gold, None))]).as_json()
     story = found["stories"][0]
     assert (story["pairs"], story["matched_pairs"], story["overall_accuracy"]) == ("2", "1", "0.428571")
     assert (story["acc_order"], story["acc_context"]) == ("0.500000", "0.000000")
@@ -60,7 +60,7 @@ def test_the_official_arithmetic_of_stage_1(omnitom):
             Stage1Result(number, category, counts(pred, pred_hit), counts(gold, gold_hit), ("",) * gold)
             for number, (category, pred, pred_hit, gold, gold_hit) in enumerate(case["stories"], 1)
         ]
-        same(stage1_metrics(results), case["expected"])
+        same(stage1_metrics(results).as_json(), case["expected"])
 
 
 def test_the_official_arithmetic_of_stage_2(omnitom):
@@ -69,13 +69,13 @@ def test_the_official_arithmetic_of_stage_2(omnitom):
         for number, (category, rows, wrong) in enumerate(case["stories"], 1):
             said = tuple(tuple("x" if row < many else "a" for many in wrong) for row in range(rows))
             results.append(Stage2Result(number, category, (("a",) * 7,) * rows, said))
-        same(stage2_metrics(results), case["expected"])
+        same(stage2_metrics(results).as_json(), case["expected"])
 
 
 @pytest.mark.parametrize("name", ["e2e_perfect", "e2e_noisy_known"])
 def test_the_official_figures_of_whole_runs(omnitom_run, name):
     records, texts, expected = omnitom_run(name)
-    found = score_official(records, texts)
+    found = score_official(records, texts).as_json()
     for stage in ("stage1", "stage2"):
         same(found[stage], expected[stage])
     tables = stored_tables(records, texts)
@@ -133,7 +133,7 @@ def test_cells_are_stored_with_one_blank_and_crlf(make_record):
     record = make_record(7, ("Ines", "It rains"))
     calls = {7: {"extract": layout.Exchange(" s ", "u", "Ines | It  rains . | 1\n")}}
     settings = layout.Settings(dataset_path="d", backend="api", stages=["extract"])
-    files = dict(layout.files([record], calls, {"stage1": None, "stage2": None}, settings))
+    files = dict(layout.files([record], calls, GroupScores(), settings))
     assert sorted(files) == ["extraction/csv/story_007_extract.csv", "extraction/raw/story_007.txt", "manifest.json"]
     assert files["extraction/csv/story_007_extract.csv"] == b"actor,belief,order\r\nInes,It rains,1\r\n"
 
@@ -142,18 +142,18 @@ def test_a_stage_has_figures_only_with_every_story_of_the_selection(make_record)
     records = [make_record(number, ("Ines", "It rains")) for number in (1, 2)]
     texts = mock_texts(records)
     del texts[2]["judge"]
-    found = score_official(records, texts)
+    found = score_official(records, texts).as_json()
     assert found["stage1"] is None
     assert found["reason"] == {"stage1": "Story 2 has no answer for judge; official scoring needs one of every story."}
     assert found["stage2"]["overall"]["overall_accuracy"] == "1.000000"
-    assert score_official(records[:1], texts)["stage1"]["overall"]["f1"] == "1.000000"
+    assert score_official(records[:1], texts).as_json()["stage1"]["overall"]["f1"] == "1.000000"
 
 
 def test_a_field_at_which_the_released_code_aborts_leaves_no_figure(make_record):
     record = make_record(1, ("Ines", "It rains"))
     texts = mock_texts([record])
     texts[1]["label"] += f"\nInes | {'x' * (MAX_FIELD + 1)}" + " | a" * 7
-    found = score_official([record], texts)
+    found = score_official([record], texts).as_json()
     assert found["stage1"]["overall"]["f1"] == "1.000000"
     assert found["stage2"] is None
     assert "Story 1, label: " in found["reason"]["stage2"]
@@ -162,7 +162,7 @@ def test_a_field_at_which_the_released_code_aborts_leaves_no_figure(make_record)
 
 def test_records_of_one_id_share_the_tables_of_the_first(make_record):
     first, second = make_record(1, ("Ines", "It rains")), make_record(1, ("Bo", "It snows"), ("Bo", "It thaws"))
-    found = score_official([first, second], mock_texts([first]))
+    found = score_official([first, second], mock_texts([first])).as_json()
     assert [row["gt_total"] for row in found["stage1"]["stories"]] == ["1", "1"]
     assert [row["overall_accuracy"] for row in found["stage2"]["stories"]] == ["1.000000", "0.000000"]
 
@@ -171,4 +171,4 @@ def test_the_whole_benchmark_is_scored(omnitom_run):
     records, texts, _ = omnitom_run("e2e_noisy_known")
     many = [replace(records[number % len(records)], story_id=number) for number in range(895)]
     answers = {record.story_id: texts[records[record.story_id % len(records)].story_id] for record in many}
-    assert score_official(many, answers)["stage1"]["overall"]["stories"] == "895"
+    assert score_official(many, answers).as_json()["stage1"]["overall"]["stories"] == "895"

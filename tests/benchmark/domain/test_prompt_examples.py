@@ -118,7 +118,7 @@ def test_ideal_answers_score_one_officially_and_repaired_in_text(sample):
         shown = [(row.actor, row.belief) for row in record.shown]
         every = tuple((at, shown.index(row)) for at, row in enumerate(said))
         answers["judge"] = ideal_answer(Example(record, Prediction(tuple(said), every)), "judge", "text")
-    official, repaired = score_official(sample, texts), score_repaired(sample, texts, resamples=20)
+    official, repaired = score_official(sample, texts).as_json(), score_repaired(sample, texts, resamples=20).as_json()
     assert float(official["stage1"]["overall"]["f1"]) == 1.0
     assert float(official["stage2"]["overall"]["overall_accuracy"]) == 1.0
     assert repaired["stage1"]["overall"]["f1"] == repaired["stage2"]["overall"]["overall_accuracy"] == 1.0

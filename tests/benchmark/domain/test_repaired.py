@@ -30,7 +30,7 @@ def perfect(record) -> dict[str, str]:
 
 def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
     records, texts, _ = omnitom_run("e2e_perfect")
-    found = score_repaired(records, texts, resamples=200)
+    found = score_repaired(records, texts, resamples=200).as_json()
     json.dumps(found, allow_nan=False)
     for stage, shares in (("stage1", ("precision", "recall", "f1")), ("stage2", ("overall_accuracy", "acc_order"))):
         overall = found[stage]["overall"]
@@ -44,7 +44,7 @@ def test_a_perfect_model_is_perfect_on_the_nastiest_records(omnitom_run):
 
 def test_clean_records_give_the_official_figures(omnitom_run):
     records, texts, expected = omnitom_run("e2e_noisy_known")
-    found = score_repaired(records, texts, resamples=200)
+    found = score_repaired(records, texts, resamples=200).as_json()
     for stage in ("stage1", "stage2"):
         overall, told = found[stage]["overall"], expected[stage]["overall"]
         for name, value in (told if isinstance(told, dict) else told[0]).items():
@@ -58,7 +58,7 @@ def test_an_extraction_that_cannot_be_read_had_everything_at_best():
     # to 1
     found = stage1_report(
         [Stage1Result(1, "A", (1,), (1,), ("1",)), Stage1Result(2, "A", (), (0,), ("1",), UNREADABLE)]
-    )
+    ).as_json()
     assert found["overall"]["f1"] == 1 and found["overall"]["bounds"]["f1"] == [0.5, 1]
     assert found["stories"][1]["bounds"] == {"precision": [0, 1], "recall": [0, 1], "f1": [0, 1]}
 
@@ -73,7 +73,7 @@ def test_a_story_that_cannot_be_read_is_left_out_and_bounded():
         Stage1Result(2, "B", (), (None,), ("1",), UNREADABLE),
         Stage1Result(3, "A", (2, None), (1,), ("1",)),
     ]
-    found = stage1_report(results, seed=3, resamples=100)
+    found = stage1_report(results, seed=3, resamples=100).as_json()
     overall = found["overall"]
     assert (overall["stories"], overall["unusable"]) == (2, 1)
     assert overall["unusable_reasons"] == {UNREADABLE: 1}
@@ -97,12 +97,13 @@ def test_labels_outside_the_set_are_wrong_and_gold_outside_it_is_undefined():
     # the other five: 2 of 2. Overall (1/2 + 0 + 5) / 7
     gold = (GOLD, (GOLD[0], "Perhaps", *GOLD[2:]))
     said = ((GOLD[0], "", *GOLD[2:]), ("9", "True", *GOLD[2:]))
-    report = stage2_report([Stage2Result(1, "A", gold, said), Stage2Result(2, "A", gold, (None, None), UNREADABLE)])
+    results = [Stage2Result(1, "A", gold, said), Stage2Result(2, "A", gold, (None, None), UNREADABLE)]
+    report = stage2_report(results).as_json()
     story = report["stories"][0]
     assert (story["acc_order"], story["acc_truth-status"], story["acc_context"]) == (0.5, 0, 1)
     assert story["overall_accuracy"] == pytest.approx(5.5 / 7)
     assert report["overall"]["bounds"]["overall_accuracy"] == pytest.approx([5.5 / 14, 12.5 / 14])
-    nowhere = stage2_report([Stage2Result(1, "A", ((*GOLD[:6], "?"),), (GOLD,))])["overall"]
+    nowhere = stage2_report([Stage2Result(1, "A", ((*GOLD[:6], "?"),), (GOLD,))]).as_json()["overall"]
     assert nowhere["acc_context"] is None
     assert nowhere["bounds"]["acc_context"] is None
 
@@ -115,7 +116,7 @@ def test_why_a_story_is_unusable(make_record):
     texts[3]["extract"] = "No beliefs."
     texts[4]["judge"] = "Fine."
     texts[5]["judge"] = texts[5]["judge"].replace("Bo,It snows,1\n", "", 1)
-    found = score_repaired(records, texts, resamples=50)
+    found = score_repaired(records, texts, resamples=50).as_json()
     reasons = [row.get("reason") for row in found["stage1"]["stories"]]
     assert reasons == [None, NO_ANSWER, UNREADABLE, NO_JUDGEMENT, None, NO_GOLD]
     assert found["stage1"]["stories"][4]["unjudged"] == {"predicted": 1, "gold": 0}
@@ -139,7 +140,7 @@ def test_an_empty_table_says_nothing_and_is_not_missing(make_record, extract, la
     """Nothing is found and no label given: F1 and accuracy are 0, whatever the judge makes of it."""
     record = make_record(1, ("Ines", "It rains"))
     texts = {1: {"extract": extract, "judge": "Nothing to judge.", "label": label}}
-    found = score_repaired([record], texts, resamples=50)
+    found = score_repaired([record], texts, resamples=50).as_json()
     for stage, name in (("stage1", "f1"), ("stage1", "recall"), ("stage2", "overall_accuracy")):
         overall = found[stage]["overall"]
         assert (overall["stories"], overall["unusable"], overall[name]) == (1, 0, 0)
@@ -149,13 +150,13 @@ def test_an_empty_table_says_nothing_and_is_not_missing(make_record, extract, la
 def test_what_is_no_table_says_something_that_cannot_be_read(make_record, text):
     record = make_record(1, ("Ines", "It rains"))
     texts = {1: {"extract": text, "judge": "Nothing to judge.", "label": text}}
-    found = score_repaired([record], texts, resamples=50)
+    found = score_repaired([record], texts, resamples=50).as_json()
     assert [found[stage]["stories"][0]["reason"] for stage in ("stage1", "stage2")] == [UNREADABLE, UNREADABLE]
 
 
 def test_a_stage_that_nobody_answered_has_a_reason_and_no_figures(make_record):
     record = make_record(1, ("Ines", "It rains"))
-    found = score_repaired([record], {1: {"label": perfect(record)["label"]}}, resamples=50)
+    found = score_repaired([record], {1: {"label": perfect(record)["label"]}}, resamples=50).as_json()
     assert found["stage1"] is None
     assert found["reason"] == {"stage1": "No story has an answer for extract."}
     assert found["stage2"]["overall"]["overall_accuracy"] == 1
@@ -163,7 +164,7 @@ def test_a_stage_that_nobody_answered_has_a_reason_and_no_figures(make_record):
 
 def test_the_seed_decides_the_interval(omnitom_run):
     records, texts, _ = omnitom_run("e2e_noisy_known")
-    first, again, other = (score_repaired(records, texts, seed=seed, resamples=200) for seed in (1, 1, 2))
+    first, again, other = (score_repaired(records, texts, seed=seed, resamples=200).as_json() for seed in (1, 1, 2))
     assert first == again
     assert first["stage1"]["overall"]["interval"] != other["stage1"]["overall"]["interval"]
     assert first["stage1"]["overall"]["f1"] == other["stage1"]["overall"]["f1"]

@@ -9,6 +9,7 @@ from statistics import mean
 import pytest
 
 from bench.judging import JUDGES, Skipping, bounded, is_within, sample, tallied, truth
+from benchmark.suites.asked import Columns
 from benchmark.suites.omnitom.analyses import stage1_analyses
 from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
@@ -26,7 +27,7 @@ def test_the_reported_failure():
     .57."""
     easy = [complete(at, (1, 1, 1, 0, 0, 1, 0, 1), (1, 1, 1, 0, 0, 1, 0, 1)) for at in range(10)]  # F1 5/8
     hard = [complete(at, (None, *(1,) * 10, *(0,) * 9), (1,) * 10 + (0,) * 10) for at in range(10, 20)]
-    overall = stage1_report(easy + hard, resamples=200)["overall"]
+    overall = stage1_report(easy + hard, resamples=200).as_json()["overall"]
     # hard: P 10/19 of the judged rows, 10/20 to 11/20; R 1/2; F1 2·(10/19)/2/(10/19 + 1/2) = 20/39, .5 to 22/42
     low, high = (0.625 + 0.5) / 2, (0.625 + 22 / 42) / 2
     assert overall["bounds"]["f1"] == pytest.approx([low, high])
@@ -51,10 +52,10 @@ def test_a_side_without_a_count_has_as_many_matches_as_the_other():
 
 def test_a_story_that_nobody_judged_widens_the_interval_and_an_unreadable_one_does_not():
     judged = [complete(at, (1, 0), (1, at % 2)) for at in range(12)]
-    alone = stage1_report(judged, resamples=200)["overall"]
+    alone = stage1_report(judged, resamples=200).as_json()["overall"]
     unread = complete(20, (), (None, None), unusable="no usable row")
     unjudged = complete(20, (None, None), (None, None), unusable=NO_JUDGEMENT)
-    first, second = (stage1_report([*judged, one], resamples=200)["overall"] for one in (unread, unjudged))
+    first, second = (stage1_report([*judged, one], resamples=200).as_json()["overall"] for one in (unread, unjudged))
     assert first["interval"] == alone["interval"] and "unjudged" not in first
     assert first["bounds"] == second["bounds"] and first["f1"] == second["f1"] == alone["f1"]
     low, high = second["interval"]["f1"]
@@ -69,13 +70,13 @@ def test_every_estimate_lies_inside_its_bounds(seed):
     judge = Skipping(*(rng.random() * most for most in (0.3, 0.6, 0.6, 0.8, 0.3)))
     _, left, again = sample(seed, rng.randrange(1, 30), judge)
     for results in (left, again):
-        report = stage1_report(results, resamples=20)
+        reported = stage1_report(results, resamples=20)
+        report = reported.as_json()
         outside = [one for one in bounded(results, report) if not is_within(*one)]
         assert outside == []
-        columns = repaired_columns(report["stories"], "stage1")
-        assert repaired_metrics(columns, set(columns["stories"]), "stage1", seed=1, resamples=20) == {
-            name: report[name] for name in ("overall", "by_category", "method", "seed", "resamples")
-        }
+        columns = Columns.of_json(repaired_columns(reported.stories, "stage1").as_json())  # as they are kept
+        again = repaired_metrics(columns, set(columns.stories), "stage1", seed=1, resamples=20)
+        assert again.as_json() == reported.report.as_json()
         assert scores_by_story(columns, "f1") == {row["story_id"]: row["f1"] for row in report["stories"]}
 
 

@@ -40,7 +40,7 @@ def metrics(small):
 
 
 def _paper(found, scenario: str, parse: str = "repaired"):
-    return found["fantom-questions"][0]["analyses"][parse]["fantom"]["scenarios"][scenario]
+    return found["fantom-questions"].metrics.as_json()["analyses"][parse]["fantom"]["scenarios"][scenario]
 
 
 def test_questions_of_one_kind_measure_no_set(metrics):
@@ -62,11 +62,11 @@ def test_a_set_that_the_limit_cut_is_in_neither_table(metrics):
     found = metrics(lambda sample: sample.group != "1-1-0" or not sample.key.endswith("yn/Bea"))
     table = _paper(found, "inaccessible")
     assert (table["all"]["n"], table["all"]["incomplete"], table["all"]["value"]) == (1, 1, 1.0)
-    group = found["fantom"][0]
+    group = found["fantom"].metrics.as_json()
     assert (group["repaired"]["overall"]["stories"], group["analyses"]["repaired"]["incomplete"]) == (1, 1)
     # of the control 1-1-0 has an accessible choice alone, which was asked: officially it counts as before, as the
     # released code has it
-    control = found["fantom-control"][0]
+    control = found["fantom-control"].metrics.as_json()
     assert (
         _paper(found, "accessible", "official")["all"]["n"] == 2
         and "incomplete" not in _paper(found, "accessible")["all"]
@@ -91,12 +91,13 @@ def test_a_table_says_how_many_sets_are_incomplete_once_for_models_that_lack_the
 
 
 def test_figures_of_sets_are_by_no_category_and_count_sets_in_both_readings(metrics):
-    figures_of_sets, by_sample = metrics(lambda sample: True)["fantom-control"]
+    control = metrics(lambda sample: True)["fantom-control"]
+    figures_of_sets = control.metrics.as_json()
     for parse, sets in (("official", 2), ("repaired", 1)):
         found = figures_of_sets[parse]
         # 2-0-0 alone is wholly accessible; officially the accessible choice of 1-1-0 counts as a set, too
         assert (int(found["overall"]["stories"]), found["by_category"]) == (sets, [])
-        assert set(by_sample[parse]["categories"]) == {""}
+        assert set(control.by_sample.of(parse).categories) == {""}
     assert nouns_of_group("fantom") == ("set", "sets") and nouns_of_group("fantom-questions") == (
         "question",
         "questions",

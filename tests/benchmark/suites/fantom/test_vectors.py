@@ -83,7 +83,7 @@ def _near(found: Any, expected: Any, place: str = "") -> None:
 def _scored(folder, tmp_path, run, embedder):
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(run["model_answers"]))
-    return score_answers(folder / "fantom_mini.json", file, embedder=embedder)["official"]
+    return score_answers(folder / "fantom_mini.json", file, embedder=embedder).as_json()["official"]
 
 
 @pytest.mark.parametrize("model", MODELS)

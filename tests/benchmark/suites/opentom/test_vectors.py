@@ -65,7 +65,7 @@ def test_answers_are_scored_as_by_the_released_code(vectors, read_once, tmp_path
     run = vectors["runs"][part][model]
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(run["model_answers"]))
-    official = score_answers(Path("copy"), file, part=part)["official"]
+    official = score_answers(Path("copy"), file, part=part).as_json()["official"]
     assert official["answers"] == run["expected"]["fixed/all"]["expected_parsed"]
     for name, metrics in official["metrics"].items():
         expected = {key: value for key, value in run["expected"][name].items() if key != "expected_parsed"}

@@ -46,7 +46,7 @@ def samples(mini, annotation):
 def scored(mini, tmp_path, answers):
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(answers))
-    return score_answers(mini, file)
+    return score_answers(mini, file).as_json()
 
 
 @pytest.mark.parametrize("model", ASKED)

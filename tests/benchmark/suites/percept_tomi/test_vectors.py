@@ -41,7 +41,7 @@ def read_once(shared):
 def scored(answers, tmp_path, **options):
     file = tmp_path / "answers.json"
     file.write_text(json.dumps(answers))
-    return score_answers(Path("copy"), file, **options)
+    return score_answers(Path("copy"), file, **options).as_json()
 
 
 @pytest.mark.parametrize("model", ASKED)
