@@ -2,71 +2,78 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
-from itertools import chain
-from typing import NamedTuple, TextIO
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
+from annotation.domain.columns import WrongColumns, cell_of, columns_of, names_of
 from annotation.domain.drafts import LONGEST
-from annotation.domain.problems import Problem
 from annotation.domain.spreadsheet import restored
 from annotation.domain.tables import TableRow
-from annotation.domain.votes_csv import WrongColumns
+from core.incoming.sheets import SheetRow
 
-REQUIRED = ("story_id", "actor", "belief")
-_DELIMITERS = ",;\t"
-_MAX_FIELD = 1_000_000
+REQUIRED = ("actor", "belief")
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "story_id": (), "story": ("text",), "belief": ("proposition",), "order": ("order_text",),
+}  # fmt: skip
 
 
 class TableLine(NamedTuple):
-    """A row of a spreadsheet of tables; `story` is the story's number."""
+    """A row of a spreadsheet of tables. `story` is the story's number, or its text where the row has no number; None
+    where neither can be read. `problem` says what is wrong with the row, empty where it can be used."""
 
     line: int
-    story: int
+    story: int | str | None
     row: TableRow
+    problem: str = ""
 
 
-def read_tables(handle: TextIO, file: str) -> Iterator[TableLine | Problem]:
-    """Yield the rows of the file in order, with a Problem in place of each that cannot be used. Raises WrongColumns."""
-    csv.field_size_limit(_MAX_FIELD)
-    try:
-        head = handle.readline(_MAX_FIELD)
-        delimiter = max(_DELIMITERS, key=head.count)  # spreadsheets of half of Europe save semicolons
-        reader = csv.reader(chain([head], handle), delimiter=delimiter)
-        at = _columns(next(reader, []), file)
-        for cells in reader:
-            if any(cells):
-                yield _line(cells, at, reader.line_num, file)
-    except UnicodeDecodeError as error:
-        raise WrongColumns(f"{file} is not UTF-8 text: {error.reason}.") from error
-    except csv.Error as error:
-        raise WrongColumns(f"{file} is not readable as CSV: {error}.") from error
-
-
-def _columns(header: list[str], file: str) -> Mapping[str, int]:
-    at = {name.strip().lower(): number for number, name in enumerate(header)}
-    at.setdefault("belief", at.get("proposition", -1))
-    missing = [name for name in REQUIRED if at.get(name, -1) < 0]
-    if missing:
+def read_tables(sheet: Iterable[SheetRow], file: str) -> Iterator[TableLine]:
+    """Yield the rows of a spreadsheet in order, blank ones left out. Raises WrongColumns and BadSheet."""
+    rows = iter(sheet)
+    header = next(rows, SheetRow(1, [])).cells
+    at = columns_of(header, file, required=REQUIRED, spellings=SPELLINGS)
+    if not {"story_id", "story"} & at.keys():
         raise WrongColumns(
-            f"{file} lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; expected "
-            f"{', '.join(REQUIRED)} and, if you like, order."
+            f"{file}, line 1: no column says which story; expected story_id (its number) or story (its exact text)."
         )
-    return at
+    for line, cells, problem in rows:
+        if any(cells):
+            yield _line(cells, at, line, problem)
 
 
-def _line(cells: list[str], at: Mapping[str, int], line: int, file: str) -> TableLine | Problem:
-    def cell(name: str) -> str:
-        place = at.get(name, -1)
-        return restored(cells[place]).strip() if 0 <= place < len(cells) else ""
+def holds_tables(header: list[str]) -> bool:
+    """Return whether the first line of a sheet has the columns of belief tables."""
+    names = {*names_of(header)}
+    return "actor" in names and bool(names & {"belief", "proposition"}) and "dimension" not in names
 
-    story = cell("story_id")
-    if not (story.isascii() and story.isdecimal() and len(story) < 19):
-        return Problem(file, line, f"story_id is {story[:40]!r}; expected the number of a story.")
-    row = TableRow(cell("actor"), cell("belief"), cell("order"))
+
+def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> TableLine:
+    actor, belief, order = (restored(cell_of(cells, at, name)).strip() for name in ("actor", "belief", "order"))
+    row = TableRow(actor, belief, order)
+    number, text = cell_of(cells, at, "story_id").strip(), restored(cell_of(cells, at, "story"))
+    if problem:
+        return TableLine(line, _story(number, text), row, f"{problem[0].upper()}{problem[1:]}")
+    if number and not _is_number(number):
+        return TableLine(line, None, row, f"story_id is {number[:40]!r}; expected the number of a story.")
+    if not number and not text.strip():
+        return TableLine(line, None, row, "The row names no story; expected a story_id or the text of a story.")
+    return TableLine(line, _story(number, text), row, _problem(row))
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 19
+
+
+def _story(number: str, text: str) -> int | str | None:
+    return int(number) if _is_number(number) else (text or None)
+
+
+def _problem(row: TableRow) -> str:
     for name, text in (("actor", row.actor), ("belief", row.belief), ("order", row.order)):
         if not text and name != "order":
-            return Problem(file, line, f"{name} is empty; expected a text.")
-        if len(text) > LONGEST[name] or "\x00" in text:
-            return Problem(file, line, f"{name} is longer than {LONGEST[name]} characters, or holds a NUL character.")
-    return TableLine(line, int(story), row)
+            return f"{name} is empty; expected a text."
+        if len(text) > LONGEST[name]:
+            return f"{name} is longer than {LONGEST[name]} characters."
+        if "\x00" in text:
+            return f"{name} holds a NUL character."
+    return ""

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain
-from typing import TextIO
 
+from annotation.domain.columns import cell_of, columns_of
 from annotation.domain.problems import Problem
 from annotation.domain.schema import Schema
 from annotation.domain.spreadsheet import restored
-from core.duplicates import first_duplicate
+from core.incoming.sheets import BadSheet, SheetRow
 
 REQUIRED = ("story_id", "actor", "belief", "dimension", "annotator", "label")
-MAX_FIELD = 1_000_000
-_OPTIONAL = {"occurrence": ("occurrence",), "created_at": ("created_at", "changed_at")}
-_DELIMITERS = ",;\t"
-
-
-class WrongColumns(ValueError):
-    """The file as a whole cannot be read; one sentence."""
+_OPTIONAL: Mapping[str, tuple[str, ...]] = {"occurrence": (), "created_at": ("changed_at",)}
 
 
 @dataclass(slots=True)
@@ -37,48 +29,36 @@ class VoteRow:
     created_at: datetime | None
 
 
-def read_votes(handle: TextIO, file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
-    """Yield the rows of the file in order, with a Problem in place of each that cannot be used. Raises WrongColumns."""
-    csv.field_size_limit(MAX_FIELD)
+def read_votes(sheet: Iterable[SheetRow], file: str, schema: Schema) -> Iterator[VoteRow | Problem]:
+    """Yield the votes of a spreadsheet in order, with a Problem in place of each row that cannot be used.
+
+    A sheet that cannot be read on is a last Problem. Raises WrongColumns and BadSheet before any row.
+    """
+    rows = iter(sheet)
+    header = next(rows, SheetRow(1, [])).cells
+    at = columns_of(header, file, required=REQUIRED, spellings=_OPTIONAL)
+    widths = range(max(at[name] for name in REQUIRED) + 1, len(header) + 1)
+    labels = {(dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values}
     try:
-        head = handle.readline(MAX_FIELD)
-        delimiter = max(_DELIMITERS, key=head.count)  # spreadsheets of half of Europe save semicolons
-        reader = csv.reader(chain([head], handle), delimiter=delimiter)
-        header = next(reader, [])
-        at = _columns(header, file)
-        widths = range(max(at[name] for name in REQUIRED) + 1, len(header) + 1)
-        labels = {
-            (dimension.key, value.lower()): value for dimension in schema.dimensions for value in dimension.values
-        }
-        for cells in reader:
-            line = reader.line_num
+        for line, cells, problem in rows:
             if not any(cells):
                 continue
             try:
+                _check(problem)
                 yield _row(cells, at, widths, line, labels, schema)
             except _Bad as error:
                 yield Problem(file, line, str(error))
-    except csv.Error as error:
-        yield Problem(file, reader.line_num, f"The line is not valid CSV: {error}.")
-    except UnicodeDecodeError as error:
-        raise WrongColumns(f"{file} is not UTF-8; save the spreadsheet as CSV in UTF-8.") from error
-
-
-def _columns(header: list[str], file: str) -> dict[str, int]:
-    names = [name.strip().lstrip("\ufeff").lower() for name in header]
-    if twice := first_duplicate(filter(None, names)):
-        raise WrongColumns(f"{file}, line 1: the column {twice[:60]} occurs twice; expected each name once.")
-    if missing := [name for name in REQUIRED if name not in names]:
-        raise WrongColumns(f"{file}, line 1: the column {missing[0]} is missing; expected {', '.join(REQUIRED)}.")
-    at = {name: names.index(name) for name in REQUIRED}
-    for name, spellings in _OPTIONAL.items():
-        if present := [spelling for spelling in spellings if spelling in names]:
-            at[name] = names.index(present[0])
-    return at
+    except BadSheet as error:
+        yield Problem(file, error.line, f"Nothing was read from here on: {error}")
 
 
 class _Bad(ValueError):
     pass
+
+
+def _check(problem: str) -> None:
+    if problem:
+        raise _Bad(f"{problem[0].upper()}{problem[1:]}")
 
 
 def _row(
@@ -120,19 +100,15 @@ def _row(
     )
 
 
-def _optional(cells: list[str], at: dict[str, int], name: str) -> str:
-    return cells[at[name]].strip() if name in at and at[name] < len(cells) else ""
-
-
 def _occurrence(cells: list[str], at: dict[str, int]) -> int:
-    raw = _optional(cells, at, "occurrence") or "1"
+    raw = cell_of(cells, at, "occurrence").strip() or "1"
     if not raw.isdecimal() or not 1 <= int(raw[:9]) < 10**6:
         raise _Bad(f"occurrence is {raw[:40]!r}; expected 1 for the first of equal propositions, 2 for the second.")
     return int(raw)
 
 
 def _moment(cells: list[str], at: dict[str, int]) -> datetime | None:
-    raw = _optional(cells, at, "created_at")
+    raw = cell_of(cells, at, "created_at").strip()
     if not raw:
         return None
     try:

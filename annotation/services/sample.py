@@ -81,7 +81,7 @@ def load_sample() -> Project:
         for name in ("ada", "bruno", "chidi")
     ]
     assign(by=admin, project=project, assignments=assignments)
-    with (FOLDER / "votes.csv").open(encoding="utf-8", newline="") as handle:
+    with (FOLDER / "votes.csv").open("rb") as handle:
         import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
     _decide(project, people["esi"])
     audit.record(by=None, project=project, action=LOADED, target=SLUG)

@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 from django.db import transaction
 
 from annotation.domain.problems import Problem, Problems
-from annotation.domain.tables import MAX_ROWS, TableRow
+from annotation.domain.tables import MAX_ROWS
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Proposition, Story, User
-from annotation.services.belief_tables import write_table
+from annotation.services.belief_tables import Written, write_table
+from core.incoming.sheets import rows_of
+
+MOST_LISTED = 200
+"""Tables that a result lists one by one."""
+
+Named = int | str
+"""A story's number or its text, as a row names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedTable:
+    """What becomes of one story's table; `reopened` are annotators who had finished the story and have rows to label
+    again."""
+
+    story: int
+    outcome: str
+    added: int
+    removed: int
+    kept: int
+    reopened: tuple[str, ...]
 
 
 @dataclass(slots=True)
 class ImportedTables:
     """The result of an import: tables by what became of them, rows, and annotators whose finished stories have rows
-    to label again."""
+    to label again. `refused` counts stories of the file whose table was not taken."""
 
     stories: int = 0
     created: int = 0
     changed: int = 0
     unchanged: int = 0
+    refused: int = 0
     added: int = 0
     removed: int = 0
     reopened: Counter[str] = field(default_factory=Counter)
     problems: Problems = field(default_factory=Problems)
+    tables: list[ImportedTable] = field(default_factory=list)
+
+    def count(self, table: ImportedTable) -> None:
+        setattr(self, table.outcome, getattr(self, table.outcome) + 1)
+        self.added += table.added
+        self.removed += table.removed
+        self.reopened.update(table.reopened)
+        if table.outcome != "unchanged" and len(self.tables) < MOST_LISTED:
+            self.tables.append(table)
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("stories", "created", "changed", "unchanged", "added", "removed")
+        names = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
         counts = {name: getattr(self, name) for name in names}
         return {**counts, "reopened": dict(sorted(self.reopened.items())), "problems": self.problems.as_dicts()}
 
@@ -40,82 +72,122 @@ class _Rehearsal(Exception):
     """Ends the transaction of a story of which nothing is to be kept."""
 
 
+class _NotTaken(ValueError):
+    """A story's table is not taken; one sentence."""
+
+
 def import_tables(
     *,
     by: User | None,
     project: Project,
-    handle: TextIO,
+    handle: BinaryIO,
     file: str,
     now: datetime,
+    encoding: str = "",
     replace: bool = False,
     dry_run: bool = False,
 ) -> ImportedTables:
-    """Write the tables of a CSV file (`domain.tables_csv`). A story with one broken line is left as it is.
+    """Write the tables of a spreadsheet (`domain.tables_csv`). A story with one broken row is left as it is.
 
-    A story that has a table is a problem, unless `replace`: then rows whose text did not change keep their votes, and
-    others are added or taken out. With `dry_run` nothing is kept. Raises WrongColumns.
+    A row names its story by number, or by its exact text where one story has it. A story that has a table is a problem,
+    unless `replace`: then rows whose text did not change keep their votes, and others are added or taken out. With
+    `dry_run` nothing is kept. Raises WrongColumns, BadSheet and BadText.
     """
     result = ImportedTables()
-    lines, broken = _by_story(handle, file, result)
-    stories = {story.number: story for story in project.stories.filter(number__in=list(lines))}
-    for number, found in lines.items():
-        story, first = stories.get(number), found[0].line
-        if story is None:
-            result.problems.add(Problem(file, first, f"There is no story {number} in {project.slug}."))
-        elif len(found) > MAX_ROWS:
-            result.problems.add(Problem(file, first, f"Story {number} has {len(found)} rows; expected {MAX_ROWS}."))
-        elif number not in broken:
-            _write(by, story, [one.row for one in found], now, replace, dry_run, result, Problem(file, first, ""))
+    lines, broken = _by_story(read_tables(rows_of(handle, file, encoding=encoding), file), file, result.problems)
+    stories = _Stories(project, lines)
+    for named, rows in lines.items():
+        result.stories += 1
+        try:
+            story = stories.find(named)
+            _check(rows, story, is_broken=named in broken)
+            result.count(_write(by, story, rows, now, replace, dry_run))
+        except _NotTaken as error:
+            result.refused += 1
+            if str(error):
+                result.problems.add(Problem(file, rows[0].line, str(error)))
     return result
 
 
-def _by_story(handle: TextIO, file: str, result: ImportedTables) -> tuple[dict[int, list[TableLine]], set[int]]:
-    """Return the rows of each story, and the stories after whose rows a line could not be read."""
-    lines: dict[int, list[TableLine]] = defaultdict(list)
-    broken: set[int] = set()
-    last: int | None = None
-    for item in read_tables(handle, file):
-        if isinstance(item, TableLine):
-            last = item.story
-            lines[item.story].append(item)
+def _by_story(items, file: str, problems: Problems) -> tuple[dict[Named, list[TableLine]], set[Named]]:
+    """Return the rows of each story, and the stories that a row which cannot be used is about: where it names none,
+    those above and below it."""
+    lines: dict[Named, list[TableLine]] = defaultdict(list)
+    broken: set[Named] = set()
+    last: Named | None = None
+    is_open = False
+    for item in items:
+        if item.problem:
+            problems.add(Problem(file, item.line, item.problem))
+        if item.story is None:
+            broken |= {last} if last is not None else set()
+            is_open = True
             continue
-        result.problems.add(item)
-        if last is not None:
-            broken.add(last)
+        if item.problem or (is_open and item.story not in lines):
+            broken.add(item.story)
+        last, is_open = item.story, False
+        lines[item.story].append(item)
     return lines, broken
 
 
+class _Stories:
+    """The stories of a project that rows name."""
+
+    def __init__(self, project: Project, named: Collection[Named]) -> None:
+        self.project = project
+        numbers = [one for one in named if isinstance(one, int)]
+        digests = [digest for one in named if isinstance(one, str) for digest in _digests(one)]
+        self.by_number = {story.number: story for story in project.stories.filter(number__in=numbers)}
+        self.by_digest: dict[str, list[Story]] = defaultdict(list)
+        for story in project.stories.filter(digest__in=digests).order_by("number"):
+            self.by_digest[story.digest].append(story)
+
+    def find(self, named: Named) -> Story:
+        """Return the story. Raises _NotTaken where there is none or several could be meant."""
+        if isinstance(named, int):
+            if named not in self.by_number:
+                raise _NotTaken(f"There is no story {named} in {self.project.slug}.")
+            return self.by_number[named]
+        found = next((found for digest in _digests(named) if (found := self.by_digest.get(digest))), [])
+        if not found:
+            raise _NotTaken(f"{self.project.slug} has no story with exactly the text {named[:60]!r}.")
+        if len(found) > 1:
+            numbers = ", ".join(str(story.number) for story in found[:5])
+            raise _NotTaken(f"Stories {numbers} have this text; name one by its number in a column story_id.")
+        return found[0]
+
+
+def _digests(text: str) -> list[str]:
+    """Return the digests of a text as it is and with the line ends of another system."""
+    texts = dict.fromkeys([text, text.replace("\r\n", "\n")])
+    return [hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest() for one in texts]
+
+
+def _check(rows: list[TableLine], story: Story, *, is_broken: bool) -> None:
+    """Raise _NotTaken where the rows cannot be the story's table; without a sentence where rows say why already."""
+    if is_broken:
+        raise _NotTaken
+    if len(rows) > MAX_ROWS:
+        raise _NotTaken(f"Story {story.number} has {len(rows)} rows; expected at most {MAX_ROWS}.")
+    if not Proposition.objects.gold_of(story).exists() and story.tables.drafts().exists():
+        raise _NotTaken(f"Experts are writing the table of story {story.number}; release them first.")
+
+
 def _write(
-    by: User | None,
-    story: Story,
-    rows: list[TableRow],
-    now: datetime,
-    replace: bool,
-    dry_run: bool,
-    result: ImportedTables,
-    where: Problem,
-) -> None:
+    by: User | None, story: Story, rows: list[TableLine], now: datetime, replace: bool, dry_run: bool
+) -> ImportedTable:
+    """Write one table, or only say what would become of it. Raises _NotTaken."""
     has_table = Proposition.objects.gold_of(story).exists()
-    if not has_table and story.tables.drafts().exists():
-        message = f"Experts are writing the table of story {story.number}; release them first."
-        result.problems.add(Problem(where.file, where.line, message))
-        return
+    written: Written | None = None
     try:
         with transaction.atomic():
-            written = write_table(by=by, story=story, rows=rows, now=now, only_new=not replace)
+            written = write_table(by=by, story=story, rows=[line.row for line in rows], now=now, only_new=not replace)
             if dry_run:
                 raise _Rehearsal
     except _Rehearsal:
         pass
-    result.stories += 1
     if written is None:
-        message = f"Story {story.number} has another table already; --replace writes this one over it."
-        result.problems.add(Problem(where.file, where.line, message))
-        return
-    is_same = not written.added and not written.removed and not written.moved
-    result.created += not has_table
-    result.unchanged += has_table and is_same
-    result.changed += has_table and not is_same
-    result.added += written.added
-    result.removed += written.removed
-    result.reopened.update(written.reopened)
+        raise _NotTaken(f"Story {story.number} has another table already; choose to replace tables to write over it.")
+    is_same = has_table and not (written.added or written.removed or written.moved)
+    outcome = "unchanged" if is_same else "changed" if has_table else "created"
+    return ImportedTable(story.number, outcome, written.added, written.removed, written.kept, written.reopened)

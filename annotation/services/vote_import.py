@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import TextIO
+from typing import BinaryIO
 
 from django.db import IntegrityError
 
@@ -27,6 +27,7 @@ from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, stored_votes
 from annotation.services.vote_shelves import Shelves
+from core.incoming.sheets import rows_of
 
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""
@@ -76,16 +77,22 @@ def import_votes(
     *,
     by: User | None,
     project: Project,
-    handle: TextIO,
+    handle: BinaryIO,
     file: str,
     now: datetime,
+    encoding: str = "",
     dry_run: bool = False,
     progress: Callable[[int], None] = lambda done: None,
 ) -> ImportedVotes:
-    """Import every row that can be used. Raises WrongColumns before anything is written, and ImportBroken."""
+    """Import every row that can be used. An encoding is needed where the file is
+    neither UTF-8 nor UTF-16.
+
+    Raises WrongColumns, BadSheet and BadText before anything is written, and ImportBroken.
+    """
     result = ImportedVotes()
     with Shelves(list(project.stories.order_by("id").values_list("number", flat=True))) as shelves:
-        _read(handle, file, project, shelves, result, progress)
+        rows = rows_of(handle, file, encoding=encoding)
+        _read(read_votes(rows, file, project.schema), shelves, result, progress)
         annotators = Annotators(project)
         placed = _placed(shelves, _Places(project, annotators, now), file, result)
         if dry_run:
@@ -97,8 +104,8 @@ def import_votes(
     return result
 
 
-def _read(handle: TextIO, file: str, project: Project, shelves: Shelves, result: ImportedVotes, progress) -> None:
-    for at, row in enumerate(read_votes(handle, file, project.schema), 1):
+def _read(rows: Iterable[VoteRow | Problem], shelves: Shelves, result: ImportedVotes, progress) -> None:
+    for at, row in enumerate(rows, 1):
         if isinstance(row, Problem):
             result.problems.add(row)
         else:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import io
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -45,15 +43,11 @@ def _corpus(request: HttpRequest, slug: str, form: ImportForm, keep: bool):
 
 def _votes(request: HttpRequest, access: ProjectAccess, form: VotesForm, keep: bool):
     file = form.cleaned_data["votes"]
-    handle = io.TextIOWrapper(file.open(), encoding="utf-8-sig", newline="")
-    try:
-        return import_votes(
-            by=request.user,
-            project=access.project,
-            handle=handle,
-            file=file.name,
-            now=timezone.now(),
-            dry_run=not keep,
-        )
-    finally:
-        handle.detach()
+    return import_votes(
+        by=request.user,
+        project=access.project,
+        handle=file.open(),
+        file=file.name,
+        now=timezone.now(),
+        dry_run=not keep,
+    )

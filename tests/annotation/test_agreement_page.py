@@ -126,7 +126,9 @@ def test_imported_annotators_are_called_on_the_page_what_they_are_called_everywh
     make_story(rows=[("Ines", "All is well")])
     lines = ["story_id,actor,belief,dimension,annotator,label"]
     lines += [f"1,Ines,All is well,order,{name},1" for name in ("dora", "emil", "femi")]
-    import_votes(by=None, project=cast.project, handle=io.StringIO("\n".join(lines)), file="v.csv", now=timezone.now())
+    import_votes(
+        by=None, project=cast.project, handle=io.BytesIO("\n".join(lines).encode()), file="v.csv", now=timezone.now()
+    )
     client.force_login(cast.esi)
     for part in ("annotators/", "second-opinions/"):
         page = client.get(f"/p/minds/agreement/{part}").content.decode()

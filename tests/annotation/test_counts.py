@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from io import StringIO
+from io import BytesIO, StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -102,7 +102,7 @@ class Actions:
         self.imported += 1
         row, dimension = self.proposition(), self.random.choice(self.schema.dimensions)
         cells = [row.table.story.number, row.actor, row.belief, dimension.key, "bob", dimension.values[1], self.now]
-        file = StringIO(HEAD + ",".join(map(str, cells)) + "\n")
+        file = BytesIO((HEAD + ",".join(map(str, cells)) + "\n").encode())
         import_votes(by=self.cast.alice, project=self.cast.project, handle=file, file="votes.csv", now=self.now)
 
     def add(self) -> None:

@@ -87,12 +87,12 @@ def test_the_long_csv_holds_one_row_a_vote_with_its_lineage(hostile_votes):
 def test_the_long_csv_is_imported_again_without_change(hostile_votes):
     text = "".join(vote_lines(hostile_votes))
     options = {"by": None, "project": hostile_votes, "file": "votes.csv", "now": timezone.now()}
-    same = import_votes(handle=io.StringIO(text, newline=""), **options)
+    same = import_votes(handle=io.BytesIO(text.encode()), **options)
     assert (same.votes, same.created, same.unchanged, same.problems) == (9, 0, 9, [])
     held = set(Vote.objects.values_list("proposition", "dimension", "annotator", "label", "changed_at"))
     Vote.objects.all().delete()
     GoldLabel.objects.all().delete()
-    restored = import_votes(handle=io.StringIO(text, newline=""), **options)
+    restored = import_votes(handle=io.BytesIO(text.encode()), **options)
     assert (restored.created, restored.problems) == (9, [])
     assert set(Vote.objects.values_list("proposition", "dimension", "annotator", "label", "changed_at")) == held
 

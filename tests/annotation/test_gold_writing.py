@@ -98,7 +98,9 @@ def test_an_import_writes_the_version_of_the_project(second_rule, cast, make_sto
     labels = [("ada", "Memory"), ("bruno", "Inference"), ("chidi", "Testimony")]
     lines = [f"1,Ines,The key is in the bag,{KEY},{name},{label}" for name, label in labels]
     text = "\n".join([head, *lines])
-    result = import_votes(by=cast.alice, project=cast.project, handle=io.StringIO(text), file="votes.csv", now=NOW)
+    result = import_votes(
+        by=cast.alice, project=cast.project, handle=io.BytesIO(text.encode()), file="votes.csv", now=NOW
+    )
     assert result.created == 3
     assert GoldLabel.objects.get().rule_version == "2"
     assert assert_told_alike().rule_version == "2"

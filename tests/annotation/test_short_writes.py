@@ -134,7 +134,7 @@ def votes(stories: int, propositions: int) -> list[str]:
 
 def import_rows(lines: list[str], **options):
     import_lines(records(6))
-    handle = io.StringIO("\n".join(["story_id,actor,belief,dimension,annotator,label", *lines]), newline="")
+    handle = io.BytesIO("\n".join(["story_id,actor,belief,dimension,annotator,label", *lines]).encode())
     project = Project.objects.get()
     return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now(), **options)
 
@@ -235,7 +235,7 @@ def test_what_came_between_comparing_and_writing_is_seen(monkeypatch):
 
     def rows(dimension: str, label: str, moment: str):
         lines = [f"1,Ines,Belief {at},{dimension},ada,{label},{moment}" for at in range(3)]
-        handle = io.StringIO("\n".join([head, *lines]), newline="")
+        handle = io.BytesIO("\n".join([head, *lines]).encode())
         return import_votes(by=None, project=project, handle=handle, file="v.csv", now=timezone.now())
 
     rows("order", "1", "2026-03-02T08:00:00Z")  # makes Ada

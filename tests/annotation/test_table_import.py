@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import openpyxl
 import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
@@ -23,7 +24,7 @@ def bare(make_story):
 
 
 def run(cast, text, **options):
-    handle = io.StringIO(text)
+    handle = io.BytesIO(text.encode())
     return import_tables(by=None, project=cast.project, handle=handle, file="t.csv", now=timezone.now(), **options)
 
 
@@ -87,7 +88,7 @@ def test_the_command(cast, bare, tmp_path, capsys):
     call_command("import_tables", file, "--project", "minds")
     assert "1 table: 1 created, 0 changed, 0 unchanged; 1 rows added" in capsys.readouterr().out
     file.write_text("story;actor\n")
-    with pytest.raises(CommandError, match="lacks the columns story_id, belief"):
+    with pytest.raises(CommandError, match="the column belief is missing"):
         call_command("import_tables", file, "--project", "minds")
 
 
@@ -101,3 +102,35 @@ def test_the_page_says_whose_work_a_new_row_opens_again(cast, make_story, assign
     assert "Bob finished this story" in client.get(address).content.decode()
     page = client.post(address, {"actor": "Ines", "belief": "It snows", "order": ""}, follow=True).content.decode()
     assert "Bob had finished this story and will find it open again" in page
+
+
+def test_a_story_is_named_by_its_exact_text(cast, bare, make_story):
+    twins = [make_story(number, text="The same text.") for number in (8, 9)]
+    for twin in twins:
+        twin.tables.all().delete()
+    sheet = openpyxl.Workbook()
+    for row in (["story", "actor", "proposition"], [bare.text, "Ines", "=It rains"], [None, "world", "It rains"],
+                ["The same text.", "x", "y"], ["No such text", "x", "y"]):  # fmt: skip
+        sheet.active.append(row)
+    sheet.active["C2"].data_type = "s"
+    sheet.active.merge_cells("A2:A3")
+    raw = io.BytesIO()
+    sheet.save(raw)
+    options = {"by": None, "project": cast.project, "handle": raw, "file": "t.xlsx", "now": timezone.now()}
+    result = import_tables(**options)
+    assert (result.stories, result.created, result.refused) == (3, 1, 2)
+    assert beliefs(bare) == [("Ines", "=It rains", ""), ("world", "It rains", "")]
+    first, second = result.problems
+    assert (first.line, first.message) == (
+        4, "Stories 8, 9 have this text; name one by its number in a column story_id.",
+    )  # fmt: skip
+    assert second.message == "minds has no story with exactly the text 'No such text'."
+
+
+def test_a_row_that_names_no_story_holds_up_its_neighbours(cast, bare, make_story):
+    other, third = make_story(8), make_story(9)
+    for story in (other, third):
+        story.tables.all().delete()
+    result = run(cast, HEAD + "7,Ines,It rains,\nx,Ines,It snows,\n8,Ines,It rains,\n9,Ines,,\n9,Ines,It rains,\n")
+    assert (result.created, result.refused) == (0, 3)
+    assert [problem.line for problem in result.problems] == [3, 5]

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentParser
 from pathlib import Path
 
 from django.core.management.base import CommandError
 
 from annotation.management.json_command import JsonCommand
+from core.incoming.encodings import ENCODINGS
 
 
 class ImportCommand(JsonCommand):
@@ -32,6 +34,11 @@ class ImportCommand(JsonCommand):
     def say_problems(self, result: dict) -> None:
         for problem in result["problems"]:
             self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")
+
+
+def add_encoding(parser: ArgumentParser) -> None:
+    names = [name for name in ENCODINGS if name]
+    parser.add_argument("--encoding", choices=names, default="", help="of a file that is neither UTF-8 nor UTF-16")
 
 
 def counted(count: int, noun: str, several: str = "") -> str:

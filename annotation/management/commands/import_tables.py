@@ -4,27 +4,31 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, check_readable, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, check_readable, counted
 from annotation.services.table_import import import_tables
 
 
 class Command(ImportCommand):
-    help = "Imports belief tables from a CSV file: story_id,actor,belief[,order], a proposition a row."
+    help = (
+        "Imports belief tables from a spreadsheet (CSV or .xlsx): story_id,actor,belief[,order], a proposition a row."
+    )
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE.csv")
+        parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
+        add_encoding(parser)
         parser.add_argument("--replace", action="store_true", help="write over tables that are there")
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        with check_readable(options["file"]).open(encoding="utf-8-sig", newline="") as handle:
+        with check_readable(options["file"]).open("rb") as handle:
             result = import_tables(
                 by=None,
                 project=project,
                 handle=handle,
                 file=str(options["file"]),
+                encoding=options["encoding"],
                 now=timezone.now(),
                 replace=options["replace"],
                 dry_run=options["dry_run"],

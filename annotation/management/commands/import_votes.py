@@ -4,25 +4,27 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, check_readable, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, check_readable, counted
 from annotation.services.vote_import import import_votes
 
 
 class Command(ImportCommand):
-    help = "Imports votes from a CSV file: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
+    help = "Imports votes from CSV or .xlsx: story_id,actor,belief,dimension,annotator,label[,occurrence][,created_at]."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE.csv")
+        parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
+        add_encoding(parser)
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
-        with check_readable(options["file"]).open(encoding="utf-8-sig", newline="") as handle:
+        with check_readable(options["file"]).open("rb") as handle:
             result = import_votes(
                 by=None,
                 project=project,
                 handle=handle,
                 file=str(options["file"]),
+                encoding=options["encoding"],
                 now=timezone.now(),
                 progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
             )

@@ -6,12 +6,14 @@ from collections import Counter
 
 import pytest
 
+from annotation.domain.columns import WrongColumns
 from annotation.domain.corpus_files import read_file
 from annotation.domain.formats import RECORDS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.votes_csv import WrongColumns, read_votes
+from annotation.domain.votes_csv import read_votes
 from benchmark.suites.answers import BadAnswers, read_answers
 from core.duplicates import first_duplicate
+from core.incoming.sheets import SheetRow
 
 
 class Name(str):
@@ -61,7 +63,7 @@ def test_a_record_with_very_many_fields_is_one_problem():
 def test_a_spreadsheet_with_very_many_columns_is_one_problem():
     head = ",".join(["story_id", *names(60_000), "k59999"])
     with pytest.raises(WrongColumns, match="the column k59999 occurs twice"):
-        list(read_votes(io.StringIO(head), "votes.csv", DEFAULT_SCHEMA))
+        list(read_votes([SheetRow(1, head.split(","))], "votes.csv", DEFAULT_SCHEMA))
 
 
 def test_answers_with_very_many_keys_are_one_problem(tmp_path):

@@ -5,15 +5,18 @@ from datetime import UTC, datetime
 
 import pytest
 
+from annotation.domain.columns import WrongColumns
 from annotation.domain.problems import Problem
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.domain.votes_csv import WrongColumns, read_votes
+from annotation.domain.votes_csv import read_votes
+from core.incoming.encodings import BadText
+from core.incoming.sheets import rows_of
 
 HEAD = "story_id,actor,belief,dimension,annotator,label"
 
 
 def read(text: str) -> list:
-    return list(read_votes(io.StringIO(text, newline=""), "votes.csv", DEFAULT_SCHEMA))
+    return list(read_votes(rows_of(io.BytesIO(text.encode()), "votes.csv"), "votes.csv", DEFAULT_SCHEMA))
 
 
 def test_a_row_is_read_with_its_optional_columns_in_any_order():
@@ -94,6 +97,8 @@ def test_a_column_twice_is_one_sentence(head):
 def test_missing_columns_and_other_encodings_are_one_sentence():
     with pytest.raises(WrongColumns, match="column annotator is missing"):
         read("story_id,actor,belief,dimension,label\n")
-    handle = io.TextIOWrapper(io.BytesIO(HEAD.encode() + b"\n1,In\xe9s,B,order,ada,1\n"), encoding="utf-8", newline="")
-    with pytest.raises(WrongColumns, match="not UTF-8"):
-        list(read_votes(handle, "votes.csv", DEFAULT_SCHEMA))
+    raw = io.BytesIO(HEAD.encode() + b"\n1,In\xe9s,B,order,ada,1\n")
+    with pytest.raises(BadText, match=r"not UTF-8\. If line 2 reads “1,Inés,B,order,ada,1”, choose"):
+        list(read_votes(rows_of(raw, "votes.csv"), "votes.csv", DEFAULT_SCHEMA))
+    (row,) = read_votes(rows_of(raw, "votes.csv", encoding="windows-1252"), "votes.csv", DEFAULT_SCHEMA)
+    assert row.actor == "Inés"

@@ -1,0 +1,96 @@
+"""Text from outside, in the encodings that programs save it in."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import shutil
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+from typing import IO, BinaryIO
+
+WINDOWS = "windows-1252"
+ENCODINGS = {"": "UTF-8 or UTF-16", WINDOWS: "Windows-1252 (Western European)"}
+"""What somebody may say of a file; empty is what can be told from its bytes."""
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_SAMPLE = 4096
+_PIECE = 1024 * 1024
+_IN_MEMORY = 4 * 1024 * 1024
+
+
+class BadText(ValueError):
+    """Bytes that are no text in an encoding that can be told; one sentence that names the file."""
+
+
+def encoding_of(start: bytes) -> str:
+    """Return the encoding that the first bytes of a text say, by their mark or by where their zeros stand; UTF-8 where
+    they say nothing."""
+    for mark, name in _MARKS.items():
+        if start.startswith(mark):
+            return name
+    pairs = len(start) // 2
+    zeros = (start[0::2].count(0), start[1::2].count(0))
+    if pairs and max(zeros) * 2 > pairs and not min(zeros):
+        return "utf-16-be" if zeros[0] else "utf-16-le"
+    return "utf-8-sig"
+
+
+def seekable(handle: BinaryIO) -> IO[bytes]:
+    """Return the handle, or a copy of what comes out of a pipe."""
+    if handle.seekable():
+        return handle
+    copy: IO[bytes] = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - the caller's reading ends with it
+    shutil.copyfileobj(handle, copy)
+    copy.seek(0)
+    return copy
+
+
+def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = True) -> io.TextIOWrapper:
+    """Return the text of a handle at its start, line ends as they are, in the named encoding or the one that its first
+    bytes say.
+
+    With `check` all of it is read once before. Raises BadText, which asks for an encoding where it is not UTF-8.
+    """
+    start = handle.read(_SAMPLE)
+    handle.seek(0)
+    name = encoding or encoding_of(start)
+    if check:
+        _check(handle, file, name, start)
+    handle.seek(0)
+    return io.TextIOWrapper(handle, encoding=name, newline="")
+
+
+def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:
+    if b"\0" in start and not name.startswith(("utf-16", "utf-32")):
+        raise BadText(f"{file} holds NUL bytes, so it is neither text nor a spreadsheet (.xlsx).")
+    decoder = codecs.getincrementaldecoder(name)()
+    line = 1
+    for piece in _pieces(handle):
+        try:
+            line += decoder.decode(piece, final=not piece).count("\n")
+        except UnicodeDecodeError as error:
+            line += error.object[: error.start].count(b"\n")
+            raise BadText(_told(file, line, name, error)) from error
+
+
+def _told(file: str, line: int, name: str, error: UnicodeDecodeError) -> str:
+    if not name.startswith("utf-8"):
+        return f"{file} is not {name.upper()}: {error.reason} near line {line}."
+    before, after = error.object[max(0, error.start - 20) : error.start], error.object[error.start : error.start + 20]
+    words = before.decode("utf-8", "replace").splitlines()[-1:] + after.decode(WINDOWS, "replace").splitlines()[:1]
+    near = "".join(words).strip()
+    return (
+        f"{file} is not UTF-8. If line {line} reads “{near}”, choose the encoding Windows-1252; else save it as UTF-8."
+    )
+
+
+def _pieces(handle: IO[bytes]) -> Iterator[bytes]:
+    """Yield the rest of the handle bit by bit, and nothing at the end, once."""
+    while piece := handle.read(_PIECE):
+        yield piece
+    yield b""

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import io
+import re
+import resource
+import zipfile
+
+import openpyxl
+import pytest
+
+from core.incoming.encodings import BadText
+from core.incoming.sheets import BadSheet, rows_of
+
+ROWS = [["story", "actor"], ["1", "Inés"]]
+
+
+def cells(raw: bytes, **options) -> list[list[str]]:
+    return [row.cells for row in rows_of(io.BytesIO(raw), "f.csv", **options)]
+
+
+def workbook(fill, *sheets: str) -> bytes:
+    book = openpyxl.Workbook()
+    fill(book.active)
+    for name in sheets:
+        book.create_sheet(name).append(["not", "this"])
+    raw = io.BytesIO()
+    book.save(raw)
+    return raw.getvalue()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_what_programs_save_is_read(encoding, delimiter):
+    text = "".join(delimiter.join(row) + "\r\n" for row in ROWS)
+    assert cells(text.encode(encoding)) == ROWS
+    assert cells(("sep=" + delimiter + "\r\n" + text).encode(encoding)) == ROWS
+
+
+def test_another_encoding_is_asked_for():
+    raw = "story,actor\n1,Inés\n".encode("windows-1252")
+    with pytest.raises(BadText, match=r"^f\.csv is not UTF-8\. If line 2 reads “1,Inés”, choose the encoding Windows"):
+        cells(raw)
+    assert cells(raw, encoding="windows-1252") == ROWS
+
+
+def test_a_workbook_is_read_as_what_it_shows():
+    def fill(sheet):
+        sheet.append(["story", "order", "when"])
+        sheet.append([1, 2.0, True])
+        sheet.append([None, "x", None])
+        sheet.append([2, 0.5, "=1+1"])
+        sheet.append([3, "#REF!", None])
+        sheet.merge_cells("A2:A3")
+        sheet["E900"].number_format = "0.0"  # touched, and empty
+
+    rows = list(rows_of(io.BytesIO(workbook(fill, "Notes")), "f.xlsx"))
+    assert [row.cells for row in rows[:3]] == [["story", "order", "when"], ["1", "2", "True"], ["1", "x"]]
+    assert rows[3].problem.startswith("cell C4 holds a formula without a value")
+    assert rows[4].problem.startswith("cell B5 holds the error #REF!")
+    assert not any(row.cells or row.problem for row in rows[5:])
+
+
+def _with(part: str, content: bytes) -> bytes:
+    """Return a workbook with another content of one of its parts."""
+    raw = io.BytesIO()
+    old = zipfile.ZipFile(io.BytesIO(workbook(lambda sheet: sheet.append(["story"]))))
+    with old, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in {*old.namelist(), part}:
+            new.writestr(name, content if name == part else old.read(name))
+    return raw.getvalue()
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+HEAD = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+LAUGHS = b'<!DOCTYPE x [<!ENTITY a "ha">' + b"".join(
+    b'<!ENTITY %s "%s">' % (bytes([c + 1]), b"&%c;" % c * 50) for c in range(97, 117)
+) + b"]>" + HEAD + b'<row r="1"><c t="str"><v>&u;</v></c></row></sheetData></worksheet>'  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: b"x" * 20_000_000, "line is longer than 8 million characters"),
+        (lambda: b"a,b\n" + b'"' + b"x\n" * 2_000_000, "field larger than field limit"),
+        (lambda: ",".join(f"k{at}" for at in range(10_000)).encode(), "10,000 columns; expected at most 200"),
+        (lambda: workbook(lambda sheet: sheet.append([f"k{at}" for at in range(10_000)])), "10,000 columns"),
+        (lambda: b"a,b\n1,\0\n", "NUL bytes"),
+        (lambda: b"\xd0\xcf\x11\xe0" + bytes(600), "old format (.xls)"),
+        (lambda: b"PK\x03\x04" + bytes(range(256)), "cannot be read as .xlsx"),
+        (lambda: _with(SHEET, HEAD + b" " * 80_000_000), "unpacks to more than 64 MB"),
+        (lambda: _with(SHEET, HEAD + b"<row>" + b"<c/>" * 4_000_000), "more cells than"),
+        (lambda: _with("xl/sharedStrings.xml", b"<sst>" + b"<si/>" * 4_000_000), "more cells than"),
+        (lambda: _with(SHEET, HEAD + b'<row r="9999999999"></row></sheetData></worksheet>'), "1,048,576 rows"),
+        (lambda: _with(SHEET, HEAD + b'<row r="1"><c r="A1"><v>1</v>'), "cannot be read as .xlsx"),
+        (lambda: _with(SHEET, LAUGHS), "cannot be read as .xlsx"),
+        (lambda: _with("xl/workbook.xml", b"<a/>"), "has no sheet with rows"),
+    ],
+)
+def test_a_hostile_file_is_one_sentence_in_bounded_memory(make, sentence):
+    raw = make()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises((BadSheet, BadText), match=re.escape(sentence)) as error:
+        cells(raw)
+    assert str(error.value).startswith("f.csv") and "\n" not in str(error.value)
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 300
+
+
+def test_merged_cells_cost_no_more_than_the_rows_there_are():
+    rows = b'<row r="1"><c r="A1" t="inlineStr"><is><t>x</t></is></c></row><row r="2"><c r="B2"><v>2</v></c></row>'
+    merged = b'</sheetData><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells></worksheet>'
+    assert cells(_with(SHEET, HEAD + rows + merged)) == [["x"], ["x", "x"]]
