@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import csv
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from annotation.domain.formats import RECORDS
 from annotation.domain.sample_corpus import FOLDER, SCHEMA
 from annotation.domain.scripted_readers import READERS
 from annotation.models import AuditEvent, GoldLabel, Membership, Project, Proposition, Role, Story, User
 from annotation.services import audit
 from annotation.services.adjudication import adjudicate
 from annotation.services.assignments import assign
-from annotation.services.corpus_import import import_corpus
+from annotation.services.projects import create_project
+from annotation.services.sample_tables import add_stories, write_tables
 from annotation.services.splits import make_split
 from annotation.services.vote_import import import_votes
 from workers.models import Endpoint
@@ -28,8 +28,13 @@ PEOPLE = {
     "ada": ("Ada", Role.ANNOTATOR),
     "bruno": ("Bruno", Role.ANNOTATOR),
     "chidi": ("Chidi", Role.ANNOTATOR),
+    "dalia": ("Dalia", Role.EXPERT),
     "esi": ("Esi", Role.EXPERT),
 }
+DESCRIPTION = (
+    "Twenty-five short stories, most with belief tables that two experts wrote, with votes and decisions: a project to "
+    "try things on."
+)
 LOADED, COMPLETED = "sample.loaded", "sample.completed"
 """In the audit log: the project was loaded, and what other apps add to it is there. A sample that an earlier version
 loaded has neither, and stays as it is."""
@@ -56,30 +61,16 @@ def load_sample() -> Project:
         people[name] = User.objects.create_user(name, password=PASSWORD, display_name=display_name)
     User.objects.filter(username="admin").update(is_superuser=True, is_staff=True)
     admin = people["admin"]
-    import_corpus(
-        by=admin,
-        project_slug=SLUG,
-        format=RECORDS.key,
-        sources=[("stories.jsonl", partial((FOLDER / "stories.jsonl").open, "rb"))],
-        schema=SCHEMA,
-    )
-    project = Project.objects.get(slug=SLUG)
-    project.name, project.dataset_card = "Sample", CARD
-    project.description = (
-        "Twenty-one short stories with belief tables, votes and decisions: a project to try things on."
-    )
-    project.save()
+    project = create_project(by=admin, slug=SLUG, name="Sample", description=DESCRIPTION, schema=SCHEMA)
+    Project.objects.filter(pk=project.pk).update(dataset_card=CARD)
+    add_stories(project)
     _add_models()
     for name, (_, role) in PEOPLE.items():
         Membership.objects.update_or_create(project=project, user=people[name], defaults={"role": role})
-    # The gold that the stories ship with is for later use as examples: here people settle the labels.
-    Proposition.objects.filter(table__story__project=project).update(imported_labels=None)
+    experts = {name: people[name] for name in ("esi", "dalia")}
+    write_tables(project=project, experts=experts, now=datetime(2026, 9, 28, 9, 0, tzinfo=UTC))
     make_split(by=admin, project=project, name="calibration", rest="main", per_category=1, seed=1)
-    assignments = [
-        (story, people[name].pk)
-        for story in Story.objects.filter(project=project).values_list("pk", flat=True)
-        for name in ("ada", "bruno", "chidi")
-    ]
+    assignments = [(story, people[name].pk) for story in _with_table(project) for name in ("ada", "bruno", "chidi")]
     assign(by=admin, project=project, assignments=assignments)
     with (FOLDER / "votes.csv").open("rb") as handle:
         import_votes(by=admin, project=project, handle=handle, file="votes.csv", now=datetime(2026, 10, 20, tzinfo=UTC))
@@ -110,6 +101,11 @@ def _add_models() -> None:
             options = {"function": reader.name}
             values = {"name": reader.name, "provider": "scripted", "model": reader.name, "options": options}
             save_endpoint(by="", values={**values, "family": "scripted", "max_concurrency": 64, "repeat_unknown": 1})
+
+
+def _with_table(project: Project) -> QuerySet[Story, int]:
+    settled = Proposition.objects.live_gold().filter(table__story__project=project)
+    return project.stories.filter(pk__in=settled.values("table__story")).order_by("number").values_list("pk", flat=True)
 
 
 def _decide(project: Project, expert: User) -> None:

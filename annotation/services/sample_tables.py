@@ -1,0 +1,134 @@
+"""The belief tables of the sample project: two experts write each apart, and one of them reconciles the two."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from annotation.domain.corpus_files import StoryRow
+from annotation.domain.drafts import RowState
+from annotation.domain.reconciliation import LaneState, Status
+from annotation.domain.sample_corpus import FOLDER, bare_records, sample_records
+from annotation.models import LaneRow, Project, Story, User
+from annotation.services.drafts import RowChange, hand_in, save_rows
+from annotation.services.new_stories import NewStories
+from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes, state_of_row
+from core.ids import new_uid
+
+BOTH = "both"
+"""In a note: neither expert wrote the row, and it was added when they reconciled."""
+Row = tuple[str, str]
+"""Actor and belief."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """What an expert wrote otherwise than the settled table has it, and the remark on that.
+
+    Without a belief it is a row of theirs that was dropped; without `wrote` and `order` they left the row out.
+    """
+
+    actor: str
+    belief: str
+    expert: str
+    wrote: str
+    order: str
+    remark: str
+
+    def is_of(self, expert: str) -> bool:
+        return self.expert in (expert, BOTH)
+
+
+def add_stories(project: Project) -> None:
+    """Write all stories of the sample, none with a table yet; within a transaction of the caller's."""
+    for name, records in (("stories.jsonl", sample_records()), ("bare_stories.jsonl", bare_records())):
+        rows = [
+            StoryRow(name, line, record["story_category"], record["story"], number=record["story_id"])
+            for line, record in enumerate(records, 1)
+        ]
+        NewStories().insert(project, rows, name)
+
+
+def write_tables(*, project: Project, experts: Mapping[str, User], now: datetime) -> None:
+    """Have the experts write and reconcile the tables of the sample corpus, and hand in two more tables that are left
+    to reconcile."""
+    stories = {story.number: story for story in project.stories.select_related("project")}
+    notes: dict[int, list[_Note]] = defaultdict(list)
+    for row in _rows("reconciliations.csv"):
+        notes[int(row.pop("story_id"))].append(_Note(**row))
+    for record in sample_records():
+        number = record["story_id"]
+        settled = [RowState(row["actor"], row["belief"], row["labels"]["order"]) for row in record["beliefs"]]
+        for name, expert in experts.items():
+            _write(stories[number], expert, _draft(settled, notes[number], name), now)
+        _reconcile(stories[number], next(iter(experts.values())), settled, notes[number], now)
+    drafts: dict[tuple[int, str], list[RowState]] = defaultdict(list)
+    for row in _rows("drafts.csv"):
+        state = RowState(row["actor"], row["belief"], row["order"], row["remark"])
+        drafts[int(row["story_id"]), row["expert"]].append(state)
+    for (number, name), rows in drafts.items():
+        _write(stories[number], experts[name], rows, now)
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (FOLDER / name).open(encoding="utf-8", newline="") as handle:
+        yield from csv.DictReader(handle)
+
+
+def _draft(settled: list[RowState], notes: list[_Note], expert: str) -> Iterator[RowState]:
+    by_row = {(note.actor, note.belief): note for note in notes if note.is_of(expert)}
+    for row in settled:
+        note = by_row.get((row.actor, row.belief))
+        if note is None:
+            yield row
+        elif note.wrote or note.order:
+            yield replace(row, belief=note.wrote or row.belief, order=note.order or row.order)
+    yield from (RowState(note.actor, note.wrote, "1") for note in notes if note.is_of(expert) and not note.belief)
+
+
+def _write(story: Story, expert: User, rows: Iterable[RowState], now: datetime) -> None:
+    changes = [
+        RowChange(new_uid(), None, replace(row, place=float(place)), new_uid(), new_uid(), "type", now)
+        for place, row in enumerate(rows, 1)
+    ]
+    save_rows(by=expert, story=story, changes=changes, now=now)
+    hand_in(by=expert, story=story, now=now)
+
+
+def _reconcile(story: Story, expert: User, settled: list[RowState], notes: list[_Note], now: datetime) -> None:
+    open_lanes(story=story, by=expert, now=now)
+    decisions = [
+        Decision(row, base, state, new_uid(), new_uid(), now)
+        for row, base, state in _decided(list(lanes_of(story)), settled, notes)
+        if base != state
+    ]
+    decide(by=expert, story=story, decisions=decisions, now=now)
+    finish(by=expert, story=story, now=now)
+
+
+def _decided(
+    lanes: list[LaneRow], settled: list[RowState], notes: list[_Note]
+) -> Iterator[tuple[str, LaneState | None, LaneState]]:
+    """Yield (row of the lanes, its state, what it is decided to be): settled rows in their order, then the dropped."""
+    remarks: dict[Row, str] = {(note.actor, note.belief or note.wrote): note.remark for note in notes}
+    meant: dict[Row, Row] = {(note.actor, note.wrote): (note.actor, note.belief) for note in notes if note.belief}
+    by_row: dict[Row, LaneRow] = {}
+    for lane in lanes:
+        written = (lane.actor, lane.belief)
+        by_row[meant.get(written, written)] = lane
+    place = 0.0
+    for row in settled:
+        key = (row.actor, row.belief)
+        if lane := by_row.pop(key, None):
+            base = state_of_row(lane)
+            place = base.place if base.status == Status.KEPT else place + 0.01
+            yield lane.uid, base, LaneState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
+        else:
+            place += 0.01
+            yield new_uid(), None, LaneState(Status.KEPT.value, *key, row.order, remarks.get(key, ""), place)
+    for key, lane in by_row.items():
+        base = state_of_row(lane)
+        yield lane.uid, base, replace(base, status=Status.DROPPED.value, remark=remarks[key])
