@@ -136,6 +136,15 @@ def only_filled_tables_are_emptied(django_test_environment) -> None:
     TransactionTestCase._fixture_teardown = empty_what_is_filled
 
 
+@pytest.fixture(scope="session", autouse=True)
+def copies_are_shared(django_test_environment, folder_of_all) -> None:
+    from tests.copies import share_copies_in
+
+    folder = folder_of_all / "copies"
+    folder.mkdir(exist_ok=True)
+    share_copies_in(folder)
+
+
 NUMBERS = itertools.count()
 
 

@@ -1,12 +1,16 @@
-"""What is dear to make, such as a finished run, made once a test process and copied into each test that needs it; and a
-database emptied of it."""
+"""What is dear to make, such as a finished run, made once and copied into each test that needs it; and a database
+emptied of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from dataclasses import dataclass, field
+import fcntl
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, TypeVar
 
 from django.apps import apps
@@ -24,30 +28,62 @@ MARKS = [ChangedProposition._meta.db_table, ChangedTable._meta.db_table]
 """Tables that the database's triggers write, on SQLite also where rows are deleted."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Copy:
-    made: Any
-    rows: dict[str, tuple[list[str], list[tuple]]] = field(default_factory=dict)
+    made: bytes  # pickled, so that no test changes another's
+    rows: dict[str, tuple[list[str], list[tuple]]]
 
 
 _copies: dict[str, _Copy] = {}
+_folders: list[Path] = []
+
+
+def share_copies_in(folder: Path) -> None:
+    """Have all test processes of a run make everything once: what one of them has made lies for the others in
+    `folder`."""
+    _folders[:] = [folder]
 
 
 def copied(name: str, make: Callable[[], Made]) -> Made:
     """Return what `make` makes: by making it the first time, afterwards by writing the rows that it left in the
     database again.
 
-    `make` must leave its whole result in its return value and the database, and start from an empty one: where a test
-    has put rows there before, it is made anew.
+    `make` must leave its whole result in its return value, which can be pickled, and the database, and start from an
+    empty one: where a test has put rows there before, it is made anew.
     """
     if _filled():
         return make()
     if name not in _copies:
-        made = make()
-        _copies[name] = _Copy(deepcopy(made), _rows())
-        return made
+        with _by_one_process(name) as file:
+            if not (file and file.exists()):
+                return _keep(name, make(), file)
+            _copies[name] = pickle.loads(file.read_bytes())
     _write(_copies[name].rows)
-    return deepcopy(_copies[name].made)
+    return pickle.loads(_copies[name].made)
+
+
+@contextmanager
+def _by_one_process(name: str) -> Iterator[Path | None]:
+    """Yield the file of what another process has made or shall find; None where processes share nothing.
+
+    On PostgreSQL they do not: its sequences do not notice the ids of rows that are copied.
+    """
+    if not _folders or connection.vendor != "sqlite":
+        yield None
+        return
+    file = _folders[0] / sha256(name.encode()).hexdigest()
+    with file.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield file
+
+
+def _keep(name: str, made: Made, file: Path | None) -> Made:
+    _copies[name] = _Copy(pickle.dumps(made), _rows())
+    if file:
+        whole = file.with_suffix(".part")
+        whole.write_bytes(pickle.dumps(_copies[name]))
+        whole.rename(file)
+    return made
 
 
 def empty_what_is_filled(test: TransactionTestCase) -> None:

@@ -36,7 +36,8 @@ SAVEPOINT = re.compile(r"SAVEPOINT .*")
 
 @dataclass(frozen=True)
 class Sent:
-    """What a test sends: the number of its statements, of the threads that send them, and what they are."""
+    """What a test sends: the number of its statements, of a row each where they are of many, of the threads that send
+    them, and what they are."""
 
     number: int
     threads: int
@@ -66,7 +67,7 @@ class Statements:
             outcome = type(error).__name__
             raise
         finally:
-            self.number += 1
+            self.number += len(params) if many and isinstance(params, list) else 1
             self.threads.add(threading.get_ident())
             if at := _function_of_ours():
                 self.current.add(_statement(at, _form(sql), outcome))
