@@ -15,7 +15,7 @@ from django.core.cache import caches
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
-from tests.prepared import copy_prepared, keep_migrated, migrate_once
+from tests.prepared import copy_migrated, copy_prepared, keep_migrated, migrate_once
 from tests.statements import Statements, left_out
 
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync API runs an event loop of its own
@@ -90,11 +90,13 @@ def prepared(folder_of_all, django_db_setup) -> Callable[[Path], Path]:
 
 
 @pytest.fixture(scope="session")
-def migrated_where_none_did(django_test_environment) -> None:
+def migrated_where_none_did(django_test_environment, folder_of_all) -> None:
     from django.db import connection
 
     if connection.vendor == "sqlite":
         migrate_once()
+    else:
+        copy_migrated(folder_of_all)
 
 
 @pytest.fixture(scope="session")

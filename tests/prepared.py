@@ -1,5 +1,5 @@
-"""What migrations leave, kept until one changes; and a data folder as `migrate` and `collectstatic` leave it, made once
-for all test processes."""
+"""What migrations leave, of all test processes made by one, and on SQLite kept until a migration changes; and a data
+folder as `migrate` and `collectstatic` leave it, made once for all."""
 
 from __future__ import annotations
 
@@ -58,6 +58,46 @@ def migrate_once() -> None:
             keep_migrated(connection.connection, kept.parent, kept.name)
 
     patch.setattr(Command, "handle", handle)
+
+
+def copy_migrated(shared: Path) -> None:
+    """Have the next `migrate` make the test's PostgreSQL database a copy of that which another test process of this run
+    has migrated; it migrates where it is the first."""
+    from django.core.management.commands.migrate import Command
+    from django.db import connection
+
+    patch, run = pytest.MonkeyPatch(), Command.handle
+    others = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")) - 1
+    pattern = f"migrated_{hashlib.sha256(os.fsencode(shared)).hexdigest()[:16]}"
+    left = shared / "copies of the migrated database to be made"
+
+    def handle(command: Command, *args, **options) -> None:
+        patch.undo()
+        own = connection.settings_dict["NAME"]
+        with (shared / "migrating").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if left.is_file():
+                _copy_database(pattern, own)
+                left.write_text(str(int(left.read_text()) - 1))
+            else:
+                run(command, *args, **options)
+                if others:
+                    _copy_database(own, pattern)
+                left.write_text(str(others))
+            if others and left.read_text() == "0":
+                with connection._nodb_cursor() as cursor:
+                    cursor.execute(f'DROP DATABASE "{pattern}"')
+
+    patch.setattr(Command, "handle", handle)
+
+
+def _copy_database(pattern: str, name: str) -> None:
+    from django.db import connection
+
+    connection.close()  # nobody may use a database that is copied or replaced
+    with connection._nodb_cursor() as cursor:
+        cursor.execute(f'DROP DATABASE IF EXISTS "{name}"')
+        cursor.execute(f'CREATE DATABASE "{name}" TEMPLATE "{pattern}"')
 
 
 def _digest_of_migrations() -> str:
