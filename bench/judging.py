@@ -126,10 +126,10 @@ def bounded(results: Sequence[Stage1Result], metrics: Mapping[str, Any]) -> Iter
             if row[name] is not None:
                 yield row[name], (low, high)
     pooled = stage1_analyses(results, resamples=20)
-    kinds = [share for kind in pooled["kinds"].values() for share in kind.values()]
-    for share in (*kinds, *pooled["match_counts"]["shares"].values()):
-        if share["value"] is not None and "bounds" in share:
-            yield share["value"], share["bounds"]
+    kinds = [share for kind in pooled.kinds.values() for share in kind.values()]
+    for share in (*kinds, *pooled.match_counts.shares.values()):
+        if share.value is not None and share.bounds:
+            yield share.value, share.bounds
 
 
 def is_within(value: float, ends: Sequence[float]) -> bool:

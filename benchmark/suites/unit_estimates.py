@@ -4,20 +4,30 @@ known, as it is."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, NotRequired, cast
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
+from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES, Estimate
 
 _SHARE = "share"
 
 
-class BoundedEstimate(Estimate):
-    """An estimate, with what it would be if all that is missing or was not read were worth least and most; without
-    `bounds` where nothing is. `incomplete` is the number of sets that it leaves out, of which only a part was asked."""
+@dataclass(frozen=True, slots=True)
+class BoundedEstimate:
+    """A figure of `n`, with [low, high] of 95 % (None for a `reason`) and, in `bounds`, what it would be if all that is
+    missing or was not read were worth least and most, None where nothing is. `clusters` is how many it rests on, where
+    these are more than one value each; `incomplete` the number of sets that it leaves out, of which only a part was
+    asked, where there are any."""
 
-    bounds: NotRequired[list[float]]
-    incomplete: NotRequired[int]
+    value: float | None
+    n: int
+    interval: list[float] | None
+    clusters: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    bounds: list[float] | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    incomplete: int | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
 
 
 class Unit(NamedTuple):
@@ -39,17 +49,14 @@ def unit_estimate(units: Sequence[Unit], seed: int, clusters: str) -> BoundedEst
 def estimate_of_row(row: MetricRow, share: str) -> BoundedEstimate:
     """Return one share of a row over stories, with bounds where they are apart."""
     interval, why = row.intervals[share]
-    estimate: BoundedEstimate = {"value": row.values[share], "interval": interval, "n": row.stories}
-    if why:
-        estimate["reason"] = why
-    if (bounds := row.bounds[share]) and bounds[0] != bounds[1]:
-        estimate["bounds"] = bounds
-    return estimate
+    bounds = row.bounds[share]
+    apart = bounds if bounds and bounds[0] != bounds[1] else None
+    return BoundedEstimate(row.values[share], row.stories, interval, reason=why or None, bounds=apart)
 
 
 def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> BoundedEstimate:
     """Return an estimate with its bounds, where there are any."""
-    return cast(BoundedEstimate, {**estimate, "bounds": bounds} if bounds else {**estimate})
+    return BoundedEstimate(**estimate, bounds=bounds)
 
 
 def _score(unit: Unit) -> StoryScore:

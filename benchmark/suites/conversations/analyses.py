@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypedDict
+from typing import Any
 
 from benchmark.suites.conversations.question_types import ORDERS
 from benchmark.suites.conversations.rows import (
@@ -189,14 +190,16 @@ def _counts(order: str, order_asked: str) -> bool:
     return order_asked in (order, order.partition(":")[0])
 
 
-class Reasons(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Reasons:
     """The counts of wrong answers by reason: `lists` of names, and `single` answers about a character."""
 
     lists: dict[str, int]
     single: dict[str, int]
 
 
-class Questions(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Questions:
     """Metrics, orders of belief with the estimates of their kinds of questions, and reasons of wrong answers, each by
     scenario."""
 
@@ -214,7 +217,7 @@ def reasons_of(reads: Sequence[Read], parse: str) -> Reasons:
         if read.parse and not read.right and (parse == "repaired" or read.sample.content["topic"] == ANSWERABILITY)
     ]
     single = [REASONS[read.parse["said"]] for read in _of(reads, YES_NO) if read.parse and not read.right]
-    return {"lists": dict(Counter(lists)), "single": dict(Counter(single))}
+    return Reasons(dict(Counter(lists)), dict(Counter(single)))
 
 
 def _list_reason(parse: Any) -> str:

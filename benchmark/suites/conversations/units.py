@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from benchmark.suites.asked import Parse
@@ -88,7 +89,7 @@ class WholeSets(NamedTuple):
 
     def told(self, estimate: BoundedEstimate) -> BoundedEstimate:
         """Return an estimate over these sets that says how many are `incomplete`, where any are."""
-        return {**estimate, "incomplete": self.incomplete} if self.incomplete else estimate
+        return replace(estimate, incomplete=self.incomplete) if self.incomplete else estimate
 
 
 def whole_sets(reads: Iterable[Read], wholes: Wholes, counts: Callable[[Part], bool] = everything) -> WholeSets:

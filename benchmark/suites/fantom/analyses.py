@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from benchmark.suites.conversations.analyses import Questions, f1_of, metrics_of, of_scenario, orders_of, reasons_of
 from benchmark.suites.conversations.question_types import SCENARIOS
@@ -11,6 +12,7 @@ from benchmark.suites.conversations.units import Read, Wholes, in_scenario
 from benchmark.suites.unit_estimates import BoundedEstimate
 
 
+@dataclass(frozen=True, slots=True)
 class Analyses(Questions):
     """The figures of questions, of the facts, and the name of the embedder that they rest on."""
 
@@ -25,12 +27,10 @@ def analyses_of(reads: Sequence[Read], wholes: Wholes, parse: str, embedder: str
     any set, as the released code does.
     """
     parts = {scenario: of_scenario(reads, scenario, parse) for scenario in SCENARIOS}
-    return {
-        "embedder": embedder,
-        "fact": f1_of([read for read in reads if read.sample.content["kind"] == FACT], seed),
-        "scenarios": {
-            scenario: metrics_of(part, in_scenario(wholes, scenario), seed) for scenario, part in parts.items()
-        },
-        "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
-        "reasons": {scenario: reasons_of(part, parse) for scenario, part in parts.items()},
-    }
+    return Analyses(
+        scenarios={scenario: metrics_of(part, in_scenario(wholes, scenario), seed) for scenario, part in parts.items()},
+        orders={scenario: orders_of(part, seed) for scenario, part in parts.items()},
+        reasons={scenario: reasons_of(part, parse) for scenario, part in parts.items()},
+        embedder=embedder,
+        fact=f1_of([read for read in reads if read.sample.content["kind"] == FACT], seed),
+    )

@@ -76,11 +76,11 @@ def _repaired(samples: Sequence[Sample], texts: Mapping[str, str], embedder: str
             reads.append(Read(sample, 0, parse))
     analyses = analyses_of(reads, wholes_of(samples), "repaired", embedder, seed=1)
     scenarios = {
-        scenario: {name: metric["value"] for name, metric in metrics.items()} | analyses["reasons"][scenario]
-        for scenario, metrics in analyses["scenarios"].items()
+        scenario: {name: metric.value for name, metric in metrics.items()} | plain(analyses.reasons[scenario])
+        for scenario, metrics in analyses.scenarios.items()
     }
     answers = {read.sample.key: read.parse for read in reads}
-    return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses["fact"]["value"]}})
+    return AnswerScores(answers, {f"short/set/{embedder}": scenarios | {"fact": analyses.fact.value}})
 
 
 def _metrics(rated: Sequence[Scored], sets: Mapping[str, QuestionSet], mode: str, grouping: str) -> ReleasedScenarios:

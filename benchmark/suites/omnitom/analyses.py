@@ -1,16 +1,16 @@
 """The paper's analyses besides its main table, with n and intervals over stories, in either parse.
 
-Each function takes the results of one stage and returns plain data, ready for JSON. Unusable stories are left out, but
+Each function takes the results of one metric group. Unusable stories are left out, but
 for gold's own distribution. Rows are pooled over stories: every ratio is one of sums, and an interval comes from
-resampling stories. Estimates are those of `pooled`: {"value", "n", "interval"[, "reason"]}, fractions.
+resampling stories. Estimates are fractions.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TypedDict, TypeVar
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from benchmark.suites.omnitom.cells import ALL_KINDS, Cells, Ints, by_story, is_of, kind_codes, said_labels
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
-from benchmark.suites.omnitom.pooled import Columns, Estimate, Parts
+from benchmark.suites.omnitom.pooled import Columns, Parts
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
+from benchmark.suites.unit_estimates import BoundedEstimate
+from core.plain import Json, plain
 from core.statistics import POSITIVE, RESAMPLES
 
 NO_OUTPUT = "no answer"
@@ -33,34 +35,38 @@ Result = TypeVar("Result", Stage1Result, Stage2Result)
 Ends = list[list[float] | None]
 
 
-class MatchCounts(TypedDict):
+@dataclass(frozen=True, slots=True)
+class MatchCounts:
     """Predicted rows by MatchCount, "0" to "4+" and "total", their shares (paper, table 11), and the number of rows
     that the judge left out."""
 
     rows: dict[str, int]
-    shares: dict[str, Estimate]
+    shares: dict[str, BoundedEstimate]
     unjudged: int
 
 
-class Volume(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Volume:
     """Numbers of rows and stories, and rows by story (figure 8)."""
 
     predicted: int
     gold: int
     stories: int
-    predicted_per_story: Estimate
-    gold_per_story: Estimate
+    predicted_per_story: BoundedEstimate
+    gold_per_story: BoundedEstimate
 
 
-class Stage1Analyses(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Stage1Analyses:
     """`kinds`: {order bucket or role: {"precision", "recall", "f1"}} (figure 5 a)."""
 
-    kinds: dict[str, dict[str, Estimate]]
+    kinds: dict[str, dict[str, BoundedEstimate]]
     match_counts: MatchCounts
     volume: Volume
 
 
-class Confusion(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Confusion:
     """Rows by gold label and by label that was said, with intervals of the share of the gold label's rows, or the
     reasons why there is none."""
 
@@ -71,7 +77,8 @@ class Confusion(TypedDict):
     reasons: list[list[str]]
 
 
-class GoldLabels(TypedDict):
+@dataclass(frozen=True, slots=True)
+class GoldLabels:
     """The counts of labels in the gold rows, with intervals of their shares or the reasons why there is none."""
 
     gold: list[int]
@@ -79,7 +86,8 @@ class GoldLabels(TypedDict):
     gold_reasons: list[str]
 
 
-class PredictedLabels(TypedDict):
+@dataclass(frozen=True, slots=True)
+class PredictedLabels:
     """The counts of labels that were predicted, with intervals of their shares or the reasons why there is none."""
 
     predicted: list[int]
@@ -87,23 +95,34 @@ class PredictedLabels(TypedDict):
     reasons: list[str]
 
 
-class CountedLabels(GoldLabels, PredictedLabels):
+@dataclass(frozen=True, slots=True)
+class CountedLabels:
+    """How often each of `labels` stands in gold and was predicted, as the two halves have it."""
+
     labels: list[str]
+    in_gold: GoldLabels
+    in_answers: PredictedLabels
+
+    def as_json(self) -> Json:
+        """{labels, gold, gold_ends, gold_reasons, predicted, ends, reasons}."""
+        return {"labels": self.labels, **plain(self.in_gold), **plain(self.in_answers)}
 
 
-class Stage2Analyses(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Stage2Analyses:
     """`kinds`: {order bucket or role: {"overall" or dimension: estimate}} (figure 5 b); the others are by dimension."""
 
-    kinds: dict[str, dict[str, Estimate]]
+    kinds: dict[str, dict[str, BoundedEstimate]]
     confusion: dict[str, Confusion]
     labels: dict[str, CountedLabels]
 
 
-class Outputs(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Outputs:
     """The share of answers that are of no use (table 12), their number, the reasons, and by what failed the reasons of
     what is no answer of the model."""
 
-    share: Estimate
+    share: BoundedEstimate
     unusable: int
     reasons: dict[str, int]
     without: dict[str, dict[str, int]]
@@ -144,23 +163,21 @@ def stage1_analyses(results: Sequence[Stage1Result], *, seed: int = 1, resamples
     estimates = {name: measure.estimates() for name, measure in measures.items()}
     rows = matches.sum(axis=0).tolist()
     predicted_per_story, gold_per_story = pooled.ratios(lengths, stories, scale=POSITIVE).estimates()
-    return {
-        "kinds": {
-            kind: {name: by_kind[at] for name, by_kind in estimates.items()} for at, kind in enumerate(ALL_KINDS)
-        },
-        "match_counts": {
-            "rows": dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
-            "shares": dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
-            "unjudged": int(gaps.sum()),
-        },
-        "volume": {
-            "predicted": int(predicted.lengths.sum()),
-            "gold": int(gold.lengths.sum()),
-            "stories": len(usable),
-            "predicted_per_story": predicted_per_story,
-            "gold_per_story": gold_per_story,
-        },
-    }
+    return Stage1Analyses(
+        kinds={kind: {name: by_kind[at] for name, by_kind in estimates.items()} for at, kind in enumerate(ALL_KINDS)},
+        match_counts=MatchCounts(
+            rows=dict(zip((*BUCKETS, "total"), (*rows, sum(rows)), strict=True)),
+            shares=dict(zip(BUCKETS, pooled.bounded(buckets).estimates(), strict=True)),
+            unjudged=int(gaps.sum()),
+        ),
+        volume=Volume(
+            predicted=int(predicted.lengths.sum()),
+            gold=int(gold.lengths.sum()),
+            stories=len(usable),
+            predicted_per_story=predicted_per_story,
+            gold_per_story=gold_per_story,
+        ),
+    )
 
 
 def _rows_of(results: Sequence[Stage1Result]) -> tuple[list[Stage1Result], _Rows, _Rows]:
@@ -249,15 +266,13 @@ def stage2_analyses(results: Sequence[Stage2Result], *, seed: int = 1, resamples
     every = cells if len(with_gold) == len(usable) else Cells(with_gold, scheme)
     kinds, confusion, predicted = _of_usable(cells, rules)
     gold = _gold_labels(every, rules)
-    labels: dict[str, CountedLabels] = {
-        name: {"labels": list(said_labels(name, scheme)), **gold[name], **predicted[name]} for name in scheme.keys
-    }
-    return {"kinds": kinds, "confusion": confusion, "labels": labels}
+    labels = {name: CountedLabels(list(said_labels(name, scheme)), gold[name], predicted[name]) for name in scheme.keys}
+    return Stage2Analyses(kinds, confusion, labels)
 
 
 def _of_usable(
     cells: Cells, rules: Mapping[str, int]
-) -> tuple[dict[str, dict[str, Estimate]], dict[str, Confusion], dict[str, PredictedLabels]]:
+) -> tuple[dict[str, dict[str, BoundedEstimate]], dict[str, Confusion], dict[str, PredictedLabels]]:
     """`kinds`, `confusion` and the predicted half of `labels`: one draw for all."""
     columns, stories, scheme = Columns(cells.stories), cells.stories, cells.scheme
     right, legal = (column.reshape(stories, len(ALL_KINDS) * (1 + len(scheme.keys))) for column in cells.right())
@@ -276,19 +291,19 @@ def _of_usable(
         rows, labels = tables[name].sum(axis=0), said_labels(name, scheme)
         ends, reasons = pooled.ratios(correct, of_gold, each=len(labels)).ends()
         starts = range(0, len(ends), len(labels))
-        confusion[name] = {
-            "gold": list(scheme.schema[name].values),
-            "said": list(labels),
-            "rows": rows.tolist(),
-            "ends": [ends[at : at + len(labels)] for at in starts],
-            "reasons": [reasons[at : at + len(labels)] for at in starts],
-        }
+        confusion[name] = Confusion(
+            gold=list(scheme.schema[name].values),
+            said=list(labels),
+            rows=rows.tolist(),
+            ends=[ends[at : at + len(labels)] for at in starts],
+            reasons=[reasons[at : at + len(labels)] for at in starts],
+        )
         ends, reasons = pooled.ratios(of_said, total).ends()
-        predicted[name] = {"predicted": rows.sum(axis=0).tolist(), "ends": ends, "reasons": reasons}
+        predicted[name] = PredictedLabels(rows.sum(axis=0).tolist(), ends, reasons)
     return _accuracies(pooled.ratios(*parts).estimates(), scheme), confusion, predicted
 
 
-def _accuracies(estimates: Sequence[Estimate], scheme: Scheme) -> dict[str, dict[str, Estimate]]:
+def _accuracies(estimates: Sequence[BoundedEstimate], scheme: Scheme) -> dict[str, dict[str, BoundedEstimate]]:
     names = ("overall", *scheme.keys)
     starts = range(0, len(estimates), len(names))
     return {
@@ -307,9 +322,7 @@ def _gold_labels(cells: Cells, rules: Mapping[str, int]) -> dict[str, GoldLabels
     for name, place in places.items():
         none = len(said_labels(name, cells.scheme)) - tables[name].shape[1]
         counts, (ends, reasons) = tables[name].sum(axis=0).tolist(), pooled.ratios(*place).ends()
-        shares[name] = {
-            "gold": counts + [0] * none, "gold_ends": ends + [None] * none, "gold_reasons": reasons + [""] * none,
-        }  # fmt: skip
+        shares[name] = GoldLabels(counts + [0] * none, ends + [None] * none, reasons + [""] * none)
     return shares
 
 
@@ -334,9 +347,9 @@ def outputs_analysis(
     parts = columns.add(unusable), columns.add(answered)
     [share] = columns.pooled(seed=seed, resamples=resamples).ratios(*parts).estimates()
     reasons = Counter(reason for reason in outputs if reason)
-    return {
-        "share": share if share["n"] else {**share, "reason": NO_OUTPUT},
-        "unusable": reasons.total(),
-        "reasons": dict(sorted(reasons.items())),
-        "without": {name: dict(reasons) for name, reasons in without.items()},
-    }
+    return Outputs(
+        share=share if share.n else replace(share, reason=NO_OUTPUT),
+        unusable=reasons.total(),
+        reasons=dict(sorted(reasons.items())),
+        without={name: dict(reasons) for name, reasons in without.items()},
+    )

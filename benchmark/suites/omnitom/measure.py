@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
@@ -14,7 +14,13 @@ from benchmark.domain.estimating import StoryReport
 from benchmark.suites.asked import Analyses, Analysis, BySample, Parses
 from benchmark.suites.contract import Entered, Measured
 from benchmark.suites.measuring import over_repetitions, with_columns
-from benchmark.suites.omnitom.analyses import outputs_analysis, stage1_analyses, stage2_analyses
+from benchmark.suites.omnitom.analyses import (
+    Stage1Analyses,
+    Stage2Analyses,
+    outputs_analysis,
+    stage1_analyses,
+    stage2_analyses,
+)
 from benchmark.suites.omnitom.collecting import METRICS, Results, results_of
 from benchmark.suites.omnitom.counted_rows import unread
 from benchmark.suites.omnitom.labels import scheme_of
@@ -23,6 +29,7 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
+from core.plain import plain
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
@@ -90,7 +97,7 @@ def _stage2(results: Results, seed: int) -> Measured | None:
 def _seen(
     official: Sequence[R],
     repaired: Sequence[R],
-    analyse: Callable[[Sequence[R]], Mapping[str, object]],
+    analyse: Callable[[Sequence[R]], Stage1Analyses | Stage2Analyses],
     outputs: Sequence[str | None],
     without: Sequence[Counter[str]],
     seed: int,
@@ -99,14 +106,14 @@ def _seen(
     names = ("calls", "judgements", "rows")[: len(without)]
     others = {name: dict(sorted(reasons.items())) for name, reasons in zip(names, without, strict=True)}
     analysed: dict[str, Analysis | None] = {
-        "repaired": {**analyse(repaired), "outputs": outputs_analysis(outputs, others, seed=seed)},
+        "repaired": {**plain(analyse(repaired)), "outputs": outputs_analysis(outputs, others, seed=seed)},
         "official": None,
     }
     if official and len(official) == len(repaired):  # as the figures, only where no story lacks one
         nothing = [
             unread(result) for result, mended in zip(official, repaired, strict=True) if mended.unusable != NO_GOLD
         ]
-        analysed["official"] = {**analyse(official), "outputs": outputs_analysis(nothing, others, seed=seed)}
+        analysed["official"] = {**plain(analyse(official)), "outputs": outputs_analysis(nothing, others, seed=seed)}
     return analysed
 
 

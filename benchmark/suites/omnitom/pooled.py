@@ -6,23 +6,16 @@ resamples.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NotRequired
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core import statistics
+from benchmark.suites.unit_estimates import BoundedEstimate
 from core.statistics import FEWEST, SHARE, Floats, Interval, Scale, intervals, ratios, replicated_sums, spanning
 
 Ints = NDArray[np.int64]
-
-
-class Estimate(statistics.Estimate):
-    """A ratio; `n` is what it is of, the sum of its denominators. `bounds` are it with rows that are missing at their
-    worst and at their best."""
-
-    bounds: NotRequired[list[float]]
 
 
 NO_ROW = "no row of this kind"
@@ -43,7 +36,8 @@ class Ratios:
     empty: str = NO_ROW
     scale: Scale = SHARE
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> list[BoundedEstimate]:
+        """Return the ratios, each of the sum of its denominators."""
         estimates = zip(self.values.tolist(), self.of.tolist(), self.intervals(), strict=True)
         return [_estimate(value if of else None, int(of), interval) for value, of, interval in estimates]
 
@@ -74,11 +68,8 @@ class Ratios:
         return Ratios(means[0], of, stories, means[1], self.clusters)
 
 
-def _estimate(value: float | None, n: int, interval: Interval) -> Estimate:
-    estimate: Estimate = {"value": value, "n": n, "interval": interval[0]}
-    if interval[1]:
-        estimate["reason"] = interval[1]
-    return estimate
+def _estimate(value: float | None, n: int, interval: Interval) -> BoundedEstimate:
+    return BoundedEstimate(value, n, interval[0], reason=interval[1] or None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +84,7 @@ class Bounded:
     worst: Ratios
     best: Ratios
 
-    def estimates(self) -> list[Estimate]:
+    def estimates(self) -> list[BoundedEstimate]:
         """Return the estimates, with `bounds` where rows are missing; an interval then goes from the lower end for the
         worst to the upper for the best."""
         estimates = self.known.estimates()
@@ -101,14 +92,10 @@ class Bounded:
             return estimates
         ends = map(spanning, self.worst.intervals(), self.best.intervals())
         bounds = zip(self.worst.values.tolist(), self.best.values.tolist(), strict=True)
-        for estimate, (interval, why), (low, high) in zip(estimates, ends, bounds, strict=True):
-            if low < high:
-                estimate["bounds"] = [low, high]
-                if estimate["interval"]:
-                    estimate["interval"] = interval
-                    if why:
-                        estimate["reason"] = why
-        return estimates
+        return [
+            _spanning(estimate, interval, [low, high]) if low < high else estimate
+            for estimate, interval, (low, high) in zip(estimates, ends, bounds, strict=True)
+        ]
 
     def harmonic(self, other: Bounded) -> Bounded:
         """Return the harmonic mean of each case with the same case of `other`."""
@@ -116,6 +103,12 @@ class Bounded:
         if self.worst is self.best and other.worst is other.best:
             return Bounded(ratios, ratios, ratios)
         return Bounded(ratios, self.worst.harmonic(other.worst), self.best.harmonic(other.best))
+
+
+def _spanning(estimate: BoundedEstimate, interval: Interval, bounds: list[float]) -> BoundedEstimate:
+    if not estimate.interval:
+        return replace(estimate, bounds=bounds)
+    return replace(estimate, bounds=bounds, interval=interval[0], reason=interval[1] or estimate.reason)
 
 
 def _harmonic(first: Floats, other: Floats) -> Floats:

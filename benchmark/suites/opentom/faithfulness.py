@@ -7,7 +7,8 @@ place. Whether pairs with an answer that cannot be read stay in the denominator 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from benchmark.suites.contract import Sample
 from benchmark.suites.opentom.kinds import COARSE, FINE, NEITHER, UNREAD
@@ -30,7 +31,8 @@ Pair = tuple[Answer, Answer]
 """A coarse and a fine answer on the same view."""
 
 
-class Unfaithful(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Unfaithful:
     """Numbers of pairs, of those that cannot be read, of unfaithful and of missing ones, and the rates over all and
     over read pairs."""
 
@@ -74,14 +76,14 @@ def _rates(pairs: Mapping[Key, Pair], seed: int) -> Unfaithful:
     ]
     of_valid = [Unit(narrative, value) for narrative, value in asked]
     values = [value for _, value in asked if value is not None]
-    return {
-        "pairs": len(asked),
-        "unread": len(asked) - len(values),
-        "unfaithful": int(sum(values)),
-        "missing": len(lost),
-        "of_all": unit_estimate([*of_all, *lost], seed, "narratives"),
-        "of_valid": unit_estimate([*of_valid, *lost], seed, "narratives"),
-    }
+    return Unfaithful(
+        pairs=len(asked),
+        unread=len(asked) - len(values),
+        unfaithful=int(sum(values)),
+        missing=len(lost),
+        of_all=unit_estimate([*of_all, *lost], seed, "narratives"),
+        of_valid=unit_estimate([*of_valid, *lost], seed, "narratives"),
+    )
 
 
 def _missing(coarse: Answer, fine: Answer) -> bool:

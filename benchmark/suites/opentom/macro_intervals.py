@@ -42,10 +42,10 @@ def macro_estimate(answers: Sequence[Told], *, seed: int, resamples: int = RESAM
 
 def macro_difference(
     first: Sequence[Told], other: Sequence[Told], *, seed: int, resamples: int = RESAMPLES
-) -> Estimate:
+) -> BoundedEstimate:
     """Return the macro F1 of some answers less that of others, on the same resamples of narratives; `n` counts the
     answers of both."""
-    return _estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples)
+    return with_bounds(_estimate([first, other], (1.0, -1.0), DIFFERENCE, seed, resamples))
 
 
 def macro_mean(parts: Sequence[Sequence[Told]], *, seed: int, resamples: int = RESAMPLES) -> BoundedEstimate:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import LEFT_OUT, Entered, Measured, Outcome, Sample
@@ -23,7 +24,6 @@ from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, me
 from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
-from core.statistics import Estimate
 
 
 def by_chance(sample: Sample) -> float:
@@ -62,7 +62,8 @@ class Labelled(NamedTuple):
         return Told(self.sample.cluster, self.gold, self.predicted)
 
 
-class Batches(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Batches:
     """Means over the five samples of narratives: macro F1 with its `deviation`, accuracy, the share of answers that are
     left out, and the macro F1 with what was not read as wrong."""
 
@@ -73,13 +74,14 @@ class Batches(TypedDict):
     worst: float | None
 
 
-class Analyses(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Analyses:
     """The metrics of the paper's tables by genre; `kinds` of multi-hop questions by kind and their `mean`, `gap` is the
     mover's macro F1 less the observer's, `unread` the share of answers that were not read, `unfaithful` is by order."""
 
     f1: dict[str, BoundedEstimate]
     kinds: dict[str, dict[str, BoundedEstimate]]
-    gap: dict[str, Estimate]
+    gap: dict[str, BoundedEstimate]
     unread: dict[str, BoundedEstimate]
     batches: dict[str, Batches]
     unfaithful: dict[str, Unfaithful]
@@ -113,14 +115,14 @@ def _labelled(entered: Entered, parse: Parse) -> list[Labelled]:
 def _analyses(rows: Sequence[Labelled], seed: int) -> Analyses:
     of_genre = {genre: [row for row in rows if row.sample.category == genre] for genre in GENRES}
     of_genre = {genre: answers for genre, answers in of_genre.items() if answers}
-    return {
-        "f1": {genre: _macro(answers, seed) for genre, answers in of_genre.items()},
-        "kinds": {genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
-        "gap": {genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
-        "unread": {genre: _unread(answers, seed) for genre, answers in of_genre.items()},
-        "batches": _batches(rows),
-        "unfaithful": unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
-    }
+    return Analyses(
+        f1={genre: _macro(answers, seed) for genre, answers in of_genre.items()},
+        kinds={genre: _by_kind(answers, seed) for genre, answers in of_genre.items() if genre.startswith("Multi")},
+        gap={genre: _gap(answers, seed) for genre, answers in of_genre.items() if genre != "Attitude"},
+        unread={genre: _unread(answers, seed) for genre, answers in of_genre.items()},
+        batches=_batches(rows),
+        unfaithful=unfaithful_rates([Answer(row.sample, row.predicted, row.missing) for row in rows], seed),
+    )
 
 
 def _macro(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
@@ -136,7 +138,7 @@ def _by_kind(rows: Sequence[Labelled], seed: int) -> dict[str, BoundedEstimate]:
     return estimates | {"mean": macro_mean(list(kinds.values()), seed=seed)}
 
 
-def _gap(rows: Sequence[Labelled], seed: int) -> Estimate:
+def _gap(rows: Sequence[Labelled], seed: int) -> BoundedEstimate:
     mover, observer = ([row.told for row in rows if _of(row, who)] for who in ("mover", "observer"))
     return macro_difference(mover, observer, seed=seed)
 
@@ -165,10 +167,7 @@ def _batches(rows: Sequence[Labelled]) -> dict[str, Batches]:
             f1, accuracy = result.mean_and_deviation("f1"), result.mean_and_deviation("accuracy")
             name = _genre_name(genre, part)
             if name in GENRES and len(result.by_batch) == 5:
-                means: Batches = {
-                    "f1": f1[0], "deviation": f1[1], "accuracy": accuracy[0], "corrupted": result.corrupted,
-                    "worst": worst[genre],
-                }  # fmt: skip
+                means = Batches(*f1, accuracy=accuracy[0], corrupted=result.corrupted, worst=worst[genre])
                 by_genre.setdefault(name, means)
     return by_genre
 

@@ -12,8 +12,9 @@ from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, FULLNESS
 from benchmark.suites.opentom.macro_intervals import Told, macro_estimate, macro_mean
 from benchmark.suites.right_or_wrong import ACCURACY
+from benchmark.suites.unit_estimates import BoundedEstimate
 from core.plain import WHERE_THERE_IS_ONE
-from core.statistics import RESAMPLES, Estimate
+from core.statistics import RESAMPLES
 
 SEED = 1
 
@@ -68,9 +69,8 @@ def _accuracy(answers: Sequence[Told]) -> Ends:
     if not scores:
         return Ends(None, None, None, 0)
     row = overall_row(scores, (ACCURACY,), seed=SEED, resamples=RESAMPLES, unit="narratives")
-    interval, why = row.intervals[ACCURACY]
-    estimate: Estimate = {"value": row.values[ACCURACY], "interval": interval, "n": len(scores), "reason": why}
-    return _bare(estimate)
+    interval, _ = row.intervals[ACCURACY]
+    return _bare(BoundedEstimate(row.values[ACCURACY], len(scores), interval))
 
 
 def _score(answer: Told) -> StoryScore:
@@ -78,6 +78,6 @@ def _score(answer: Told) -> StoryScore:
     return StoryScore("", right, right, right, cluster=answer.narrative)
 
 
-def _bare(estimate: Estimate) -> Ends:
-    low, high = estimate["interval"] or (None, None)
-    return Ends(estimate["value"], low, high, estimate["n"])
+def _bare(estimate: BoundedEstimate) -> Ends:
+    low, high = estimate.interval or (None, None)
+    return Ends(estimate.value, low, high, estimate.n)

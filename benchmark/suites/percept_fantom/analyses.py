@@ -31,11 +31,11 @@ def questions_of(reads: Sequence[Read], wholes: Wholes, parse: str, seed: int) -
         if scenario == ACCESSIBLE and parse == "official":
             metrics["all"] = all_right(of_scenario(part, scenario, "repaired"), in_scenario(wholes, scenario), seed)
         scenarios[scenario] = {name: metric for name, metric in metrics.items() if name not in _OF_FREE_ANSWERS}
-    return {
-        "scenarios": scenarios,
-        "orders": {scenario: orders_of(part, seed) for scenario, part in parts.items()},
-        "reasons": {scenario: reasons_of(part, parse) for scenario, part in parts.items()},
-    }
+    return Questions(
+        scenarios=scenarios,
+        orders={scenario: orders_of(part, seed) for scenario, part in parts.items()},
+        reasons={scenario: reasons_of(part, parse) for scenario, part in parts.items()},
+    )
 
 
 def perceptions_of(reads: Sequence[Read], share: str, seed: int) -> dict[str, BoundedEstimate]:

@@ -4,6 +4,7 @@ a method, single questions, and how well it infers who hears what."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import Entered, Measured, MetricGroup, Outcome, Sample
@@ -155,6 +156,7 @@ def _firsts(entered: Entered) -> dict[str, str]:
     return firsts
 
 
+@dataclass(frozen=True, slots=True)
 class Analyses(Questions):
     """The figures of questions, and by task and scenario the estimates of the paper's first table, without tasks that
     were not asked."""
@@ -175,7 +177,8 @@ def _analyses(entered: Entered, parse: Parse) -> Analyses:
         if parse == "official":  # what cannot be read is left out
             perceptions = [read for read in perceptions if read.parse]
         tasks[PERCEPTIONS] = perceptions_of(perceptions, perceived.RECALL, seed)
-    return {**questions_of(reads, wholes, parse, seed), "tasks": tasks}
+    questions = questions_of(reads, wholes, parse, seed)
+    return Analyses(questions.scenarios, questions.orders, questions.reasons, tasks)
 
 
 def _sets(reads: Sequence[Read], wholes: Wholes, seed: int) -> dict[str, BoundedEstimate]:

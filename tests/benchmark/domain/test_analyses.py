@@ -12,6 +12,8 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.repaired import stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import NO_GOLD
+from benchmark.suites.unit_estimates import BoundedEstimate
+from core.plain import plain
 from core.statistics import few, unseen_share
 
 GOLD = ("1", "True", "Private", "Implicit", "Epistemic", "Inference", "Neutral")
@@ -45,7 +47,7 @@ def values(kinds, measure):
 
 
 def test_stage_1_by_order_and_role_by_hand():
-    kinds = stage1_analyses(STAGE1)["kinds"]
+    kinds = plain(stage1_analyses(STAGE1))["kinds"]
     # gold rows: order 0: 1 of 1; order 1: 1 of 1 ("first" is no order); orders 2 and 3: 1 of 2; world 1 of 1; actors
     # 0,2,1,0: 2 of 4
     assert values(kinds, "recall") == {"0": 1, "1": 1, "2+": 0.5, "world": 1, "actors": 0.5}
@@ -69,14 +71,14 @@ def test_stage_1_by_order_and_role_by_hand():
 
 
 def test_match_counts_and_volume_by_hand():
-    found = stage1_analyses(STAGE1)
+    found = plain(stage1_analyses(STAGE1))
     # predicted counts 0, 1, 5, -1, 2
     assert found["match_counts"]["rows"] == {"0": 2, "1": 1, "2": 1, "3": 0, "4+": 1, "total": 5}
     assert [one["value"] for one in found["match_counts"]["shares"].values()] == [0.4, 0.2, 0.2, 0, 0.2]
     # five predicted and five gold rows in two usable stories, too few for an interval
     without = {"n": 2, "interval": None, "reason": few("stories")}
     assert found["volume"]["predicted_per_story"] == found["volume"]["gold_per_story"] == {"value": 2.5, **without}
-    assert stage1_analyses([])["volume"]["predicted_per_story"]["value"] is None
+    assert plain(stage1_analyses([]))["volume"]["predicted_per_story"]["value"] is None
 
 
 def test_an_interval_resamples_whole_stories():
@@ -84,22 +86,23 @@ def test_an_interval_resamples_whole_stories():
     # noughts is .5/√9 = .1667, however many rows there are; times t(9; .975) = 2.262 and the slope 4 of the logit at
     # 1/2: 0 ± 1.508, [.181, .819]
     stories = [Stage1Result(at, "A", (), (at % 2,) * 10, ("1",) * 10) for at in range(10)]
-    recall = stage1_analyses(stories)["kinds"]["1"]["recall"]
+    recall = plain(stage1_analyses(stories))["kinds"]["1"]["recall"]
     assert (recall["value"], recall["n"]) == (0.5, 100)
     assert recall["interval"] == pytest.approx([0.181, 0.819], abs=0.01)
     # a large story weighs with its rows: 50 of 200, not a mean over stories
     large = Stage1Result(10, "A", (), (0,) * 100, ("1",) * 100)
-    assert stage1_analyses([*stories, large])["kinds"]["1"]["recall"]["value"] == 0.25
+    assert plain(stage1_analyses([*stories, large]))["kinds"]["1"]["recall"]["value"] == 0.25
 
 
 def test_the_seed_decides_the_intervals():
     stories = [Stage1Result(at, "A", (), (at % 2, 1), ("1", "1")) for at in range(9)]
-    ends = [stage1_analyses(stories, seed=seed, resamples=50)["kinds"]["1"]["recall"]["interval"] for seed in (1, 1, 2)]
+    analysed = [stage1_analyses(stories, seed=seed, resamples=50) for seed in (1, 1, 2)]
+    ends = [analyses.kinds["1"]["recall"].interval for analyses in analysed]
     assert ends[0] == ends[1] != ends[2]
 
 
 def test_stage_2_by_order_and_role_by_hand():
-    kinds = stage2_analyses(STAGE2)["kinds"]
+    kinds = plain(stage2_analyses(STAGE2))["kinds"]
     # truth status, order 1: right, wrong, wrong ("so"), not legal, right: 2 of 4; order 0: not answered
     assert kinds["1"]["truth_status"]["value"] == 0.5 and kinds["1"]["truth_status"]["n"] == 4
     assert kinds["0"]["truth_status"]["value"] == 0 and kinds["world"]["truth_status"]["n"] == 1
@@ -110,7 +113,7 @@ def test_stage_2_by_order_and_role_by_hand():
 
 
 def test_confusion_and_labels_by_hand():
-    found = stage2_analyses(STAGE2)
+    found = plain(stage2_analyses(STAGE2))
     table = found["confusion"]["truth_status"]
     assert table["gold"] == ["True", "False", "Unknown"]
     assert table["said"] == ["True", "False", "Unknown", "missing", "illegal"] == list(said_labels("truth_status"))
@@ -125,29 +128,29 @@ def test_confusion_and_labels_by_hand():
     assert labels["gold_ends"][2] is labels["ends"][1] is None
     # of 20 such stories, 15 usable with a row of gold True: False was never said, which can be so in 18 % of stories
     # that were not seen
-    many = stage2_analyses(STAGE2 * 5)["confusion"]["truth_status"]["ends"]
+    many = plain(stage2_analyses(STAGE2 * 5))["confusion"]["truth_status"]["ends"]
     assert many[0][1] == pytest.approx([0, unseen_share(15)], abs=1e-5) and many[2] == [None] * 5
 
 
 def test_nothing_usable_has_no_figures():
-    found = stage2_analyses([STAGE2[3]])
+    found = plain(stage2_analyses([STAGE2[3]]))
     assert found["kinds"]["1"]["overall"]["value"] is None and found["confusion"]["order"]["rows"][1] == [0] * 6
     assert found["labels"]["truth_status"]["gold"] == [0, 1, 0, 0, 0]
-    assert stage2_analyses([])["labels"]["order"]["gold"] == [0] * 6
+    assert plain(stage2_analyses([]))["labels"]["order"]["gold"] == [0] * 6
 
 
 def test_outputs_by_hand():
     # four answers, one of them unusable; of a fifth story there is none
-    found = outputs_analysis(["", "", "no usable row", "", None], {"calls": {"the call failed": 1}})
+    found = plain(outputs_analysis(["", "", "no usable row", "", None], {"calls": {"the call failed": 1}}))
     assert found["share"]["value"] == 0.25 and found["share"]["n"] == 4
     assert found["unusable"] == 1 and found["reasons"] == {"no usable row": 1}
     assert found["without"] == {"calls": {"the call failed": 1}}
-    assert outputs_analysis([None], {})["share"] == {"value": None, "n": 0, "interval": None, "reason": "no answer"}
+    assert outputs_analysis([None], {}).share == BoundedEstimate(None, 0, None, reason="no answer")
 
 
 def test_rows_meant_are_the_rows_counted():
     """What a page lists behind a figure adds up to the figure's n, or to its count."""
-    stage1, stage2 = stage1_analyses(STAGE1), stage2_analyses(STAGE2)
+    stage1, stage2 = plain(stage1_analyses(STAGE1)), plain(stage2_analyses(STAGE2))
     usable1, usable2 = STAGE1[:2], STAGE2[:3]
     for name, count in stage1["match_counts"]["rows"].items():
         if name != "total":
@@ -214,14 +217,14 @@ def test_table_11_from_its_counts(paper):
     for row in paper["table_11"]:
         counts = tuple(count for count in range(5) for _ in range(row[f"mc{count}"]))
         result = Stage1Result(1, "A", counts, (1,), ("1",))
-        found = stage1_analyses([result])["match_counts"]["rows"]
+        found = plain(stage1_analyses([result]))["match_counts"]["rows"]
         assert list(found.values()) == [*(row[f"mc{count}"] for count in range(5)), row["total"]]
         assert result.pred_matched == row["derived"]["matched"]
         assert round(100 * result.pred_matched / len(counts), 2) == row["derived"]["micro_precision_percent"]
         # the last row holds all eight models
         stories = 895 * (8 if row["model"] == "Total" else 1)
         every = [result] + [Stage1Result(2, "A", (), (), ())] * (stories - 1)
-        per_story = stage1_analyses(every, resamples=2)["volume"]["predicted_per_story"]
+        per_story = plain(stage1_analyses(every, resamples=2))["volume"]["predicted_per_story"]
         assert round(per_story["value"], 2) == row["derived"]["beliefs_per_story_over_895"]
 
 
@@ -233,11 +236,11 @@ def test_table_12_from_its_counts(paper):
                 continue
             failed = row[f"{stage}_implied_stories"]
             outputs = ["no usable row" if at < failed else "" for at in range(895)]
-            assert round(100 * outputs_analysis(outputs, {}, resamples=2)["share"]["value"], 2) == percent
+            assert round(100 * plain(outputs_analysis(outputs, {}, resamples=2))["share"]["value"], 2) == percent
 
 
 def test_figure_of_the_human_judgements(paper):
     told = paper["in_text"]["human_matchcount_distribution"]
     counts = tuple(count for count in range(4) for _ in range(told[f"mc{count}"]))
-    found = stage1_analyses([Stage1Result(1, "A", counts, (), ())])["match_counts"]["rows"]
+    found = plain(stage1_analyses([Stage1Result(1, "A", counts, (), ())]))["match_counts"]["rows"]
     assert [round(100 * found[str(count)] / found["total"], 2) for count in range(4)] == told["percent"]

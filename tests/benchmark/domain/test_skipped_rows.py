@@ -15,6 +15,7 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage1_score
 from benchmark.suites.omnitom.results import Stage1Result
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.story_scores import repaired_columns, repaired_metrics, scores_by_story
+from core.plain import plain
 
 
 def complete(number: int, predicted: tuple, gold: tuple, **more) -> Stage1Result:
@@ -101,7 +102,7 @@ def test_the_judged_rows_alone_do_not_hold_the_truth_where_the_judge_avoids_hard
 def test_pooled_rows_have_bounds_where_rows_are_missing():
     # order 1 gold: one of two judged rows matches, one row is missing: 1/2, from 1/3 to 2/3
     results = [complete(1, (2, None), (1, 0, None)), complete(2, (0,), (0,), gold_orders=("0",), pred_orders=("0",))]
-    found = stage1_analyses(results, resamples=50)
+    found = plain(stage1_analyses(results, resamples=50))
     recall = found["kinds"]["1"]["recall"]
     assert (recall["value"], recall["n"], recall["bounds"]) == (0.5, 2, pytest.approx([1 / 3, 2 / 3]))
     assert "bounds" not in found["kinds"]["0"]["recall"]

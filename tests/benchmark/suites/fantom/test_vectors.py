@@ -120,18 +120,18 @@ def test_pages_show_the_figures_of_the_released_code(vectors, copy, model, conve
     expected = run["expected_metrics"][f"{conversation}/set/toy"]
     for scenario, report in ((INACCESSIBLE, expected["fantom"]), (ACCESSIBLE, expected["control_task"])):
         for name, released in NAMES.items():
-            assert _per_cent(found["scenarios"][scenario][name]) == report[f"{scenario}:{released}"], name
-        assert _per_cent(found["fact"]) == report["fact_word-f1"]
-        for order, metrics in found["orders"][scenario].items():
+            assert _per_cent(found.scenarios[scenario][name]) == report[f"{scenario}:{released}"], name
+        assert _per_cent(found.fact) == report["fact_word-f1"]
+        for order, metrics in found.orders[scenario].items():
             # the released code leaves out an order of which nothing is right
             assert _per_cent(metrics["distance"]) == report.get(f"{scenario}:{order}", 0.0)
         for kind, released in (("lists", "lists"), ("single", "binary")):
-            counted = {REASONS[name]: count for name, count in found["reasons"][scenario][kind].items()}
+            counted = {REASONS[name]: count for name, count in getattr(found.reasons[scenario], kind).items()}
             assert counted == report[f"{scenario}:tom:{released}:wrong_reasons:freq"]
 
 
 def _per_cent(metric):
-    return None if metric["value"] is None else pytest.approx(round(metric["value"], 3) * 100)
+    return None if metric.value is None else pytest.approx(round(metric.value, 3) * 100)
 
 
 def test_single_answers_are_read_as_by_the_released_code(vectors):

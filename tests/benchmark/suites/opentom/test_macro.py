@@ -32,45 +32,45 @@ def test_a_label_that_is_answered_alone_is_a_class_of_its_own():
 
 def test_what_is_not_read_or_has_no_gold_is_left_out():
     estimate = macro_estimate(told(*PAIRS, (1, UNREAD), (2, None), (None, 1)), seed=1)
-    assert estimate["value"] == pytest.approx(F1) and estimate["n"] == 6 and estimate["clusters"] == 6
-    low, high = estimate["interval"]
+    assert estimate.value == pytest.approx(F1) and estimate.n == 6 and estimate.clusters == 6
+    low, high = estimate.interval
     assert low < F1 < high
-    assert macro_estimate(told((1, UNREAD)), seed=1)["value"] is None
+    assert macro_estimate(told((1, UNREAD)), seed=1).value is None
 
 
 def test_bounds_take_what_is_not_read_as_wrong_where_it_costs_most_and_as_right():
     # label 1: 1 hit, 2 in gold, 1 answered; label 2: 1 hit, 1 in gold, 1 answered. The unread one is of label 1: as an
     # answer 2 it leaves 2/3 and 2/3
     found = macro_estimate(told((1, 1), (2, 2), (1, UNREAD)), seed=1)
-    assert found["value"] == 1 and found["n"] == 2 and found["bounds"] == pytest.approx([2 / 3, 1])
-    assert "bounds" not in macro_estimate(told(*PAIRS), seed=1) and macro_bounds(told((None, 1))) is None
+    assert found.value == 1 and found.n == 2 and found.bounds == pytest.approx([2 / 3, 1])
+    assert macro_estimate(told(*PAIRS), seed=1).bounds is None and macro_bounds(told((None, 1))) is None
     nothing = macro_estimate(told((1, None), (2, UNREAD)), seed=1)
-    assert nothing["value"] is None and nothing["bounds"] == [0, 1]
+    assert nothing.value is None and nothing.bounds == [0, 1]
     both = macro_mean([told((1, 1)), told((1, UNREAD), (1, 1))], seed=1)
-    assert both["value"] == 1 and both["bounds"] == pytest.approx([(1 + 2 / 4) / 2, 1])
+    assert both.value == 1 and both.bounds == pytest.approx([(1 + 2 / 4) / 2, 1])
 
 
 def test_too_few_narratives_have_no_interval():
     estimate = macro_estimate(told(*PAIRS[:4]), seed=1)
-    assert estimate["interval"] is None and "narratives" in estimate["reason"]
+    assert estimate.interval is None and "narratives" in estimate.reason
 
 
 def test_a_difference_and_a_mean_are_of_two_f1s():
     # all six right: F1 1; both answered with the commoner label of 4 to 2: 8/10 and 0
     right, common = told(*[(1, 1)] * 3, *[(2, 2)] * 3), told(*[(1, 1)] * 4, *[(2, 1)] * 2)
-    assert macro_estimate(common, seed=1)["value"] == pytest.approx(0.4)
-    assert macro_difference(common, right, seed=1)["value"] == pytest.approx(-0.6)
+    assert macro_estimate(common, seed=1).value == pytest.approx(0.4)
+    assert macro_difference(common, right, seed=1).value == pytest.approx(-0.6)
     mean = macro_mean([right, common], seed=1)
-    assert mean["value"] == pytest.approx(0.7) and mean["n"] == 12 and mean["clusters"] == 6
-    assert macro_mean([right, []], seed=1)["value"] is None
+    assert mean.value == pytest.approx(0.7) and mean.n == 12 and mean.clusters == 6
+    assert macro_mean([right, []], seed=1).value is None
 
 
 def test_the_kinds_of_multi_hop_pooled_are_another_figure_than_their_mean():
     """Labels 1 and 2 mean other things in each kind: pooled, hits of the one make up for the other."""
     fullness, accessibility = told((1, 1), (2, 1)), told((1, 2), (2, 2))
     # each: labels 1 and 2 with 2/3 and 0, so 1/3; pooled: each label 1 hit of 2 in gold and 2 answered, so 1/2
-    assert macro_mean([fullness, accessibility], seed=1)["value"] == pytest.approx(1 / 3)
-    assert macro_estimate([*fullness, *accessibility], seed=1)["value"] == pytest.approx(1 / 2)
+    assert macro_mean([fullness, accessibility], seed=1).value == pytest.approx(1 / 3)
+    assert macro_estimate([*fullness, *accessibility], seed=1).value == pytest.approx(1 / 2)
 
 
 def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
@@ -89,8 +89,8 @@ def test_pairs_that_are_not_read_or_missing_are_bounds_of_the_unfaithful_rate():
         [*pairs(0, 6, 1, 1), *pairs(6, 2, 1, 2), *pairs(8, 1, UNREAD, 1), *pairs(9, 1, 1, None, True)], 1
     )
     first = rates["first"]
-    assert [first[name] for name in ("pairs", "unread", "unfaithful", "missing")] == [9, 1, 2, 1]
-    assert first["of_all"]["value"] == pytest.approx(2 / 9) and first["of_all"]["bounds"] == [0.2, 0.4]
-    assert first["of_valid"]["value"] == 0.25 and first["of_valid"]["bounds"] == [0.2, 0.4]
-    low, high = first["of_all"]["interval"]
-    assert low < 2 / 9 < high and first["of_valid"]["interval"]
+    assert [first.pairs, first.unread, first.unfaithful, first.missing] == [9, 1, 2, 1]
+    assert first.of_all.value == pytest.approx(2 / 9) and first.of_all.bounds == [0.2, 0.4]
+    assert first.of_valid.value == 0.25 and first.of_valid.bounds == [0.2, 0.4]
+    low, high = first.of_all.interval
+    assert low < 2 / 9 < high and first.of_valid.interval

@@ -12,6 +12,7 @@ from benchmark.suites.opentom.kinds import COARSE, FINE
 from benchmark.suites.opentom.macro_intervals import Told, macro_difference, macro_estimate
 from benchmark.suites.shown import EntrantResults, ParseResults
 from benchmark.suites.unit_estimates import Unit, unit_estimate
+from core.plain import plain
 
 GENRE = "Coarse location, first order"
 
@@ -34,7 +35,7 @@ def entrant(name: str, labels: list[int | None]) -> EntrantResults:
     return EntrantResults(
         key=name, name=name, model=name, kind="model", run="r", run_title="R", at=datetime.now(UTC), entrant=1, own="",
         parses={"repaired": {"overall": overall}},
-        metrics={"analyses": {"repaired": {"opentom": found}}},
+        metrics={"analyses": {"repaired": {"opentom": plain(found)}}},
     )  # fmt: skip
 
 
