@@ -195,7 +195,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         error_messages={"required": NO_MODEL},
     )  # fmt: skip
     stages = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one stage."}
+        widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one step."}
     )
     max_tokens = WholeField(Launch, "max_tokens", label="Longest answer in tokens")
     seed = WholeField(Launch, "seed", initial=1)

@@ -51,7 +51,7 @@ class RunManager(models.Manager.from_queryset(RunQuerySet)):  # type: ignore[mis
 
 
 class Run(OpaqueModel):
-    """Models × stages × stories of one frozen dataset, with everything that is needed to run it again.
+    """Models × steps × samples of one frozen dataset, with everything that is needed to run it again.
 
     `source` is the run whose extractions are judged anew, null where the run makes its own. `spec` states versions and
     settings at the launch (see services/runs.py); `params` what was chosen; `form` is the answer format. Under a

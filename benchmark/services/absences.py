@@ -34,7 +34,7 @@ NO_ANSWER = {_FAILED, f"judgement: {_FAILED}"}
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """The absence of a model from the ranking of a stage. Where all its calls failed, `failed` is how many and
+    """The absence of a model from the ranking of a metric group. Where all its calls failed, `failed` is how many and
     `problem` the commonest reason; where its run has a part of the stories, `covered` is how many; `unscored` where the
     suite could not score its answers."""
 

@@ -32,7 +32,7 @@ Answers = dict[tuple[int, int], str]
 def cached_answers(
     plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]
 ) -> dict[tuple[int, str], Cached]:
-    """Return the questions that need no call, by (endpoint id of the model, stage).
+    """Return the questions that need no call, by (endpoint id of the model, step).
 
     A question that needs an earlier answer is looked up only where that answer is cached. `stories` are all of the run,
     `parts` what is asked, the steps of a model in the order in which one needs the other.

@@ -85,7 +85,7 @@ class NotChosen(NotComparable):
 
 
 def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list[NamedEntrant]]]:
-    """Return (the two runs, both entrants by each stage that both have) of two keys `<run>.<entrant>`. Raises
+    """Return (the two runs, both entrants by each metric group that both have) of two keys `<run>.<entrant>`. Raises
     NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
         raise NotChosen("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
@@ -114,7 +114,7 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         if first in by_key and second in by_key:
             entrants_by_stage[stage], _ = label([by_key[first], by_key[second]])
     if not entrants_by_stage:
-        raise NotComparable("The two have no stage in common, or no figures yet.")
+        raise NotComparable("The two have no metric group in common, or no figures yet.")
     return [first_run, second_run], entrants_by_stage
 
 

@@ -36,7 +36,7 @@ Conditions = dict[str, list[str] | None]
 
 
 def conditions_of(run: Run, stage: str, *, reads: bool) -> Conditions:
-    """Return the conditions of a run's rows of a stage; `reads` says whether the row's model reads prompts."""
+    """Return the conditions of a run's rows of a metric group; `reads` says whether the row's model reads prompts."""
     judge = _judge(run) if group_named(stage).judged and run.judge else None
     return {"judge": judge, "prompts": _prompts(run, group_named(stage).prompt) if reads else None}
 
@@ -134,9 +134,9 @@ class OtherRanking:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The conditions of one stage's ranking. `options` are the names of each field, the commonest among models first,
-    `chosen` the one that was taken, empty where the stage has none. `others` are [{judge, prompts, rows, models}] of
-    what is left out, none of it lost."""
+    """The conditions of one metric group's ranking. `options` are the names of each field, the commonest among models
+    first, `chosen` the one that was taken, empty where the group has none. `others` are [{judge, prompts, rows,
+    models}] of what is left out, none of it lost."""
 
     options: Mapping[str, list[str]]
     chosen: Mapping[str, str]
@@ -165,7 +165,7 @@ def ranked_together(
     entrants: Sequence[RunEntrant], asked: Mapping[str, str], known: Mapping[str, Iterable[str]]
 ) -> tuple[list[RunEntrant], Ranking]:
     """The entrants of one ranking: of the conditions that were asked for, or of those that most models have. What is
-    asked for counts where it is one of the `known` names, even if this stage has no model under it."""
+    asked for counts where it is one of the `known` names, even if this group has no model under it."""
     chosen: dict[str, str] = {}
     options: dict[str, list[str]] = {}
     kept = list(entrants)

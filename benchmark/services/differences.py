@@ -26,7 +26,7 @@ NOTES = (
         "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the "
         "other way."
     ),
-    "Holm's correction runs over all rows of this stage and parse, shown or not.",
+    "Holm's correction runs over all rows of this metric group and parse, shown or not.",
 )
 
 

@@ -135,8 +135,8 @@ def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
 
 
 def absent_from(document: Document, *stages: str) -> list[Absent]:
-    """Models that the document's rankings of these stages do not have, each reason once; reports that were frozen
-    before name none."""
+    """Models that the document's rankings of these metric groups do not have, each reason once; reports that were
+    frozen before name none."""
     rows = [row for stage in stages for row in document.get("absent", {}).get(stage, ())]
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 

@@ -31,7 +31,7 @@ MOST_CHANGED = 1_000
 
 @dataclass(slots=True)
 class Line:
-    """Expected calls and cost of one model at one stage. `known` is how many answers the ledger has, None where it was
+    """Expected calls and cost of one model at one step. `known` is how many answers the ledger has, None where it was
     not looked up; tokens and dollars are of the other calls: `cost` what is expected, `most` what cannot be exceeded,
     None where the price is unknown. `asked` is the endpoint that answers, `method` and `control` are those by and under
     which it is asked, in words. `shared` calls are those of a line before it, and are counted there alone."""
@@ -117,7 +117,7 @@ Counted = set[tuple[int, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The questions about a model at a stage: `asked`, the judge where it is judging, answers those about `stories`."""
+    """The questions about a model at a step: `asked`, the judge where it is judging, answers those about `stories`."""
 
     model: Endpoint
     stage: str
@@ -273,7 +273,7 @@ def estimate_of(
     counted: Counted | None = None,
 ) -> Estimate:
     """Estimate these parts of a run. `stories` are all of the run, on which its prompts' examples depend;
-    `cached_by_part` are the questions whose answer the ledger has, by (endpoint id of the model, stage), None where it
+    `cached_by_part` are the questions whose answer the ledger has, by (endpoint id of the model, step), None where it
     was not looked up. Calls of `counted` are not counted again, and those of this run that rest on no earlier answer
     join it."""
     sizes = _sizes(plan, stories, parts)
@@ -348,7 +348,7 @@ def _uncounted(
 
 
 def _sizes(plan: Plan, stories: Sequence[DatasetSample], parts: Sequence[Part]) -> dict[str, dict[int, Size]]:
-    """Return sizes by stage and dataset sample id."""
+    """Return sizes by step and dataset sample id."""
     draft = draft_of(plan, stories)
     questions = [(part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories]
     sizes = sizes_of(draft, questions)

@@ -114,7 +114,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
         if not endpoint.active:
             raise RunRefused(f"The endpoint {endpoint.name} is switched off.", "endpoints")
         if not own_stages(plan, endpoint):
-            raise RunRefused(f"{endpoint.name} can do none of the run's stages.", "endpoints")
+            raise RunRefused(f"{endpoint.name} can do none of the run's steps.", "endpoints")
     joined = replace(plan, endpoints=added)
     if run.form == Form.STRUCTURED:
         check_structured(joined)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def wanted_by(run: Run, stage: str) -> int:
-    """Return how many examples the prompts of a run's stage are to show; none for a judge that reads no prompt."""
+    """Return how many examples the prompts of a run's step are to show; none for a judge that reads no prompt."""
     sets = suite_named(run.suite).prompting
     return sets.wanted(settings_of(run), stage) if sets else 0
 
@@ -38,7 +38,7 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
 
 def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
     """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really
-    show; `from` is a key of the suite's sources, empty where none has any that can serve. Only stages that are to show
+    show; `from` is a key of the suite's sources, empty where none has any that can serve. Only steps that are to show
     examples are listed."""
     sets = suite_named(run.suite).prompting
     if sets is None:
@@ -56,7 +56,7 @@ def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSamp
 
 
 def examples_told(run: Run, stage: str) -> str:
-    """Return how many examples the prompts of a stage really showed, in words; empty where they were to show none."""
+    """Return how many examples the prompts of a step really showed, in words; empty where they were to show none."""
     suite = suite_named(run.suite)
     groups: dict[str, list[str]] = {}
     for row in run.spec.get("examples", ()):

@@ -183,7 +183,7 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
 
 
 def neighbours(item: RunItem, closed: Set[int] = frozenset()) -> dict[str, RunItem | None]:
-    """Return the items of the same model and stage at the stories before and after, skipping those in `closed`."""
+    """Return the items of the same model and step at the stories before and after, skipping those in `closed`."""
     alike = item.among().filter(entrant=item.entrant_id, stage=item.stage, repetition=item.repetition)
     alike = alike.without(closed).select_related("sample")
     alike = alike.only("sample__number", "entrant_id", "stage")

@@ -23,7 +23,7 @@ from workers.services.jobs import JobRefused, resume_with, retry_failed, start_j
 
 HANDLER = "judge-test"
 SELF_TEST = "self-test"
-"""The name of the self-test in estimates and items, where a stage stands else."""
+"""The name of the self-test in estimates and items, where a step stands else."""
 
 
 def current_test(run: Run) -> JudgeTest | None:

@@ -160,8 +160,8 @@ def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection 
 def _everybody(
     groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
 ) -> tuple[dict[str, list[RunEntrant]], dict[str, list[RunEntrant]]]:
-    """Return, by stage, the named entrants with figures (only the newest of each settings unless `all_runs`), and those
-    without an answer."""
+    """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
+    and those without an answer."""
     everybody, without = {}, {}
     for stage in groups:
         entrants = entrants_of(runs, reports, stage)

@@ -46,8 +46,8 @@ SEED = 1
 
 
 def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
-    """Return the settings of a run that bear on a stage's figures, in words by name. `reads` says whether the entrant
-    is given a prompt; without one, nothing is told of how prompts were made."""
+    """Return the settings of a run that bear on a metric group's figures, in words by name. `reads` says whether the
+    entrant is given a prompt; without one, nothing is told of how prompts were made."""
     params, suite = run.params, suite_named(run.suite)
     if run.imported:
         return imported_told(run) | settings_told(run)
@@ -70,8 +70,8 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
 
 
 def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[RunEntrant]:
-    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
-    runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
+    """Return each entrant and person with figures of the metric group, in the order of the runs. A judged group has
+    none of runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
     if group_named(stage).judged:
         runs = [run for run in runs if not version_failure(run)]
     rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")

@@ -158,7 +158,7 @@ _NO_SETTINGS = ("messages", "system", "task", "model")
 
 
 def sent_settings(run: Run) -> list[dict[str, str]]:
-    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and stage.
+    """Return [{name, stage, sent}]: what was sent beside the messages in the first call of each model and step.
     Baselines are sent nothing."""
     if run.imported:
         return []
@@ -310,6 +310,6 @@ def _uncertainty(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> st
         f"Intervals: {method}; {dependent} are not independent, so {clusters} are resampled whole. Models are ranked "
         f"by the mean over all {many} with missing answers at their worst, and compared in pairs on the same scores "
         f"by a two-sided sign-flip test of the mean difference by {cluster}, with Holm's correction over all pairs of "
-        f"a stage and parse, over all {many} and in each category; models without a common letter are shown to "
+        f"a metric group and parse, over all {many} and in each category; models without a common letter are shown to "
         "differ at the 5 % level, and a common letter does not mean that they are equal."
     ) + (f" {sentence}." if few else "")

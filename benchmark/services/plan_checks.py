@@ -106,7 +106,7 @@ def _check_stages(plan: Plan) -> None:
     launched = [step.key for step in plan.definition.launched]
     if not plan.stages or not set(plan.stages) <= set(launched):
         expected = f"{', '.join(launched[:-1])} and {launched[-1]}" if launched[1:] else launched[0]
-        raise RunRefused(f"The stages are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
+        raise RunRefused(f"The steps are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
     _check_needs(plan)
     if plan.source is not None:
         _check_source(plan, plan.source)
@@ -203,10 +203,10 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
     if endpoint.tasks is None:
         if plan.source is None:
-            return f"None of the chosen stages is for {endpoint.name}."
+            return f"None of the chosen steps is for {endpoint.name}."
         return f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
     able = " or ".join(endpoint.tasks)
-    return f"{endpoint.name} is a baseline that can only {able}; none of the chosen stages is for it."
+    return f"{endpoint.name} is a baseline that can only {able}; none of the chosen steps is for it."
 
 
 def _check_source(plan: Plan, source: Run) -> None:

@@ -133,7 +133,7 @@ def stages_of(endpoint: Endpoint, suite: str) -> tuple[str, ...]:
 
 
 def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
-    """Return the stages at which the endpoint gets items at the launch."""
+    """Return the steps at which the endpoint gets items at the launch."""
     able = stages_of(endpoint, plan.suite)
     entrant_stages = [stage for stage in plan.stages if not plan.definition.step(stage).judged and stage in able]
     if entrant_stages or not plan.judges or plan.source is None:
@@ -144,7 +144,7 @@ def own_stages(plan: Plan, endpoint: Endpoint) -> list[str]:
 
 
 def prompt_hashes(plan: Plan) -> dict[str, str]:
-    """Return the SHA-256 of the wording by stage; none of judging where the judge reads no prompt.
+    """Return the SHA-256 of the wording by step; none of judging where the judge reads no prompt.
 
     Raises BadPromptSet where a request could not be made: no prompt of the level, no place for what it is to show.
     """

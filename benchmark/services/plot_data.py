@@ -123,8 +123,8 @@ def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> di
 
 
 class Score(RowMetric):
-    """The figure that a stage is ranked by, the number of samples that it is of, and of those that the parse leaves
-    out."""
+    """The figure that a metric group is ranked by, the number of samples that it is of, and of those that the parse
+    leaves out."""
 
     n: int
     unusable: int
@@ -162,7 +162,7 @@ def _leaderboard_row(entrant: EntrantResults, stage: str) -> LeaderboardRow:
 
 
 def score_of(entrant: EntrantResults, parse: str, stage: str) -> Score | None:
-    """Return the figure of a parse that the stage is ranked by, None where there is none."""
+    """Return the figure of a parse that the group is ranked by, None where there is none."""
     overall = (entrant.parses[parse] or {}).get("overall")
     if not overall:
         return None

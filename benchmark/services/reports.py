@@ -80,7 +80,7 @@ def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
 
 
 def _answers(run: Run) -> list[dict[str, Any]]:
-    """Return the model names under which the answers of each entrant and stage came, their number, tokens and the time
+    """Return the model names under which the answers of each entrant and step came, their number, tokens and the time
     of the last one."""
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
     rows = answered.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(

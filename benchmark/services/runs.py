@@ -146,7 +146,7 @@ def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[
 
 
 def _prompted_stages(plan: Plan) -> list[str]:
-    """The stages at which somebody reads a prompt: a baseline does not."""
+    """The steps at which somebody reads a prompt: a baseline does not."""
     models = [endpoint for endpoint in plan.endpoints if reads_prompts(endpoint)]
     read = {stage for endpoint in models for stage in own_stages(plan, endpoint)}
     judged = reads_prompts(plan.judge)

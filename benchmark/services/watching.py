@@ -1,4 +1,4 @@
-"""Progress of runs: by model and stage, with the judgements that are still to come."""
+"""Progress of runs: by model and step, with the judgements that are still to come."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TAKEN_OVER = Q(item=None, call__isnull=False)
 
 @dataclass(slots=True)
 class StageProgress:
-    """Progress of one model at one stage, or of a whole run, in items. `waiting` includes judgements that are still to
+    """Progress of one model at one step, or of a whole run, in items. `waiting` includes judgements that are still to
     come, and `held`, which waits for a person; `reused` are answers that the ledger had; `rate` in answers a minute,
     `cost` in US dollars, without `unpriced` calls; `seconds_left` is None where nothing can be said."""
 
@@ -86,7 +86,7 @@ _SUMMED = (
 
 
 def stage_progress(run: Run, *, now: datetime) -> list[StageProgress]:
-    """Return a row for each model and stage, models in the run's order. Two queries, whatever the size."""
+    """Return a row for each model and step, models in the run's order. Two queries, whatever the size."""
     counts_by_cell = {(row["entrant"], row["stage"]): row for row in _counted(run, now)}
     span = min(RECENT.total_seconds(), max(1.0, (now - run.job.created_at).total_seconds()))
     rows_of_run = []
@@ -155,7 +155,7 @@ def _awaiting(run: Run) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class SchemaBreaker:
-    """An endpoint that does not hold the schema: `broken` of its `answers` at a stage are something else.
+    """An endpoint that does not hold the schema: `broken` of its `answers` at a step are something else.
 
     `entrant` is the model that was asked, None where it is the judge.
     """
@@ -173,7 +173,7 @@ class SchemaBreaker:
 
 
 def schema_breakers(run: Run) -> list[SchemaBreaker]:
-    """Return one for each endpoint and stage of a structured run with answers that are not structured."""
+    """Return one for each endpoint and step of a structured run with answers that are not structured."""
     if run.form != Form.STRUCTURED:
         return []
     answers = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")

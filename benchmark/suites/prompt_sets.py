@@ -39,13 +39,13 @@ class PromptSet(Protocol):
     @property
     def files(self) -> Mapping[str, str]: ...
 
-    def levels(self, stage: str, /) -> tuple[int, ...]:
+    def levels(self, step: str, /) -> tuple[int, ...]:
         """The levels that it has a prompt of a step for."""
 
-    def template(self, stage: str, level: int, answer_format: str = ..., /) -> Wording:
+    def template(self, step: str, level: int, answer_format: str = ..., /) -> Wording:
         """Return the prompt of a step and level. Raises BadPromptSet where the set has none."""
 
-    def content_hash(self, stage: str, level: int, /) -> str:
+    def content_hash(self, step: str, level: int, /) -> str:
         """SHA-256 of all wording that can enter a prompt of a step and level, in hexadecimal digits."""
 
 

@@ -54,7 +54,7 @@ class NamedEntrant(RunEntrant):
 
     @classmethod
     def of(cls, entrant: RunEntrant, *, model: str, own: str) -> NamedEntrant:
-        return cls(model=model, own=own, **_held(entrant, RunEntrant))
+        return cls(model=model, own=own, **_fields_of(entrant, RunEntrant))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,12 @@ class EntrantResults(NamedEntrant):
         no_letters: Mapping[str, str],
     ) -> EntrantResults:
         group = {name: rank["group"] if rank else None for name, rank in ranking.items()}
-        held = _held(entrant, NamedEntrant)
-        return cls(parses=parses, ranking=ranking, group=group, no_letters=no_letters, **held)
+        named = _fields_of(entrant, NamedEntrant)
+        return cls(parses=parses, ranking=ranking, group=group, no_letters=no_letters, **named)
 
 
-def _held(entrant: RunEntrant, stage: type[RunEntrant]) -> dict[str, Any]:
-    return {one.name: getattr(entrant, one.name) for one in fields(stage)}
+def _fields_of(entrant: RunEntrant, kind: type[RunEntrant]) -> dict[str, Any]:
+    return {field.name: getattr(entrant, field.name) for field in fields(kind)}
 
 
 EntrantsByGroup = Mapping[str, Sequence[EntrantResults]]

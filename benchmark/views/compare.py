@@ -64,7 +64,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the addresses of the same two at every stage and in every parse."""
+    """List the addresses of the same two in every metric group and in every parse."""
     return [
         {
             "title": f"{group_named(stage).title}, {parse}",

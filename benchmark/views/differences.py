@@ -141,7 +141,7 @@ def _address(slug: str, query: str):
 
 
 def differences_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
-    """All pairs of the stage `table` in the parse that the address asks for, over all stories and in each
+    """All pairs of the metric group `table` in the parse that the address asks for, over all stories and in each
     category."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)

@@ -137,7 +137,7 @@ def _field_label(form: forms.Form, name: str) -> str:
 
 @require_GET
 def preview(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the prompt of one stage for the first of the chosen stories."""
+    """Show the prompt of one step for the first of the chosen stories."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)

@@ -76,7 +76,7 @@ def _address(slug: str, query: str) -> Address:
 
 
 def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:
-    """List models without an answer, the stages of a run that share a reason together."""
+    """List models without an answer, the metric groups of a run that share a reason together."""
     by_reason: dict[tuple[str, str, str], list[Absence]] = {}
     for absence in absences:
         by_reason.setdefault((absence.run, absence.model, absence.problem), []).append(absence)

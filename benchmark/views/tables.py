@@ -43,7 +43,7 @@ def person_url(slug: str, source: Source, category: str, split: str) -> str:
 
 
 def item_links(slug: str, split: str = "") -> Href:
-    """The link of a cell: the items of its model and stage in the selection `split`, and which of them its row says."""
+    """The link of a cell: the items of its model and step in the selection `split`, and which of them its row says."""
     address = cache(partial(_items_of_run, slug))  # a page has hundreds of links to the items of a run
     return _item_links(
         lambda run, **query: _filtered(address(run), query),

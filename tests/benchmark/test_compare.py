@@ -156,7 +156,7 @@ def test_pages_call_a_dimension_as_the_labelling_does_and_files_keep_its_header(
 def test_models_without_a_common_stage_are_not_compared(world, client):
     client.force_login(world.alice)
     asked = {"a": world.entrant("majority"), "b": world.entrant("omniscient")}
-    assert "no stage in common" in client.get(f"{world.base}/results/compare/", asked).content.decode()
+    assert "no metric group in common" in client.get(f"{world.base}/results/compare/", asked).content.decode()
 
 
 def test_another_project_s_run_is_not_found(world, client, tmp_path):

@@ -119,7 +119,7 @@ def test_without_judging_the_judge_is_left_out(alice, gold, models):
 
 REFUSED = [
     ({}, "endpoints", "Tick at least one model."),
-    ({"endpoints": ["majority"], "stages": []}, "stages", "Tick at least one stage."),
+    ({"endpoints": ["majority"], "stages": []}, "stages", "Tick at least one step."),
     ({"endpoints": ["majority"], "stages": ["judge"]}, "stages", "Judging needs extractions"),
     ({"endpoints": ["omniscient"], "judge": ""}, "judge", "Judging needs a judge"),
     ({"endpoints": ["omniscient"], "stages": ["label"]}, "endpoints", "omniscient is a baseline that can only extract"),

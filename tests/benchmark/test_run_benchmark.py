@@ -135,12 +135,12 @@ def test_a_judge_that_was_named_judges(dataset):
     ("arguments", "sentence"),
     [
         (("--stage", "label", "--endpoint", "gpt"), ("There is no endpoint 'gpt'; there are: lexical-judge, majority, " "omniscient, random.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen stages is for it.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "omniscient"), ("omniscient is a baseline that can only extract; none of " "the chosen steps is for it.")),  # noqa: E501
         (("--stage", "judge", "--endpoint", "omniscient", "--judge", "lexical-judge"), ("No run of oracle has extractions of " "omniscient; add --stage extract.")),  # noqa: E501
         (("--stage", "extract", "--stage", "judge", "--endpoint", "omniscient"), ("Judging needs a judge: choose an " "endpoint, for instance the lexical " "judge.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--limit", "-1"), "--limit: it is -1; expected a whole number from 0 to 1000000."),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "stages are label: leave it out, or " "add --stage judge.")),  # noqa: E501
-        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the stages are " "label: leave it out, or add --stage judge.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--judge", "lexical-judge"), ("--judge is for judging, and the " "steps are label: leave it out, or " "add --stage judge.")),  # noqa: E501
+        (("--stage", "label", "--endpoint", "majority", "--shots", "0"), ("--shots is for judging, and the steps are " "label: leave it out, or add --stage judge.")),  # noqa: E501
         (("--stage", "extract", "--endpoint", "omniscient", "--judge", "lexical-judge", "--without-story"), ("--without-story is of no use: " "lexical-judge is a baseline that " "reads the two tables alone.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--examples", "2"), ("--examples are shown at level 4, and " "the level is 3: leave one of them out.")),  # noqa: E501
         (("--stage", "label", "--endpoint", "majority", "--examples", "4", "--level", "4"), "A prompt can have 0 to 3 examples, not 4."),  # noqa: E501
@@ -273,7 +273,7 @@ def test_what_a_judge_alone_is_told_of_extractions_chooses_them(dataset):
     for more, sentence in (
         (("--level", "2"), "No run of oracle has extractions of omniscient with level 2; add --stage extract."),
         (("--level", "1", "--form", "structured"), ("No run of oracle has extractions of omniscient with level 1, " "form structured; add --stage extract.")),  # noqa: E501
-        (("--examples", "1"), "--examples is for extraction and labelling, and the stages are judge: leave it out."),
+        (("--examples", "1"), "--examples is for extraction and labelling, and the steps are judge: leave it out."),
     ):  # fmt: skip
         with pytest.raises(CommandError) as caught:
             run(*alone, *more)

@@ -77,8 +77,8 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
     plan = planned(dataset, [model], ["label"])
     extracting = changed(plan, stages=["extract", "judge"], judge=lexical)
     cases = [
-        (changed(plan, stages=[]), "The stages are none; expected some of extract, judge and label."),
-        (changed(plan, stages=["sing"]), "The stages are sing; expected some of extract, judge and label."),
+        (changed(plan, stages=[]), "The steps are none; expected some of extract, judge and label."),
+        (changed(plan, stages=["sing"]), "The steps are sing; expected some of extract, judge and label."),
         (
             changed(plan, stages=["judge"], judge=lexical),
             "Judging needs extractions: choose extraction too, or a run whose extractions are judged anew.",
@@ -92,7 +92,7 @@ def test_every_refusal_says_why_in_one_sentence(dataset, majority, omniscient, l
         (changed(extracting, shots=4), "The judge can have 0 to 3 examples, not 4."),
         (
             changed(plan, endpoints=[model, omniscient]),
-            "omniscient is a baseline that can only extract; none of the chosen stages is for it.",
+            "omniscient is a baseline that can only extract; none of the chosen steps is for it.",
         ),
         (changed(plan, form="structured"), "plain cannot hold its answers to a schema; choose free text."),
         (changed(plan, prompt_set="nobody's"), 'There is no prompt set "nobody\'s"; there are omnitom-1.'),
@@ -203,7 +203,7 @@ def test_extending_adds_stories_and_models_and_leaves_what_is_there(dataset, maj
         extend_run(by=None, run=run, endpoints=[other], now=NOW())
     run.job.refresh_from_db()
     assert run.job.state == "finished"
-    with pytest.raises(RunRefused, match=r"^omniscient can do none of the run's stages\.$"):
+    with pytest.raises(RunRefused, match=r"^omniscient can do none of the run's steps\.$"):
         extend_run(by=None, run=run, endpoints=[endpoint("omniscient", "baseline")], now=NOW())
     again = worked_off(run_again(by=None, run=run, now=NOW()))
     assert (progress_of(again.job).made, scores_of(again)) == (0, scores_of(run))

@@ -12,7 +12,7 @@ from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
 from benchmark.services.side_by_side import numbers_around, paired, step_shown
-from benchmark.suites.asked import ItemView, Question, Sample
+from benchmark.suites.asked import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
@@ -160,12 +160,11 @@ def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():
 
 
 def test_a_category_that_is_all_that_counts_is_not_tested_twice():
-    def side(values: list[float | None]) -> dict:
-        categories = ["Fact", "List", "List", "List"]
-        return {"stories": [1, 2, 3, 4], "categories": categories, "values": {"accuracy": values}}
+    def side(values: list[float | None]) -> Columns:
+        return Columns([1, 2, 3, 4], ["Fact", "List", "List", "List"], {"accuracy": values})
 
     sides = [side([None, 1.0, 0.0, 1.0]), side([None, 0.0, 0.0, None])]
-    categories = dict(zip(sides[0]["stories"], sides[0]["categories"], strict=True))
+    categories = dict(zip(sides[0].stories, sides[0].categories, strict=True))
     rows = comparisons._rows(sides, categories, "fantom-questions")
     assert [(row["what"], row["n"], row["category"]) for row in rows] == [("Accuracy", 2, "")]
     # what counts for neither is not listed, what counts for one has no difference
@@ -220,7 +219,7 @@ def test_stories_follow_each_other_and_two_of_one_kind_are_refused(page):
     assert "compare/0/?" not in page("majority", "random", 1)
     assert f"compare/{STORIES + 1}/?" not in page("majority", "random", STORIES)
     assert "Choose two different entrants" in page("omniscient", "omniscient")
-    assert "The two have no stage in common" in page("omniscient", "random")
+    assert "The two have no metric group in common" in page("omniscient", "random")
 
 
 @pages

@@ -30,7 +30,9 @@ def add_choices(parser) -> None:
     parser.add_argument("--model", metavar="NAME", help="of RUN, where it has several")
     parser.add_argument("--other-model", metavar="NAME", help="of the other run, where it has several")
     parser.add_argument(
-        "--stage", choices=groups_by_name(), help="what is compared; the first that both have if not given"
+        "--stage",
+        choices=groups_by_name(),
+        help="the metric group that is compared; the first that both have if not given",
     )
     parser.add_argument("--reading", choices=PARSES, help="repaired if not given")
     parser.add_argument("--split", metavar="NAME", help="only stories of this split, or run:ID for those of a run")
@@ -42,8 +44,8 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
         raise ValueError("The two runs are of different projects.")
     keys = [_key(run, options["model"], "model"), _key(other, options["other_model"], "other_model")]
     runs, entrants = pair_of(run.project, *keys)
-    stage = group_of(run, options["stage"]) if options["stage"] else next(iter(entrants))
-    if stage not in entrants:
+    group = group_of(run, options["stage"]) if options["stage"] else next(iter(entrants))
+    if group not in entrants:
         raise ValueError(f"The two have no scores of {options['stage']} in common.")
     parse = options["reading"] or "repaired"
     if parse == "official" and runs[0].form == Form.STRUCTURED:
@@ -51,7 +53,7 @@ def compared(run: Run, other: Run, options: dict[str, Any]) -> tuple[list[Run], 
     selection = selection_named(run.dataset, options["split"] or "", run.suite)
     if options["split"] and selection is None:
         raise ValueError(f"Version {run.dataset.version} of the gold has no split {options['split']!r}.")
-    return runs, keys, compare(entrants[stage], stage, parse, selection)
+    return runs, keys, compare(entrants[group], group, parse, selection)
 
 
 def _key(run: Run, name: str | None, option: str) -> str:

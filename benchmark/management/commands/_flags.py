@@ -57,8 +57,8 @@ def chosen_by_flag(settings: Sequence[Setting], options: Mapping[str, Any]) -> d
     }
 
 
-def check_uses(suite: Suite, options: Mapping[str, Any], stages: Sequence[str], judge: Endpoint | None) -> None:
-    """Raise ValueError for a flag that the suite, or no chosen stage, or this judge, has a use for."""
+def check_uses(suite: Suite, options: Mapping[str, Any], asked: Sequence[str], judge: Endpoint | None) -> None:
+    """Raise ValueError for a flag that the suite, or no chosen step, or this judge, has a use for."""
     foreign = [name_of(setting) for setting in settings_with_flags() if setting not in suite.settings]
     if idle := given(options, foreign):
         raise ValueError(f"{flag(idle[0])} is of no use for {suite.title}: leave it out.")
@@ -66,15 +66,15 @@ def check_uses(suite: Suite, options: Mapping[str, Any], stages: Sequence[str], 
     judged = [step.key for step in suite.launched if step.judged]
     steps_by_flag = [("judge", judged)] if options["judge"] and judged else []
     for name, steps in steps_by_flag + [(setting.flag, list(setting.steps)) for setting in typed]:
-        if steps and not set(steps) & set(stages):
-            raise ValueError(_of_no_stage(suite, name, steps, stages))
+        if steps and not set(steps) & set(asked):
+            raise ValueError(_of_no_step(suite, name, steps, asked))
     check_judge(typed, judge)
 
 
-def _of_no_stage(suite: Suite, name: str, steps: Sequence[str], stages: Sequence[str]) -> str:
+def _of_no_step(suite: Suite, name: str, steps: Sequence[str], asked: Sequence[str]) -> str:
     labels = " and ".join(suite.step(step).label.lower() for step in steps)
     way = f", or add --stage {steps[0]}" if suite.step(steps[0]).judged else ""
-    return f"{flag(name)} is for {labels}, and the stages are {', '.join(stages)}: leave it out{way}."
+    return f"{flag(name)} is for {labels}, and the steps are {', '.join(asked)}: leave it out{way}."
 
 
 def check_judge(typed: Iterable[Setting], judge: Endpoint | None) -> None:

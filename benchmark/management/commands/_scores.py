@@ -29,22 +29,22 @@ def say_scores(command: JsonCommand, scores: Mapping[str, Any], model: str = "")
     if model:
         command.stdout.write(f"\n{model}")
     for parse, stages in scores.items():
-        for stage, why in (stages.get("reason") or {}).items():
-            if scores["repaired"][stage]:  # else nobody asked for the stage
-                command.note(f"{model}{', ' if model else ''}{parse}, {group_named(stage).title}: {why}")
+        for group, why in (stages.get("reason") or {}).items():
+            if scores["repaired"][group]:  # else nobody asked for the stage
+                command.note(f"{model}{', ' if model else ''}{parse}, {group_named(group).title}: {why}")
         groups = {name: metrics for name, metrics in stages.items() if name != "reason" and metrics}
-        wide = max((len(group_named(stage).title) for stage in groups), default=0)
-        for stage, metrics in groups.items():
+        wide = max((len(group_named(group).title) for group in groups), default=0)
+        for group, metrics in groups.items():
             for name, value in metrics["overall"].items():
                 if isinstance(value, str | int | float):
-                    line = f"{group_named(stage).title:<{wide}}  {_called(stage, name):24}"
+                    line = f"{group_named(group).title:<{wide}}  {_called(group, name):24}"
                     command.stdout.write(f"{parse:10}{line}{_short(value):>12}")
 
 
-def _called(stage: str, name: str) -> str:
+def _called(group: str, name: str) -> str:
     """The name of a number of a metric group: its samples by the suite's noun, a metric by its heading."""
-    counts = {"stories": nouns_of_group(stage)[1], "n": "n", "unusable": "not read", "undefined": "without a figure"}
-    return counts.get(name) or group_named(stage).headers.get(name, name)
+    counts = {"stories": nouns_of_group(group)[1], "n": "n", "unusable": "not read", "undefined": "without a figure"}
+    return counts.get(name) or group_named(group).headers.get(name, name)
 
 
 def say_metrics(command: JsonCommand, scores: Mapping[str, Any]) -> None:

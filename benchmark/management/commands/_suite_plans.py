@@ -44,7 +44,7 @@ def launch_of(suite: Suite, options: Mapping[str, Any], typed: Mapping[str, Any]
     budget = dollars(options["budget"])
     values = {field: options[FLAGS.get(field, field)] for field in Launch.model_fields if field != "options"} | {
         "endpoints": list(dict.fromkeys(options["endpoint"])),
-        "steps": _stages(suite, options),
+        "steps": _steps(suite, options),
         "budget": None if budget is None else f"{abs(budget):f}",
         "options": {**_own_options(suite, options["option"]), **typed},
     }
@@ -60,11 +60,11 @@ def _suite_plan(
     project: Project, suite: Suite, options: Mapping[str, Any], launch: Launch, typed: Mapping[str, Any]
 ) -> Plan:
     """Return the plan of a launch but for methods. Raises ValueError with one sentence."""
-    stages = launch.steps
+    steps = launch.steps
     endpoints = [endpoint_named(name) for name in launch.endpoints]
     judge = endpoint_named(launch.judge) if launch.judge else None
-    check_uses(suite, options, stages, judge)
-    dataset, source = _dataset(project, suite, stages, endpoints, launch.dataset, typed)
+    check_uses(suite, options, steps, judge)
+    dataset, source = _dataset(project, suite, steps, endpoints, launch.dataset, typed)
     taken = {
         setting.name: getattr(source, setting.name) for setting in suite.settings if source and setting.stored == COLUMN
     }
@@ -73,8 +73,8 @@ def _suite_plan(
     return plan
 
 
-def _stages(suite: Suite, options: Mapping[str, Any]) -> list[str]:
-    """List the stages that are named, in the order of the suite, all of one that nobody judges; a judge that is named
+def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
+    """List the steps that are named, in the order of the suite, all of one that nobody judges; a judge that is named
     judges what is asked for."""
     keys = [step.key for step in suite.launched]
     requested = options["stage"] or ([] if suite.judging else [ALL])
@@ -83,11 +83,11 @@ def _stages(suite: Suite, options: Mapping[str, Any]) -> list[str]:
         raise ValueError(f"--stage is missing; {expected}.")
     if wrong := [key for key in requested if key not in (*keys, ALL)]:
         raise ValueError(f"--stage is {wrong[0]!r}; {expected}.")
-    stages = [key for key in keys if ALL in requested or key in requested]
+    steps = [key for key in keys if ALL in requested or key in requested]
     judging = suite.judging
-    if judging and options["judge"] and judging.key not in stages and set(judging.needs) <= set(stages):
-        stages.append(judging.key)  # a judge without something to judge would be a mistake
-    return stages
+    if judging and options["judge"] and judging.key not in steps and set(judging.needs) <= set(steps):
+        steps.append(judging.key)  # a judge without something to judge would be a mistake
+    return steps
 
 
 def _own_options(suite: Suite, arguments: Sequence[str]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _own_options(suite: Suite, arguments: Sequence[str]) -> dict[str, Any]:
 def _dataset(
     project: Project,
     suite: Suite,
-    stages: Sequence[str],
+    steps: Sequence[str],
     endpoints: Sequence[Endpoint],
     version: int | None,
     typed: Mapping[str, Any],
@@ -110,8 +110,8 @@ def _dataset(
     reads)."""
     judging = suite.judging
     dataset = version_of(project, version) if version is not None else None
-    reads_others = judging is not None and judging.key in stages and not set(judging.needs) & set(stages)
-    if dataset is None and not (reads_others and len(stages) == 1):
+    reads_others = judging is not None and judging.key in steps and not set(judging.needs) & set(steps)
+    if dataset is None and not (reads_others and len(steps) == 1):
         dataset = _newest(project, suite) if suite.load else freeze(by=None, project=project)[0]
     if not reads_others:
         return dataset, None

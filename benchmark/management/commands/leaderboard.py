@@ -73,9 +73,9 @@ class Command(JsonCommand):
         answer_format = options["form"] or answer_format_to_show(dataset, suite)
         leaderboard = _leaderboard(dataset, answer_format, suite, options)
         kind = options["kind"]
-        stages = {
-            stage: [entrant for entrant in entrants if not kind or entrant.kind == kind]
-            for stage, entrants in leaderboard.entrants.items()
+        groups = {
+            group: [entrant for entrant in entrants if not kind or entrant.kind == kind]
+            for group, entrants in leaderboard.entrants.items()
         }
         entered = [] if kind else rows_of(project, suite)
         result = {
@@ -85,12 +85,12 @@ class Command(JsonCommand):
             **({"title": dataset.title} if dataset.title else {}),
             "form": str(answer_format),
             "stories": leaderboard.chosen.label if leaderboard.chosen else "",
-            "stages": {stage: [_row(entrant, stage) for entrant in entrants] for stage, entrants in stages.items()},
+            "stages": {group: [_row(entrant, group) for entrant in entrants] for group, entrants in groups.items()},
             "rankings": {
-                stage: dict(ranking.chosen) | {"others": [asdict(other) for other in ranking.others]}
-                for stage, ranking in leaderboard.rankings.items()
+                group: dict(ranking.chosen) | {"others": [asdict(other) for other in ranking.others]}
+                for group, ranking in leaderboard.rankings.items()
             },
-            "notes": {stage: leads(entrants, stage) for stage, entrants in stages.items()},
+            "notes": {group: leads(entrants, group) for group, entrants in groups.items()},
             "absent": [absence.as_json() for absence in leaderboard.absent],
             **({"entered": entered} if entered else {}),
         }
@@ -101,7 +101,7 @@ class Command(JsonCommand):
             result |= _shared(dataset, suite, answer_format, leaderboard, options)
         if not options["output"]:
             return result
-        document = leaderboard_document("Leaderboard", stages, leaderboard.absent, entered)
+        document = leaderboard_document("Leaderboard", groups, leaderboard.absent, entered)
         tables = tables_of(document) | _differences(leaderboard)
         return result | written(
             options["output"],
@@ -113,12 +113,12 @@ class Command(JsonCommand):
         gold = f"{suite_named(result['suite']).title} on version {result['dataset']} of the gold"
         what = copy if "title" in result else gold
         self.stdout.write(f"{what}, {result['form']}, {result['stories'] or 'no finished run'}")
-        for stage, rows in result["stages"].items():
+        for group, rows in result["stages"].items():
             if rows:
-                wide = max(len(group_named(stage).score_title) + 4, *(len(row["model"]) for row in rows))
+                wide = max(len(group_named(group).score_title) + 4, *(len(row["model"]) for row in rows))
                 heads = "".join(f"{parse:>22}" for parse in PARSES)
                 self.stdout.write(
-                    f"\n{f'{group_named(stage).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16} "  # noqa: E501
+                    f"\n{f'{group_named(group).score_title} (%)':{wide}}{'rank':>6}{heads}{'left out':>10}{'worst to best':>16} "  # noqa: E501
                     f" group"
                 )
             for row in rows:
@@ -128,10 +128,10 @@ class Command(JsonCommand):
                     f"{row['model']:{wide}}{row['rank'] or '–':>6}{metrics}{missing}  {row['group'] or '–'}"
                 )
             for note in (
-                (*result["notes"][stage], *_no_intervals(rows), *_apart(result["rankings"][stage])) if rows else ()
+                (*result["notes"][group], *_no_intervals(rows), *_apart(result["rankings"][group])) if rows else ()
             ):
                 self.stdout.write(note)
-            for note in _uncovered(result["absent"], stage):
+            for note in _uncovered(result["absent"], group):
                 self.stdout.write(note)
         if not any(result["stages"].values()):
             self.note("No finished run has figures of these stories; --dataset and --split choose others.")
@@ -245,7 +245,7 @@ class RowTold(JudgeTold, PlaceTold, MissingTold):
     repaired: Score | None
 
 
-def _row(entrant: EntrantResults, stage: str) -> RowTold:
+def _row(entrant: EntrantResults, group: str) -> RowTold:
     return {
         "model": entrant.model,
         "kind": entrant.kind,
@@ -253,9 +253,9 @@ def _row(entrant: EntrantResults, stage: str) -> RowTold:
         "settings": entrant.settings,
         **_judge(entrant),
         **_place(entrant),
-        **_missing(entrant, stage),
-        "official": _number(score_of(entrant, "official", stage)),
-        "repaired": _number(score_of(entrant, "repaired", stage)),
+        **_missing(entrant, group),
+        "official": _number(score_of(entrant, "official", group)),
+        "repaired": _number(score_of(entrant, "repaired", group)),
     }
 
 
@@ -273,8 +273,8 @@ def _place(entrant: EntrantResults) -> PlaceTold:
     return place
 
 
-def _missing(entrant: EntrantResults, stage: str) -> MissingTold:
-    missing = missing_of(entrant, stage)
+def _missing(entrant: EntrantResults, group: str) -> MissingTold:
+    missing = missing_of(entrant, group)
     return {
         "stories": missing["stories"], "unusable": missing["unusable"], "lost": missing["lost"],
         "left_out": left_out(missing), "worst_case": missing["low"], "best_case": missing["high"],
@@ -287,17 +287,17 @@ def _number(metric: Score | None) -> Score | None:
 
 
 def _differences(leaderboard: Leaderboard) -> dict[str, Callable[[], Table]]:
-    """Return the tables `differences-STAGE-READING`, which hold all pairs."""
+    """Return the tables `differences-GROUP-PARSE`, which hold all pairs."""
 
-    def make(stage: str, parse: str):
-        entrants = leaderboard.entrants[stage]
-        rows, method = pairs_of(entrants, stage, leaderboard.chosen, parse)
-        absent = [absence.told for absence in leaderboard.absent if absence.stage == stage]
-        return replace(pair_table(rows, stage, parse, method, entrants), absent=absent)
+    def make(group: str, parse: str):
+        entrants = leaderboard.entrants[group]
+        rows, method = pairs_of(entrants, group, leaderboard.chosen, parse)
+        absent = [absence.told for absence in leaderboard.absent if absence.stage == group]
+        return replace(pair_table(rows, group, parse, method, entrants), absent=absent)
 
     return {
-        f"differences-{stage}-{parse}": partial(make, stage, parse)
-        for stage, entrants in leaderboard.entrants.items()
+        f"differences-{group}-{parse}": partial(make, group, parse)
+        for group, entrants in leaderboard.entrants.items()
         for parse in PARSES
         if any(entrant.parses[parse] for entrant in entrants)
     }
@@ -312,12 +312,12 @@ def _apart(ranking: Mapping[str, Any]) -> list[str]:
     return [f"Ranked apart: {'; '.join(descriptions)}."] if descriptions else []
 
 
-def _uncovered(absent: Sequence[Mapping[str, Any]], stage: str) -> list[str]:
+def _uncovered(absent: Sequence[Mapping[str, Any]], group: str) -> list[str]:
     """Name the models whose runs have a part of the stories, and say how to see them."""
     descriptions = [
         f"{absence['model']} ({absence['why']}; --split run:{absence['run']})"
         for absence in absent
-        if absence["stage"] == stage and "covered" in absence
+        if absence["stage"] == group and "covered" in absence
     ]
     return [f"Without a run on all of these stories: {'; '.join(descriptions)}."] if descriptions else []
 

@@ -27,12 +27,13 @@ class Command(JsonCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--suite", required=True, choices=list(suites()))
-        stages = "; ".join(
+        steps = "; ".join(
             f"{name}: {', '.join(step.key for step in suite.launched)}" for name, suite in suites().items()
         )
         parser.add_argument(
-            "--stage", action="append", metavar="STAGE",
-            help=f"May be given several times, or be all; a suite with one stage needs none. {stages}",
+            "--stage", action="append", metavar="STEP",
+            help="A step that is asked; may be given several times, or be all; a suite with one step needs none. "
+            f"{steps}",
         )  # fmt: skip
         parser.add_argument(
             "--endpoint", required=True, action="append", metavar="NAME", help="May be given several times."

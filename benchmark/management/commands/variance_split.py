@@ -18,8 +18,8 @@ class Command(JsonCommand):
         parser.add_argument(
             "--stage",
             default="",
-            metavar="NAME",
-            help=f"one of: {', '.join(groups_by_name())}; the first of the suite if not given",
+            metavar="GROUP",
+            help=f"the metric group, one of: {', '.join(groups_by_name())}; the first of the suite if not given",
         )
 
     def work(self, **options) -> dict:

@@ -31,9 +31,9 @@ class Results:
 
     `official` are the parses of the answers that are there, `repaired` one of every story that was asked for.
     `extractions` and `labellings` have what table 12 counts of each such story with gold: "" where the model's answer
-    can be used, why not otherwise, None without an answer; `without` by stage why there was none, and why extractions
-    have no judgement, with the number of stories. `lacking` says of a stage why official scoring has no figures of it,
-    in a sentence; a stage with figures is not in it.
+    can be used, why not otherwise, None without an answer; `without` by step why there was none, and why extractions
+    have no judgement, with the number of stories. `lacking` says of a metric group why official scoring has no figures
+    of it, in a sentence; a group with figures is not in it.
     """
 
     name: str
@@ -166,32 +166,32 @@ class _Collecting:
 def _lacking(
     results: Results, reasons: Mapping[str, Mapping[str, str]], steps: Collection[str], records: Mapping[str, Record]
 ) -> dict[str, str]:
-    """The sentence of the first story of each stage that has none of its figures."""
+    """The sentence of the first story of each metric group that has none of its figures."""
     lacking = {
-        stage: of_stage[next(key for key in records if key in of_stage)]
-        for stage, of_stage in reasons.items()
+        group: of_stage[next(key for key in records if key in of_stage)]
+        for group, of_stage in reasons.items()
         if of_stage
     }
-    for stage, stage_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
+    for group, stage_results in (("stage1", results.repaired1), ("stage2", results.repaired2)):
         if not stage_results:
-            lacking[stage] = f"No story has an answer for {_unasked(steps, stage)}."
+            lacking[group] = f"No story has an answer for {_unasked(steps, group)}."
     return lacking
 
 
-def _unasked(steps: Collection[str], stage: str) -> str:
-    """The first of a stage's answers that nobody was asked for."""
-    if stage == "stage2":
+def _unasked(steps: Collection[str], group: str) -> str:
+    """The first of a group's answers that nobody was asked for."""
+    if group == "stage2":
         return LABEL
     return JUDGE if EXTRACT in steps and JUDGE not in steps else EXTRACT
 
 
-def _count(results: Results, record: Record, stage: str, why: str, *, answered: bool) -> None:
+def _count(results: Results, record: Record, group: str, why: str, *, answered: bool) -> None:
     if not record.shown:
         return
-    answers = results.extractions if stage == EXTRACT else results.labellings
+    answers = results.extractions if group == EXTRACT else results.labellings
     answers.append(why if answered else None)
     if not answered:
-        results.without[stage][why] += 1
+        results.without[group][why] += 1
 
 
 def _judge_s(results: Results, record: Record, why: str, *, answered: bool) -> str:

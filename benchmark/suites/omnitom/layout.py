@@ -64,11 +64,11 @@ def files(
 ) -> Iterator[File]:
     """Every file of the output folder as (path, bytes), the manifest first.
 
-    `exchanges` has the calls of each story by stage (`extract`, `label`, `judge`), `scores` what `score_official` says
-    of their outputs. A stage without a call has no files, one without figures no metrics.
+    `exchanges` has the calls of each story by step (`extract`, `label`, `judge`), `scores` what `score_official` says
+    of their outputs. A step without a call has no files, a metric group without figures no metrics.
     """
     yield "manifest.json", _bytes(json.dumps(manifest(records, settings), ensure_ascii=False, indent=2))
-    texts = {story: {stage: call.output for stage, call in calls.items()} for story, calls in exchanges.items()}
+    texts = {story: {step: call.output for step, call in calls.items()} for story, calls in exchanges.items()}
     for story, tables in stored_tables(records, texts).items():
         yield from _story_files(story, exchanges[story], tables)
     yield from _metric_files(scores)
@@ -76,9 +76,9 @@ def files(
 
 def _story_files(story: int, calls: Mapping[str, Exchange], tables: StoredTables) -> Iterator[File]:
     name = f"story_{story:03d}"
-    for stage, folder in FOLDERS.items():
-        if stage in calls:
-            yield f"{folder}/raw/{name}.txt", _raw(calls[stage])
+    for step, folder in FOLDERS.items():
+        if step in calls:
+            yield f"{folder}/raw/{name}.txt", _raw(calls[step])
     if tables.extraction is not None:
         yield f"extraction/csv/{name}_extract.csv", _csv(EXTRACT_COLUMNS, tables.extraction)
     if tables.labels is not None:

@@ -1,5 +1,5 @@
-"""Figures of one model's outcomes at both stages: figures of all stories and by story, and what the analyses make of
-them."""
+"""Figures of one model's outcomes in both metric groups: figures of all stories and by story, and what the analyses
+make of them."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ SKIPPED = "rows without a judgement"
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:
-    """Both stages of one model; of one that was asked several times, the mean over repetitions."""
+    """Both metric groups of one model; of one that was asked several times, the mean over repetitions."""
     seed = int(entered.settings.get("seed", 1))
     turns = sorted({outcome.repetition for outcomes in entered.outcomes.values() for outcome in outcomes})
     if len(turns) < 2:
         return measured(results_of(entered), seed)
     each = [measured(results_of(_turn(entered, turn)), seed) for turn in turns]
-    by_stage = {stage: [metrics for repetition in each if (metrics := repetition[stage])] for stage in METRICS.values()}
+    by_stage = {group: [metrics for repetition in each if (metrics := repetition[group])] for group in METRICS.values()}
     scheme = scheme_of(entered.resources.schema)
-    return {stage: over_repetitions(of, scheme.group(stage), seed) if of else None for stage, of in by_stage.items()}
+    return {group: over_repetitions(of, scheme.group(group), seed) if of else None for group, of in by_stage.items()}
 
 
 def _turn(entered: Entered, turn: int) -> Entered:
@@ -57,7 +57,7 @@ def _turn(entered: Entered, turn: int) -> Entered:
 
 
 def measured(results: Results, seed: int) -> dict[str, Measured | None]:
-    """Figures and figures by story of each stage, None where it was not asked for."""
+    """Figures and figures by story of each metric group, None where it was not asked for."""
     by_group = {"stage1": _stage1(results, seed), "stage2": _stage2(results, seed)}
     return {
         group: result and _without_official(result, results.lacking[group]) if group in results.lacking else result

@@ -1,7 +1,7 @@
 """Official figures from raw model texts, by way of the tables that the released runner stores.
 
-Specification "OmniToM scoring", sections 5 and 6. A stage has figures only where every story of the selection has its
-texts, and none where the released code would have ended with a traceback.
+Specification "OmniToM scoring", sections 5 and 6. A metric group has figures only where every story of the selection
+has its texts, and none where the released code would have ended with a traceback.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ STAGES = ("extract", "label", "judge")
 STRUCTURED = "Structured output has no official parse: the released code cannot read it."
 
 Texts = Mapping[int, Mapping[str, str]]
-"""The raw answer of each story by stage: {story_id: {"extract"?, "label"?, "judge"?}}."""
+"""The raw answer of each story by step: {story_id: {"extract"?, "label"?, "judge"?}}."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredTables:
-    """The tables of one story as the runner keeps them; None for a stage without a text.
+    """The tables of one story as the runner keeps them; None for a step without a text.
 
-    `judged` are both tables of the judge: predicted rows, gold rows. `aborted` says at which stage and why the released
+    `judged` are both tables of the judge: predicted rows, gold rows. `aborted` says at which step and why the released
     code would end, empty where it would not.
     """
 
@@ -48,7 +48,7 @@ class StoredTables:
 def stored_tables(records: Iterable[Record], texts: Texts) -> dict[int, StoredTables]:
     """Return what the runner would store for each story that has a text.
 
-    Records that share an id share their files, which are made from the first of them: a stage whose file is there is
+    Records that share an id share their files, which are made from the first of them: a step whose file is there is
     skipped.
     """
     tables: dict[int, StoredTables] = {}
@@ -77,7 +77,7 @@ def _stored(record: Record, texts: Mapping[str, str]) -> StoredTables:
 
 
 def _storable(
-    rows: Iterable[Iterable[str]], make: Callable[[list[str]], T], stage: str, aborted: dict[str, str]
+    rows: Iterable[Iterable[str]], make: Callable[[list[str]], T], step: str, aborted: dict[str, str]
 ) -> tuple[T, ...] | None:
     """Rows as they come back from a CSV file: space-normalised; None where the file could not be read back."""
     cells = [[normalise_space(cell) for cell in row] for row in rows]
@@ -85,7 +85,7 @@ def _storable(
         for row in cells:
             check_fields(row)
     except OversizedField as error:
-        aborted[stage] = str(error)
+        aborted[step] = str(error)
         return None
     return tuple(make(row) for row in cells)
 
@@ -171,29 +171,29 @@ def _stage2(records: Sequence[Record], tables: Mapping[int, StoredTables]) -> St
 
 _PLAN = (("stage1", _stage1), ("stage2", _stage2))
 NEEDED = {"stage1": ("extract", "judge"), "stage2": ("label",)}
-"""The answers that each stage's figures rest on, in the order in which they are made."""
+"""The answers that each metric group's figures rest on, in the order in which they are made."""
 _HELD = {"extract": "extraction", "judge": "judged", "label": "labels"}
 
 
-def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], stage: str) -> str:
+def _lacking(records: Sequence[Record], tables: Mapping[int, StoredTables], group: str) -> str:
     if not records:
         return "No story is selected."
     none = StoredTables()
     for record in records:
         stored = tables.get(record.story_id, none)
-        answered = {stage for stage, name in _HELD.items() if getattr(stored, name) is not None}
-        if why := why_none(record.story_id, stage, answered, stored.aborted):
+        answered = {step for step, name in _HELD.items() if getattr(stored, name) is not None}
+        if why := why_none(record.story_id, group, answered, stored.aborted):
             return why
     return ""
 
 
-def why_none(story: int, stage: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
-    """Return why no selection with this story has official figures of the stage; empty where it does not stand in the
-    way.
+def why_none(story: int, group: str, answered: Collection[str], aborted: Mapping[str, str]) -> str:
+    """Return why no selection with this story has official figures of the metric group; empty where it does not stand
+    in the way.
 
     `answered` are the kinds of answers that it has, `aborted` what the released code would end at and why.
     """
-    for needed in NEEDED[stage]:
+    for needed in NEEDED[group]:
         if needed in aborted:
             return f"Story {story}, {needed}: {aborted[needed]}"
         if needed not in answered:

@@ -18,8 +18,8 @@ def score_answers(
 ) -> ParsedScores:
     """Both parses of `{"STORY_ID": {"extract"?, "label"?, "judge"?}}` against a record file.
 
-    The selection is the stories that have an entry, or those of `story_ids`; a stage has official figures only where
-    the whole selection has its answers. Raises ValueError.
+    The selection is the stories that have an entry, or those of `story_ids`; a metric group has official figures only
+    where the whole selection has its answers. Raises ValueError.
     """
     from benchmark.suites.omnitom.repaired import score_repaired  # the statistics libraries take a second to load
 
@@ -42,8 +42,8 @@ def _selection(records: list[Record], texts: Mapping[int, Any], story_ids: str, 
     return chosen
 
 
-class _Stages(Shape):
-    """Raw answers by stage."""
+class _Steps(Shape):
+    """Raw answers by step."""
 
     extract: str = ""
     label: str = ""
@@ -52,17 +52,17 @@ class _Stages(Shape):
 
 def _texts(answers: Mapping[str, Any], file: Path, story_ids: set[int]) -> dict[int, dict[str, str]]:
     texts: dict[int, dict[str, str]] = {}
-    for name, stages in answers.items():
+    for name, steps in answers.items():
         number = int(name) if name.isascii() and name.isdecimal() and len(name) < 20 else None
         if number not in story_ids:
             raise BadAnswers(f"{file} answers story {name[:60]!r}, which the records do not have.")
         try:
-            _Stages.of(stages)
+            _Steps.of(steps)
         except Misfit as error:
             raise BadAnswers(error.told(f"{file}, story {name}")) from error
         if number in texts:
             raise BadAnswers(f"{file} answers story {number} twice.")
-        if "judge" in stages and "extract" not in stages:
+        if "judge" in steps and "extract" not in steps:
             raise BadAnswers(f"{file}, story {name}: a judge answer needs the extract answer that it judges.")
-        texts[number] = stages
+        texts[number] = steps
     return texts

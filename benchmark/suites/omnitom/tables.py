@@ -1,7 +1,7 @@
 """The paper's tables over runs of this platform. Model names, scores and counts come in as plain data.
 
-A report is what `score_official` or `score_repaired` has for a stage: `overall` and `by_category`, numbers or their
-texts.
+A report is what `score_official` or `score_repaired` has for a metric group: `overall` and `by_category`, numbers or
+their texts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _number(value: Any) -> Any:
 def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
     """The paper's table 3: F1 by category, both averages, then accuracy by dimension and overall.
 
-    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {stage: why}]}; all
+    A run is {"model", "stage1": report or None, "stage2": report or None[, "section"][, "reason": {group: why}]}; all
     of one `parse`, which the title names. Intervals are those of the reports, where they have any.
     """
     reports = [run["stage1"] for run in runs if run.get("stage1")]
@@ -91,10 +91,10 @@ def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> dict[str, A
 
 def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
-        f"{run['model']}, stage {stage[-1]}: {why}"
+        f"{run['model']}, stage {group[-1]}: {why}"
         for run in runs
-        for stage, why in (run.get("reason") or {}).items()
-        if not run.get(stage)
+        for group, why in (run.get("reason") or {}).items()
+        if not run.get(group)
     ]
 
 
@@ -190,23 +190,23 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
     """The paper's table 12 from {model: {"stage1": `outputs_analysis` or None, "stage2": …}}: the model's own answers
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
-    for stage, parts in STAGE_PARTS.items():
-        group = f"Stage {stage[-1]}"
+    for group, parts in STAGE_PARTS.items():
+        heading = f"Stage {group[-1]}"
         columns += [
-            estimated(stage, "Unusable", unit="%", group=group, best="", n=""),
-            Column(key=f"{stage}_unusable", header="Unusable", unit="answers", kind="count", group=group),
-            Column(key=f"{stage}_answers", header="Answers", kind="count", group=group),
-            *(Column(key=f"{stage}_{part}", header=_PARTS[part], kind="count", group=group) for part in parts),
+            estimated(group, "Unusable", unit="%", group=heading, best="", n=""),
+            Column(key=f"{group}_unusable", header="Unusable", unit="answers", kind="count", group=heading),
+            Column(key=f"{group}_answers", header="Answers", kind="count", group=heading),
+            *(Column(key=f"{group}_{part}", header=_PARTS[part], kind="count", group=heading) for part in parts),
         ]
     rows = [_unusable(*arguments) for arguments in shares.items()]
     return Table(title=f"Unusable outputs, {parse} parse", columns=columns, rows=rows)
 
 
-def _unusable(model: str, stages: Mapping[str, Mapping[str, Any] | None]) -> Row:
+def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row:
     row: dict[str, Any] = {"model": model}
-    for stage, stage_metrics in stages.items():
+    for group, stage_metrics in groups.items():
         if stage_metrics:
-            row |= estimate(stage, stage_metrics["share"])
-            row |= {f"{stage}_unusable": stage_metrics["unusable"], f"{stage}_answers": stage_metrics["share"]["n"]}
-            row |= {f"{stage}_{part}": sum(reasons.values()) for part, reasons in stage_metrics["without"].items()}
+            row |= estimate(group, stage_metrics["share"])
+            row |= {f"{group}_unusable": stage_metrics["unusable"], f"{group}_answers": stage_metrics["share"]["n"]}
+            row |= {f"{group}_{part}": sum(reasons.values()) for part, reasons in stage_metrics["without"].items()}
     return row

@@ -49,7 +49,7 @@ def analyses_of(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
     return analyses
 
 
-def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
+def row_of(entrant: EntrantResults, group: str, cells: Mapping[str, Any], where: Where | None = None) -> SourcedRow:
     """A row of an entrant: its name, what the self-test of its judge came to, and `cells`, which rest on the items
     `where`."""
     source = Source(
@@ -58,7 +58,7 @@ def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where:
         run=entrant.run,
         run_title=entrant.run_title,
         entrant=entrant.entrant,
-        stage=stage,
+        stage=group,
         own=entrant.own,
         others=entrant.others or 0,
         unranked=unranked(entrant),
@@ -68,13 +68,13 @@ def row_of(entrant: EntrantResults, stage: str, cells: Mapping[str, Any], where:
     return SourcedRow({**cells, "model": entrant.model, JUDGE_TEST: result}, source)
 
 
-def measured(stage: str, name: str, parse: str) -> dict[str, str]:
+def measured(group: str, name: str, parse: str) -> dict[str, str]:
     """The items behind the measure `name` of a metric group."""
-    if where := group_named(stage).measured_in.get(name):
+    if where := group_named(group).measured_in.get(name):
         return dict(where) | {"reading": parse}
     return {"problem": "used"} if parse == "repaired" else {}
 
 
-def short_names_of(stage: str) -> ShortNames:
+def short_names_of(group: str) -> ShortNames:
     """The categories that the suite of a metric group names."""
-    return suite_named(group_suite(stage)).categories
+    return suite_named(group_suite(group)).categories

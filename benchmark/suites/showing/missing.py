@@ -17,7 +17,7 @@ METRICS_WITHOUT = "Order counts them at their worst; the figures of this table l
 LEFT_OUT = "Rows pooled over stories leave them out."
 
 
-def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
+def missing_of(entrant: EntrantResults, group: str) -> dict[str, Any]:
     """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of
     these judges or providers lost, and the score with all of them at their worst and at their best, None without a
     story."""
@@ -25,7 +25,7 @@ def missing_of(entrant: EntrantResults, stage: str) -> dict[str, Any]:
         counts = {"stories": ranking["n"], "unusable": ranking["missing"], "lost": ranking["lost"]}
         return counts | {"low": ranking["value"], "high": ranking["best"]}
     overall = entrant.parses["repaired"]["overall"]
-    low, high = overall["bounds"][group_named(stage).score] or (None, None)
+    low, high = overall["bounds"][group_named(group).score] or (None, None)
     counts = {"stories": overall["stories"] + overall["unusable"], "unusable": overall["unusable"], "lost": 0}
     return counts | {"low": low, "high": high}
 
@@ -35,43 +35,43 @@ def left_out(missing: Mapping[str, Any]) -> float | None:
     return missing["unusable"] / missing["stories"] if missing["stories"] else None
 
 
-def leads(entrants: Sequence[EntrantResults], stage: str) -> list[str]:
+def leads(entrants: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what has to be known before the ranking is read: missing answers that differ, models without a rank, no
     letters."""
     models = models_of(entrants)
     return [
-        *_missing_differ(models, stage),
-        *_lost(models, stage),
+        *_missing_differ(models, group),
+        *_lost(models, group),
         *_incomplete_sets(models),
         *_without_letters(models),
-        *_few_units(models, stage),
+        *_few_units(models, group),
     ]
 
 
 def unlike_missing(
-    stages: Mapping[str, Sequence[EntrantResults]], *, titled: bool = True, counted: str = AT_THEIR_WORST
+    groups: Mapping[str, Sequence[EntrantResults]], *, titled: bool = True, counted: str = AT_THEIR_WORST
 ) -> list[str]:
-    """Say, for tables without a ranking, at which stages missing answers differ between models, and by how much;
+    """Say, for tables without a ranking, in which metric groups missing answers differ between models, and by how much;
     `counted` says what becomes of them."""
-    head = {stage: f"{group_named(stage).title}. " if titled else "" for stage in stages}
+    head = {group: f"{group_named(group).title}. " if titled else "" for group in groups}
     return [
-        f"{head[stage]}{sentence}"
-        for stage, counts in stages.items()
-        for sentence in _missing_differ(models_of(counts), stage, counted)
+        f"{head[group]}{sentence}"
+        for group, counts in groups.items()
+        for sentence in _missing_differ(models_of(counts), group, counted)
     ]
 
 
-def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], stage: str) -> list[str]:
+def told_of(columns: Sequence[Column], entrants: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what a suite's own table says before it of missing answers: what becomes of them in its marks, or, where
     it marks nothing, in its figures."""
     counted = AT_THEIR_WORST if any(column.best for column in columns) else METRICS_WITHOUT
-    return unlike_missing({stage: entrants}, counted=counted)
+    return unlike_missing({group: entrants}, counted=counted)
 
 
-def _few_units(models: Sequence[EntrantResults], stage: str) -> list[str]:
+def _few_units(models: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what the letters take for granted where there are any."""
     lettered = [entrant for entrant in models if any(entrant.group.values())]
-    why = caution(fewest_ranked(lettered), units_of_group(stage)) if lettered else ""
+    why = caution(fewest_ranked(lettered), units_of_group(group)) if lettered else ""
     return [f"{why[:1].upper()}{why[1:]}."] if why else []
 
 
@@ -84,10 +84,10 @@ def fewest_ranked(entrants: Sequence[EntrantResults]) -> int:
     return min((int(entrant.metrics["repaired"]["overall"]["stories"]) for entrant in entrants), default=0)
 
 
-def missing_told(entrants: Sequence[EntrantResults], stage: str) -> str:
+def missing_told(entrants: Sequence[EntrantResults], group: str) -> str:
     """Between which shares the missing answers of models lie; empty where all left out equally much."""
-    shares = {entrant.model: left_out(missing_of(entrant, stage)) or 0.0 for entrant in models_of(entrants)}
-    return shares_told(shares, nouns_of_group(stage)[1])
+    shares = {entrant.model: left_out(missing_of(entrant, group)) or 0.0 for entrant in models_of(entrants)}
+    return shares_told(shares, nouns_of_group(group)[1])
 
 
 def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
@@ -114,8 +114,8 @@ def rows_told(counts: Mapping[str, int]) -> str:
     return f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}"
 
 
-def _missing_differ(models: Sequence[EntrantResults], stage: str, counted: str = AT_THEIR_WORST) -> list[str]:
-    return differ_told((missing_told(models, stage), unjudged_told(models)), counted)
+def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str = AT_THEIR_WORST) -> list[str]:
+    return differ_told((missing_told(models, group), unjudged_told(models)), counted)
 
 
 def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str]:
@@ -124,7 +124,7 @@ def differ_told(parts: Iterable[str], counted: str = AT_THEIR_WORST) -> list[str
     return [f"{text[:1].upper()}{text[1:]}. {counted}"] if text else []
 
 
-def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
+def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     """Return what is not the models' doing: why some have no rank, then of how many stories others lack something."""
     sentences: list[str] = []
     alike: dict[int, list[str]] = {}
@@ -137,7 +137,7 @@ def _lost(models: Sequence[EntrantResults], stage: str) -> list[str]:
         else:
             alike.setdefault(ranking["lost"], []).append(entrant.model)
     for lost, names in alike.items():
-        stories = f"{lost:,} {nouns_of_group(stage)[lost != 1]}"
+        stories = f"{lost:,} {nouns_of_group(group)[lost != 1]}"
         sentences.append(
             f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no "
             f"difference against {'it' if len(names) == 1 else 'them'}."

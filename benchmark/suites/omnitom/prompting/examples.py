@@ -42,7 +42,7 @@ class Example:
 
 
 def examples_for(
-    category: str, stage: str, not_this_story: str, records: Iterable[Record], count: int
+    category: str, step: str, not_this_story: str, records: Iterable[Record], count: int
 ) -> tuple[Example, ...]:
     """The first `count` records (0 to MAX_EXAMPLES) of the category that can serve; fewer where there are fewer.
 
@@ -58,7 +58,7 @@ def examples_for(
             break
         if record.category != category or any(is_alike(record.story, story) for story in seen):
             continue
-        if example := example_of(record, stage):
+        if example := example_of(record, step):
             examples.append(example)
             seen.append(record.story)
     return tuple(examples)
@@ -75,24 +75,24 @@ def is_alike(first: str, other: str) -> bool:
 
 
 @lru_cache(1024)  # a run asks for the same few records once a story
-def example_of(record: Record, stage: str) -> Example | None:
-    """The record as an example of a stage; None where it cannot serve."""
+def example_of(record: Record, step: str) -> Example | None:
+    """The record as an example of a step; None where it cannot serve."""
     rows = record.shown
     scheme = record.scheme
-    if not rows or not all(_is_whole(row, stage, scheme) for row in rows):
+    if not rows or not all(_is_whole(row, step, scheme) for row in rows):
         return None
     rows = [replace(row, order=scheme.order_of(row.labels)) for row in rows]
-    if stage == "extract":
+    if step == "extract":
         rows = _by_actor(rows)
-    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if stage == "judge" else None)
-    if stage == "judge" and example.prediction is None:
+    example = Example(replace(record, rows=tuple(rows)), _prediction(rows) if step == "judge" else None)
+    if step == "judge" and example.prediction is None:
         return None
-    return example if _reads_back(example, stage) else None
+    return example if _reads_back(example, step) else None
 
 
-def _is_whole(row: GoldRow, stage: str, scheme: Scheme) -> bool:
+def _is_whole(row: GoldRow, step: str, scheme: Scheme) -> bool:
     """Return whether the row says the same however it is written, and its labels are legal where they are shown."""
-    needed = {"extract": {ORDER}, "label": set(scheme.keys)}.get(stage, set())
+    needed = {"extract": {ORDER}, "label": set(scheme.keys)}.get(step, set())
     legal = all(label in scheme.legal[key] for key, label in zip(scheme.keys, row.labels, strict=True) if key in needed)
     return legal and row.as_told == (row.actor, row.belief)
 
@@ -107,13 +107,13 @@ def _prediction(rows: Sequence[GoldRow]) -> Prediction | None:
     return imperfect([row.as_told for row in rows])
 
 
-def _reads_back(example: Example, stage: str) -> bool:
-    rows, text = example.record.rows, ideal_answer(example, stage, "text")
-    if stage != "judge" and not example.record.scheme.official:
-        return _reads_back_repaired(example.record, text, stage)
-    if stage == "extract":
+def _reads_back(example: Example, step: str) -> bool:
+    rows, text = example.record.rows, ideal_answer(example, step, "text")
+    if step != "judge" and not example.record.scheme.official:
+        return _reads_back_repaired(example.record, text, step)
+    if step == "extract":
         return [tuple(row) for row in extraction_rows(text)] == [(row.actor, row.belief, row.order) for row in rows]
-    if stage == "label":
+    if step == "label":
         return [tuple(row) for row in label_rows(text)] == [(row.actor, row.belief, row.labels) for row in rows]
     try:
         judged = parse_judgement(text)
@@ -124,17 +124,17 @@ def _reads_back(example: Example, stage: str) -> bool:
     return counts == prediction.counts(len(rows))
 
 
-def _reads_back_repaired(record: Record, text: str, stage: str) -> bool:
-    if stage == "label":
+def _reads_back_repaired(record: Record, text: str, step: str) -> bool:
+    if step == "label":
         return parse_labels(text, record.rows, scheme=record.scheme) == [row.labels for row in record.rows]
     read = [row[:3] for row in parse_extraction(text, scheme=record.scheme)]
     return read == [(row.actor, row.belief, row.order) for row in record.rows]
 
 
-def ideal_answer(example: Example, stage: str, answer_format: str) -> str:
+def ideal_answer(example: Example, step: str, answer_format: str) -> str:
     """Return what a perfect model would answer about the example."""
     written = _STRUCTURED if answer_format == "structured" else _TEXT
-    return written[stage](example)
+    return written[step](example)
 
 
 def _judged_text(example: Example) -> str:

@@ -29,15 +29,15 @@ def fence(data: Iterable[str]) -> str:
     return fence
 
 
-def columns(stage: str, answer_format: str, schema: Schema) -> str:
+def columns(step: str, answer_format: str, schema: Schema) -> str:
     """Return what the columns, or keys, of the answer are called."""
     scheme = scheme_of(schema)
     if answer_format == "text":
         headers = {"extract": extraction_header(scheme), "label": label_header(scheme)}
-        return " | ".join(headers[stage]) if stage in headers else "Actor,Belief,MatchCount"
+        return " | ".join(headers[step]) if step in headers else "Actor,Belief,MatchCount"
     extracted = ("actor", "belief", *([ORDER] if scheme.ordered else []))
     names = {"extract": extracted, "label": schema.keys, "judge": ("id", "matches")}
-    return ", ".join(names[stage])
+    return ", ".join(names[step])
 
 
 def label_lists(schema: Schema, answer_format: str) -> str:
@@ -105,15 +105,15 @@ def plain(rows: Iterable[GoldRow]) -> list[list[str]]:
     return [[row.actor, row.belief] for row in rows if row.shown]
 
 
-def example_data(example: Example, stage: str, answer_format: str) -> dict[str, str | None]:
+def example_data(example: Example, step: str, answer_format: str) -> dict[str, str | None]:
     """Values for the placeholders of an example, but for its number and the fence."""
     values: dict[str, str | None] = {
         "story": example.record.story.strip(),
-        "answer": ideal_answer(example, stage, answer_format),
+        "answer": ideal_answer(example, step, answer_format),
     }
-    if stage == "label":
+    if step == "label":
         values["belief_table"] = propositions(example.record.rows, answer_format)
-    if stage == "judge":
+    if step == "judge":
         values["predictions"] = predictions_table(example.judged.rows, answer_format)
         values["gold"] = gold_table(example.record.rows, answer_format)
     return values

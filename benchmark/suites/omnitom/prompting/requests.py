@@ -1,4 +1,4 @@
-"""Requests for the three stages, made from a prompt set.
+"""Requests for the three steps, made from a prompt set.
 
 What is the same for many stories comes first (directive, format, examples of the category), the story after it, so that
 providers can reuse what they have read. The text form carries no schema. `Request.task` says the same as data for
@@ -42,9 +42,9 @@ TEMPERATURE = 0.0
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The parameters of a request at any stage."""
+    """The parameters of a request at any step."""
 
-    stage: str
+    step: str
     category: str
     level: int
     answer_format: str
@@ -56,7 +56,7 @@ class _Asked:
         """The data by placeholder, None for what is not to be shown. Raises BadPromptSet, ValueError."""
         check_count(len(self.examples))
         prompts = self.prompt_set or built_in_for(self.schema)
-        template = prompts.template(self.stage, self.level, self.answer_format)
+        template = prompts.template(self.step, self.level, self.answer_format)
         self._refuse_unplaced(prompts, with_story=data["story"] is not None)
         messages = template.filled(self._values(prompts, data))
         parts = (("system", messages.system), ("user", messages.user))
@@ -65,26 +65,26 @@ class _Asked:
     def _refuse_unplaced(self, prompts: PromptSet, *, with_story: bool) -> None:
         """Refuse what was asked for and would not be shown: it is never left out in silence."""
         for needed, place, what in ((self.examples, "examples", "examples"), (with_story, "story", "the story")):
-            if needed and not prompts.has_place(self.stage, self.level, place, self.answer_format):
+            if needed and not prompts.has_place(self.step, self.level, place, self.answer_format):
                 raise BadPromptSet(
-                    f"The prompt {self.stage}-level{self.level} of {prompts.name} has no place for {what}."
+                    f"The prompt {self.step}-level{self.level} of {prompts.name} has no place for {what}."
                 )
 
     def _values(self, prompts: PromptSet, data: Mapping[str, str | None]) -> dict[str, str | None]:
-        blocks = [example_data(example, self.stage, self.answer_format) for example in self.examples]
+        blocks = [example_data(example, self.step, self.answer_format) for example in self.examples]
         if data["story"] is None:
             blocks = [block | {"story": None} for block in blocks]
         mark = fence(text for values in (data, *blocks) for text in values.values() if text)
         return {
             **data,
             "fence": mark,
-            "columns": columns(self.stage, self.answer_format, self.schema),
+            "columns": columns(self.step, self.answer_format, self.schema),
             "labels": label_lists(self.schema, self.answer_format),
             "definitions": definitions(self.schema, self.answer_format),
             "order": order_cell(self.schema, self.answer_format),
             "order_definition": order_definition(self.schema, self.answer_format),
-            "category_block": prompts.category_block(self.stage, self.category),
-            "examples": example_blocks(prompts.examples[self.stage], blocks, mark),
+            "category_block": prompts.category_block(self.step, self.category),
+            "examples": example_blocks(prompts.examples[self.step], blocks, mark),
         }
 
 

@@ -1,14 +1,14 @@
 """Prompt sets: the built-in one, and those that a team loads from files of its own.
 
-Files of a set, by name (`<stage>` is extract, label or judge, `<n>` a TELeR level from 1 to 4):
+Files of a set, by name (`<step>` is extract, label or judge, `<n>` a TELeR level from 1 to 4):
 
-- `<stage>-level<n>-system.txt` and `<stage>-level<n>-user.txt`, the two messages. Instead of the first there can be
-  `<stage>-level<n>.txt`; instead of the second `<stage>-user.txt`, for all levels. A `<stage>-level<n>.txt` that holds
+- `<step>-level<n>-system.txt` and `<step>-level<n>-user.txt`, the two messages. Instead of the first there can be
+  `<step>-level<n>.txt`; instead of the second `<step>-user.txt`, for all levels. A `<step>-level<n>.txt` that holds
   the data itself is the only message.
-- `<stage>-format-<form>.txt` for `{format}`, and `<stage>-example.txt`, one of the examples in `{examples}`; a set
+- `<step>-format-<form>.txt` for `{format}`, and `<step>-example.txt`, one of the examples in `{examples}`; a set
   without them has the built-in ones. A structured request whose prompt has no `{format}` gets it at the end of the
   system part.
-- `<stage>-categories.txt` for `{category_block}`: a line `Category: text` for each story category.
+- `<step>-categories.txt` for `{category_block}`: a line `Category: text` for each story category.
 - any other file, where `{its-name}` stands in another one.
 
 Placeholders: `{story}`, `{belief_table}` (label), `{predictions}` and `{gold}` (judge), `{examples}`,
@@ -50,8 +50,8 @@ _DEEPEST = 5
 
 @dataclass(frozen=True)
 class PromptSet:
-    """`templates` by (stage, level, answer format), with every file but the data included. `examples` and `categories`
-    are by stage.
+    """`templates` by (step, level, answer format), with every file but the data included. `examples` and `categories`
+    are by step.
 
     `files` are the texts that the set was made from, so that it can be stored and loaded again.
     """
@@ -63,40 +63,40 @@ class PromptSet:
     categories: Mapping[str, Mapping[str, str]]
     files: Mapping[str, str] = field(repr=False)
 
-    def template(self, stage: str, level: int, answer_format: str = "text") -> Template:
-        """Return the template of a stage and level. Raises BadPromptSet where the set has none."""
+    def template(self, step: str, level: int, answer_format: str = "text") -> Template:
+        """Return the template of a step and level. Raises BadPromptSet where the set has none."""
         try:
-            return self.templates[stage, level, answer_format]
+            return self.templates[step, level, answer_format]
         except KeyError:
             raise BadPromptSet(
-                f"The prompt set {self.name} has no prompt {stage}-level{level} in the form {answer_format}."
+                f"The prompt set {self.name} has no prompt {step}-level{level} in the form {answer_format}."
             ) from None
 
-    def levels(self, stage: str) -> tuple[int, ...]:
-        return tuple(level for level in LEVELS if (stage, level, "text") in self.templates)
+    def levels(self, step: str) -> tuple[int, ...]:
+        return tuple(level for level in LEVELS if (step, level, "text") in self.templates)
 
-    def has_place(self, stage: str, level: int, placeholder: str, answer_format: str = "text") -> bool:
+    def has_place(self, step: str, level: int, placeholder: str, answer_format: str = "text") -> bool:
         """Return whether the prompt can show, say, `examples`. Raises BadPromptSet."""
-        return placeholder in self.template(stage, level, answer_format).placeholders
+        return placeholder in self.template(step, level, answer_format).placeholders
 
-    def category_block(self, stage: str, category: str) -> str | None:
+    def category_block(self, step: str, category: str) -> str | None:
         """Return what the set says of a story category, None for one that it does not know."""
-        text = self.categories.get(stage, {}).get(category)
+        text = self.categories.get(step, {}).get(category)
         return None if text is None else f"{category}: {text}"
 
-    def content_hash(self, stage: str, level: int) -> str:
-        """SHA-256 of all wording that can enter a prompt of this stage and level, in either form, as hexadecimal
+    def content_hash(self, step: str, level: int) -> str:
+        """SHA-256 of all wording that can enter a prompt of this step and level, in either form, as hexadecimal
         digits."""
         parts: dict[str, object] = {}
         used: frozenset[str] = frozenset()
         for answer_format in FORMS:
-            template = self.template(stage, level, answer_format)
+            template = self.template(step, level, answer_format)
             parts[answer_format] = [template.system, template.user]
             used |= template.placeholders
         if "examples" in used:
-            parts["example"] = self.examples[stage]
+            parts["example"] = self.examples[step]
         if "category_block" in used:
-            parts["categories"] = dict(self.categories[stage])
+            parts["categories"] = dict(self.categories[step])
         return _digest(parts)
 
 
@@ -129,22 +129,22 @@ def load_prompt_set(
     """The set that these files (name: text) make up; without a `version` it is the beginning of their hash. What it
     lacks and must have is that of the built-in set `base`.
 
-    Raises BadPromptSet: for a placeholder that is not known or not allowed at its stage, data that a prompt has no
+    Raises BadPromptSet: for a placeholder that is not known or not allowed at its step, data that a prompt has no
     place for, a file that nothing uses, a set without prompts.
     """
     texts = {file.removesuffix(".txt"): _tidy(text) for file, text in files.items() if file.endswith(".txt")}
     reader = _Reader(texts, base)
     templates = {}
-    for stage in STAGES:
+    for step in STAGES:
         for level in LEVELS:
             for answer_format in FORMS:
-                if template := reader.template(stage, level, answer_format):
-                    templates[stage, level, answer_format] = template
+                if template := reader.template(step, level, answer_format):
+                    templates[step, level, answer_format] = template
     if not templates:
         raise BadPromptSet("The set holds no prompt; it needs at least one file such as extract-level3.txt.")
-    stages = {stage for stage, _, _ in templates}
-    examples = {stage: reader.example(stage) for stage in stages}
-    categories = {stage: reader.categories(stage) for stage in stages}
+    steps = {step for step, _, _ in templates}
+    examples = {step: reader.example(step) for step in steps}
+    categories = {step: reader.categories(step) for step in steps}
     reader.refuse_unused(files)
     return PromptSet(name, version or _digest(texts)[:12], templates, examples, categories, dict(files))
 
@@ -165,24 +165,24 @@ class _Reader:
         self.texts, self.base = texts, base
         self.used: set[str] = set()
 
-    def template(self, stage: str, level: int, answer_format: str) -> Template | None:
-        system_file, user_file = self._parts(stage, level)
+    def template(self, step: str, level: int, answer_format: str) -> Template | None:
+        system_file, user_file = self._parts(step, level)
         if not system_file and not user_file:
             return None
-        system, user = [self._expanded(stage, file) if file else "" for file in (system_file, user_file)]
-        self._refuse_missing(stage, user_file or system_file, placeholders(system) | placeholders(user))
-        self._note_format(stage)
+        system, user = [self._expanded(step, file) if file else "" for file in (system_file, user_file)]
+        self._refuse_missing(step, user_file or system_file, placeholders(system) | placeholders(user))
+        self._note_format(step)
         if answer_format == "structured" and "format" not in placeholders(system) | placeholders(user):
             system = f"{system}\n\n{{format}}".strip()
-        pieces = {"format": self._format(stage, answer_format)}
+        pieces = {"format": self._format(step, answer_format)}
         return Template(include(system, pieces), include(user, pieces))
 
-    def _parts(self, stage: str, level: int) -> tuple[str, str]:
+    def _parts(self, step: str, level: int) -> tuple[str, str]:
         """The names of the files of the system and of the user part, empty where there is none."""
-        plain, own_user = f"{stage}-level{level}", f"{stage}-level{level}-user"
+        plain, own_user = f"{step}-level{level}", f"{step}-level{level}-user"
         system = self._first(f"{plain}-system", plain)
-        user = self._first(own_user, f"{stage}-user" if system else "")
-        holds_data = system == plain and placeholders(self._expanded(stage, plain)) & set(DATA[stage])
+        user = self._first(own_user, f"{step}-user" if system else "")
+        holds_data = system == plain and placeholders(self._expanded(step, plain)) & set(DATA[step])
         return ("", plain) if holds_data and user != own_user else (system, user)
 
     def _first(self, *names: str) -> str:
@@ -197,54 +197,54 @@ class _Reader:
         self.used.add(name)
         return self.texts[name]
 
-    def _expanded(self, stage: str, name: str, depth: int = 0) -> str:
+    def _expanded(self, step: str, name: str, depth: int = 0) -> str:
         """The text of a file with the files that it names; its own placeholders are checked."""
         if depth > _DEEPEST:
             raise BadPromptSet(f"{name}.txt names files that name each other, without an end.")
         text = self._text(name)
         pieces = {}
-        for placeholder in sorted(placeholders(text) - _allowed(stage)):
+        for placeholder in sorted(placeholders(text) - _allowed(step)):
             piece = placeholder if placeholder in self.texts else self._built_in_note(placeholder)
             if not piece:
                 raise BadPromptSet(
-                    f"{name}.txt has the placeholder {{{placeholder}}}, which is neither known for {stage} nor a file."
+                    f"{name}.txt has the placeholder {{{placeholder}}}, which is neither known for {step} nor a file."
                 )
-            pieces[placeholder] = self._expanded(stage, piece, depth + 1)
-        if "category_block" in placeholders(text) and f"{stage}-categories" not in self.texts:
-            raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {stage}-categories.txt.")
+            pieces[placeholder] = self._expanded(step, piece, depth + 1)
+        if "category_block" in placeholders(text) and f"{step}-categories" not in self.texts:
+            raise BadPromptSet(f"{name}.txt has {{category_block}}, but the set lacks {step}-categories.txt.")
         return include(text, pieces)
 
     def _built_in_note(self, name: str) -> str:
         return "built-in data-note" if name == "data-note" else ""
 
-    def _refuse_missing(self, stage: str, name: str, present: frozenset[str]) -> None:
-        for placeholder in _MANDATORY[stage]:
+    def _refuse_missing(self, step: str, name: str, present: frozenset[str]) -> None:
+        for placeholder in _MANDATORY[step]:
             if placeholder not in present:
                 raise BadPromptSet(f"{name}.txt and its other part lack the placeholder {{{placeholder}}}.")
 
-    def _format(self, stage: str, answer_format: str) -> str:
-        name = self._own_or_built_in(f"{stage}-format-{answer_format}")
-        text = self._expanded(stage, name)
-        for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[stage]))):
+    def _format(self, step: str, answer_format: str) -> str:
+        name = self._own_or_built_in(f"{step}-format-{answer_format}")
+        text = self._expanded(step, name)
+        for placeholder in sorted(placeholders(text) & ({"format", "examples"} | set(DATA[step]))):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which has no place in a format.")
         return text
 
-    def _note_format(self, stage: str) -> None:
+    def _note_format(self, step: str) -> None:
         """A file for a form is used, whichever form is made first."""
-        self.used |= {f"{stage}-format-{answer_format}" for answer_format in FORMS}
+        self.used |= {f"{step}-format-{answer_format}" for answer_format in FORMS}
 
-    def example(self, stage: str) -> str:
-        name = self._own_or_built_in(f"{stage}-example")
+    def example(self, step: str) -> str:
+        name = self._own_or_built_in(f"{step}-example")
         text = self._text(name)
-        allowed = _OF_EXAMPLES | set(DATA[stage])
+        allowed = _OF_EXAMPLES | set(DATA[step])
         for placeholder in sorted(placeholders(text) - allowed):
             raise BadPromptSet(f"{name}.txt has the placeholder {{{placeholder}}}, which is not known there.")
         if "answer" not in placeholders(text):
             raise BadPromptSet(f"{name}.txt lacks the placeholder {{answer}}.")
         return text
 
-    def categories(self, stage: str) -> Mapping[str, str]:
-        name = f"{stage}-categories"
+    def categories(self, step: str) -> Mapping[str, str]:
+        name = f"{step}-categories"
         return dict(self._category_lines(name)) if name in self.texts else {}
 
     def _category_lines(self, name: str) -> Iterator[tuple[str, str]]:
@@ -263,6 +263,6 @@ class _Reader:
                 )
 
 
-def _allowed(stage: str) -> frozenset[str]:
-    own = {"label": _OF_LABELS, "extract": _OF_EXTRACTION}.get(stage, frozenset())
-    return _SHARED | set(DATA[stage]) | own
+def _allowed(step: str) -> frozenset[str]:
+    own = {"label": _OF_LABELS, "extract": _OF_EXTRACTION}.get(step, frozenset())
+    return _SHARED | set(DATA[step]) | own

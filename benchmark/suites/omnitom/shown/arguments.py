@@ -17,20 +17,20 @@ from benchmark.suites.shown import EntrantResults
 Arguments = dict[str, Any]
 
 
-def without_bounds(entrants: Sequence[EntrantResults], stage: str, parse: str) -> str:
+def without_bounds(entrants: Sequence[EntrantResults], group: str, parse: str) -> str:
     """Return what a picture of the rows that were read leaves out, where models left out unlike much; official figures
     count it as 0."""
-    note = missing_told(entrants, stage) if parse == "repaired" else ""
+    note = missing_told(entrants, group) if parse == "repaired" else ""
     return f"{note}; left out here, without bounds, as nobody knows what these answers hold" if note else ""
 
 
 LINES_TAKE_THEM = "marks leave them out, lines take them as unmatched and as matched"
 
 
-def _without_rows(entrants: Sequence[EntrantResults], stage: str, parse: str, becomes: str) -> str:
+def _without_rows(entrants: Sequence[EntrantResults], group: str, parse: str, becomes: str) -> str:
     """Return what `without_bounds` says, and what becomes of rows that judges left out where they are unlike many."""
-    note = unjudged_told(entrants) if parse == "repaired" and stage == "stage1" else ""
-    return "; ".join(filter(None, (without_bounds(entrants, stage, parse), note and f"{note}; {becomes}")))
+    note = unjudged_told(entrants) if parse == "repaired" and group == "stage1" else ""
+    return "; ".join(filter(None, (without_bounds(entrants, group, parse), note and f"{note}; {becomes}")))
 
 
 def by_category(entrants: Sequence[EntrantResults], parse: str) -> Arguments:
@@ -81,13 +81,13 @@ def _by_kind(entrants: Sequence[EntrantResults], by: str, parse: str, panels: di
         ]
         for title, name in panels.items()
     }
-    stage = "stage1" if of == "Extraction" else "stage2"
+    group = "stage1" if of == "Extraction" else "stage2"
     return {
         "positional": [panel_rows],
         "by": by,
         "of": of,
         "parse": parse,
-        "note": _without_rows(entrants, stage, parse, LINES_TAKE_THEM),
+        "note": _without_rows(entrants, group, parse, LINES_TAKE_THEM),
     }
 
 

@@ -40,9 +40,9 @@ def _published() -> tuple[Published, ...]:
 PUBLISHED = _published()
 
 
-def main_table(stages: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
-    """The paper's table 3: a row for each model under its settings, with what it came to at either stage."""
-    rows = [_Joined(*pair) for pair in _joined(stages)]
+def main_table(groups: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
+    """The paper's table 3: a row for each model under its settings, with what it came to in either metric group."""
+    rows = [_Joined(*pair) for pair in _joined(groups)]
     heads = [row.head for row in rows]
     labels = labels_of(heads)
     heads = [
@@ -50,7 +50,7 @@ def main_table(stages: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
     ]
     runs = [
         {"model": head.model}
-        | {stage: entrant.parses[parse] if entrant else None for stage, entrant in row.by_stage.items()}
+        | {group: entrant.parses[parse] if entrant else None for group, entrant in row.by_stage.items()}
         for head, row in zip(heads, rows, strict=True)
     ]
     table = main_results(runs, parse=parse, scheme=scheme)
@@ -59,8 +59,8 @@ def main_table(stages: EntrantsByGroup, parse: str, scheme: Scheme = OMNITOM_SCH
         for row, head, main_row in zip(table.rows, heads, rows, strict=True)
     ]
     notes = [*table.notes, *_stories(runs), *_of_judges([row.first for row in rows if row.first])]
-    ranking = ranked_by(entrant for entrants in stages.values() for entrant in entrants)
-    return with_settings(replace(table, rows=cells, lead=unlike_missing(stages), notes=notes, ranking=ranking))
+    ranking = ranked_by(entrant for entrants in groups.values() for entrant in entrants)
+    return with_settings(replace(table, rows=cells, lead=unlike_missing(groups), notes=notes, ranking=ranking))
 
 
 def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
@@ -69,11 +69,11 @@ def _of_judges(entrants: Sequence[EntrantResults]) -> list[str]:
 
 def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Say on how many stories each model's figures rest."""
-    for stage, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
+    for group, name in (("stage1", "Extraction"), ("stage2", "Labelling")):
         counts: dict[int, list[str]] = {}
         for run in runs:
-            if run[stage]:
-                counts.setdefault(int(run[stage]["overall"]["stories"]), []).append(run["model"])
+            if run[group]:
+                counts.setdefault(int(run[group]["overall"]["stories"]), []).append(run["model"])
         notes = [
             f"{count:,}" + (f" ({', '.join(models)})" if len(counts) > 1 else "")
             for count, models in sorted(counts.items(), reverse=True)
@@ -84,7 +84,7 @@ def _stories(runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Joined:
-    """One model's entrants at the two stages; either may be lacking."""
+    """One model's entrants in the two metric groups; either may be lacking."""
 
     first: EntrantResults | None
     second: EntrantResults | None
@@ -106,12 +106,12 @@ class _Joined:
         return Items(filters, entrant.run, entrant.entrant) if entrant else Items(filters)
 
 
-def _joined(stages: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, EntrantResults | None]]:
+def _joined(groups: EntrantsByGroup) -> Iterator[tuple[EntrantResults | None, EntrantResults | None]]:
     """Pair the entrants of one run, then those that were asked alike in two runs."""
-    rest = list(stages["stage2"])
-    for entrant in stages["stage1"]:
+    rest = list(groups["stage2"])
+    for entrant in groups["stage1"]:
         alike = [other for other in rest if other.key == entrant.key] or [
-            other for other in rest if _asked_alike(entrant, other) and not _in(stages["stage1"], other)
+            other for other in rest if _asked_alike(entrant, other) and not _in(groups["stage1"], other)
         ]
         if alike:
             rest.remove(alike[0])
@@ -124,7 +124,7 @@ def _in(entrants: Sequence[EntrantResults], entrant: EntrantResults) -> bool:
 
 
 SHARED_SETTINGS = ("prompts", "level", "seed", "longest answer")
-"""The notes on both stages."""
+"""The notes on both metric groups."""
 
 
 def _asked_alike(first: EntrantResults, other: EntrantResults) -> bool:

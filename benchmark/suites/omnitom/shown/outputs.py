@@ -49,15 +49,15 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     return replace(table, rows=rows, lead=pooled_lead("stage1", entrants), notes=notes)
 
 
-def unusable_table(stages: EntrantsByGroup, parse: str) -> Table:
+def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
     """The paper's table 12, with the reasons below."""
     shares: dict[str, dict[str, Any]] = {}
     by_model: dict[str, EntrantResults] = {}
-    for stage, entrants in stages.items():
+    for group, entrants in groups.items():
         for entrant in entrants:
             if entrant.kind != "person" and entrant.metrics["analyses"][parse]:
                 by_model.setdefault(entrant.model, entrant)
-                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[stage] = analyses_of(entrant, parse)[
+                shares.setdefault(entrant.model, {"stage1": None, "stage2": None})[group] = analyses_of(entrant, parse)[
                     "outputs"
                 ]
     table = unusable_outputs(shares, parse=parse)
@@ -70,22 +70,22 @@ def _outputs_where(parse: str) -> dict[str, Items]:
     """Official parsing keeps no row of an extraction itself: its counts stand with the judgement."""
     first = "judge" if parse == "official" else "extract"
     filters_by_column: dict[str, dict[str, str]] = {}
-    for key, stage in (("stage1", first), ("stage2", "label")):
-        unusable = {"stage": stage, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
+    for key, group in (("stage1", first), ("stage2", "label")):
+        unusable = {"stage": group, "problem": "unusable"} | ({"reading": parse} if parse == "official" else {})
         filters_by_column |= {key: unusable, f"{key}_unusable": unusable}
     steps = {"stage1": "extract", "stage2": "label"}
-    filters_by_column |= {f"{key}_answers": {"stage": stage, "problem": "answered"} for key, stage in steps.items()}
-    filters_by_column |= {f"{key}_calls": {"stage": stage, "problem": "unanswered"} for key, stage in steps.items()}
+    filters_by_column |= {f"{key}_answers": {"stage": group, "problem": "answered"} for key, group in steps.items()}
+    filters_by_column |= {f"{key}_calls": {"stage": group, "problem": "unanswered"} for key, group in steps.items()}
     gaps = {"stage1_judgements": "unjudged", "stage1_rows": "gaps"}
     filters_by_column |= {key: {"stage": "judge", "problem": problem} for key, problem in gaps.items()}
     return {key: Items(filters) for key, filters in filters_by_column.items()}
 
 
-def _reasons(stages: Mapping[str, Mapping[str, Any] | None]) -> str:
-    """Return why outputs cannot be used and what else is missing, with counts, over both stages."""
+def _reasons(groups: Mapping[str, Mapping[str, Any] | None]) -> str:
+    """Return why outputs cannot be used and what else is missing, with counts, over both metric groups."""
     reasons: Counter[str] = Counter()
-    for stage in filter(None, stages.values()):
-        for part in (stage["reasons"], *stage["without"].values()):
+    for group in filter(None, groups.values()):
+        for part in (group["reasons"], *group["without"].values()):
             reasons.update(part)
     return ", ".join(f"{why} {count:,}" for why, count in sorted(reasons.items()))
 

@@ -18,8 +18,8 @@ CASES_NOTE = (
 )
 
 
-def pooled_lead(stage: str, entrants: Sequence[EntrantResults]) -> list[str]:
-    return unlike_missing({stage: entrants}, counted=LEFT_OUT)
+def pooled_lead(group: str, entrants: Sequence[EntrantResults]) -> list[str]:
+    return unlike_missing({group: entrants}, counted=LEFT_OUT)
 
 
 def of_bounds(rows: Sequence[Mapping[str, Any]]) -> list[str]:
