@@ -99,10 +99,10 @@ def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
 
     One query without the long texts, because every saved vote comes through here.
     """
-    found = _ASSIGNMENT_OF(story=story_uid, project=slug, user=user.pk)
-    if not found:
+    assignments = _ASSIGNMENT_OF(story=story_uid, project=slug, user=user.pk)
+    if not assignments:
         raise Http404("This story is not assigned to you.")
-    return found[0]
+    return assignments[0]
 
 
 _ASSIGNMENT_OF = Read[Assignment](

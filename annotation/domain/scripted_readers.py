@@ -45,22 +45,22 @@ class Reader:
         record = _stories().get(story.strip())
         if record is None:
             return omniscient_rows(story)
-        found = [
+        matches = [
             (row["actor"], row["belief"], row["labels"]["order"])
             for row in record["beliefs"]
             if self._draw(row["actor"], row["belief"]) < (self.facts if row["actor"] == WORLD else self.beliefs)
         ]
         others = [row for row in omniscient_rows(story) if row[0] != WORLD]
-        return found + [row for row in others if self._draw(*row) < self.invented]
+        return matches + [row for row in others if self._draw(*row) < self.invented]
 
     def _label(self, key: str, values: Sequence[str], row: Mapping[str, Any]) -> str:
-        known = _labels().get((row["actor"], row["belief"]), {})
-        right = self.right_nested if known.get("order", "0") > "1" else self.right
-        if known.get(key) not in values:
+        labels = _labels().get((row["actor"], row["belief"]), {})
+        right = self.right_nested if labels.get("order", "0") > "1" else self.right
+        if labels.get(key) not in values:
             return values[0]
         if self._draw(row["actor"], row["belief"], key) < right:
-            return known[key]
-        wrong = [value for value in values if value != known[key]]
+            return labels[key]
+        wrong = [value for value in values if value != labels[key]]
         return wrong[int(self._draw(row["actor"], row["belief"], key, "instead") * len(wrong))] if wrong else values[0]
 
     def _draw(self, *of: str) -> float:

@@ -77,9 +77,9 @@ def _actor(row: DraftRow, texts: Sequence[str], names: list[str]) -> list[Warned
         return [Warned("actor", "No actor yet.")]
     if any(is_named(row.actor, text) for text in texts):
         return []
-    said = f"The story does not name {row.actor.strip()}."
+    warning = f"The story does not name {row.actor.strip()}."
     close = process.extractOne(row.actor, names, scorer=fuzz.ratio, score_cutoff=_CLOSE_NAME)
-    return [Warned("actor", f"{said} Is it {close[0]}?" if close else said)]
+    return [Warned("actor", f"{warning} Is it {close[0]}?" if close else warning)]
 
 
 def _belief(row: DraftRow) -> list[Warned]:

@@ -28,9 +28,9 @@ class PeopleManager(UserManager):
         plain = type(self) is PeopleManager and self._db is None and not conditions  # not those of a relation
         if not plain or by.keys() != {"pk"} or not isinstance(by["pk"], int):
             return super().get(*conditions, **by)
-        if not (found := _BY_PK(pk=by["pk"])):
+        if not (users := _BY_PK(pk=by["pk"])):
             raise User.DoesNotExist("There is no such account.")
-        return found[0]
+        return users[0]
 
 
 _BY_PK = Read["User"](lambda given: User.objects.filter(pk=given.pk))

@@ -35,8 +35,8 @@ def left_over(slug: str) -> BadArchive:
 def discard_project(project: Project) -> None:
     """Delete a project that was never opened, in short transactions."""
     writes = ShortWrites()
-    for kept in (AnnotatorCounts, StoryCounts):
-        kept.objects.filter(story__project=project).delete()
+    for counts in (AnnotatorCounts, StoryCounts):
+        counts.objects.filter(story__project=project).delete()
     for section in reversed(TABLES):
         if section.model is Project:
             _discard(writes, User, User.objects.filter(imported_into=project))

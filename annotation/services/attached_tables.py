@@ -42,12 +42,12 @@ def candidates_for(project: Project, rows: Sequence[StoryRow]) -> dict[str, list
         settled=Exists(Proposition.objects.live_gold().filter(table__story=OuterRef("pk"))),
         written=Exists(BeliefTable.objects.drafts().filter(story=OuterRef("pk"))),
     )
-    found: dict[str, list[Candidate]] = {}
+    candidates: dict[str, list[Candidate]] = {}
     for story in stories:
         fingerprints = story.extra.get("fingerprint", ""), story.extra.get(_MARK, "")
         fields = (story.pk, story.number, story.category.name, not story.settled, story.written, fingerprints)
-        found.setdefault(story.digest, []).append(Candidate(*fields))
-    return found
+        candidates.setdefault(story.digest, []).append(Candidate(*fields))
+    return candidates
 
 
 class Ambiguous(ValueError):

@@ -86,18 +86,18 @@ def write_table(
     for proposition in live:
         free[proposition.actor, proposition.belief].append(proposition)
     chosen = [free[row.actor, row.belief].pop(0) if free[row.actor, row.belief] else None for row in rows]
-    kept = [proposition for proposition in chosen if proposition is not None]
-    gone = [proposition for proposition in live if proposition not in kept]
-    added = len(rows) - len(kept)
-    moved = kept != [proposition for proposition in live if proposition in kept]
+    reused = [proposition for proposition in chosen if proposition is not None]
+    gone = [proposition for proposition in live if proposition not in reused]
+    added = len(rows) - len(reused)
+    moved = reused != [proposition for proposition in live if proposition in reused]
     if live and only_new and (added or gone or moved):
         return None
     reopened = tuple(finished_by(story)) if added else ()
     if added or gone or moved:
         _rewrite(table, rows, chosen, gone, now, is_new=not live)
-        counts = {"added": added, "removed": len(gone), "kept": len(kept)}
+        counts = {"added": added, "removed": len(gone), "kept": len(reused)}
         audit.record(by=by, project=story.project, action="table.written", target=_target(story), **counts)
-    return Written(len(kept), added, len(gone), moved, reopened)
+    return Written(len(reused), added, len(gone), moved, reopened)
 
 
 def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
@@ -114,9 +114,9 @@ def _rewrite(table, rows, chosen, gone, now: datetime, *, is_new: bool) -> None:
         else:
             proposition.position = at
             proposition.order_text = row.order or proposition.order_text
-    kept = [proposition for proposition in chosen if proposition is not None]
+    reused = [proposition for proposition in chosen if proposition is not None]
     Proposition.objects.bulk_update(gone, ["removed_at"], batch_size=200)
-    Proposition.objects.bulk_update(kept, ["position", "order_text"], batch_size=200)
+    Proposition.objects.bulk_update(reused, ["position", "order_text"], batch_size=200)
     Proposition.objects.bulk_create(new)
 
 

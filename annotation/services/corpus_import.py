@@ -228,10 +228,10 @@ class _Import:
         """Count the rows and return those that the project lacks. A story that it holds is compared as it was imported,
         without later edits."""
         result, new_rows, self.attaching = self.result, [], []
-        found = candidates_for(self.project, rows) if self.project is not None else {}
+        candidates = candidates_for(self.project, rows) if self.project is not None else {}
         for row in rows:
             identity = self._identity(row, source)
-            if self._attaches(row, identity, found.pop(row.digest, [])):
+            if self._attaches(row, identity, candidates.pop(row.digest, [])):
                 continue
             fingerprint = result.met.get(identity, stored.get(identity))
             if fingerprint is not None and fingerprint != row.fingerprint:

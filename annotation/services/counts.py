@@ -186,21 +186,21 @@ def differences(project: Project) -> Iterator[tuple[int, str]]:
     stories = list(numbers)
     for at in range(0, len(stories), _SQL_NAMES):
         part = stories[at : at + _SQL_NAMES]
-        kept = _kept(part)
+        stored = _kept(part)
         for story, counts in counted(project, part).items():
-            if kept[story] != counts:
-                yield numbers[story], f"kept {_said(kept[story])}, counted {_said(counts)}"
+            if stored[story] != counts:
+                yield numbers[story], f"kept {_said(stored[story])}, counted {_said(counts)}"
 
 
 def _kept(stories: Sequence[int]) -> dict[int, Counted]:
-    kept = {
+    stored = {
         story: Counted(*counts[:-1], bytes(counts[-1]), {})
         for story, *counts in StoryCounts.objects.filter(story__in=stories).values_list("story_id", *_COLUMNS)
     }
     rows = AnnotatorCounts.objects.filter(story__in=stories).values_list("story_id", "annotator_id", *VotesOf._fields)
     for story, annotator, *votes in rows:
-        kept[story].annotators[annotator] = VotesOf(*votes)
-    return kept
+        stored[story].annotators[annotator] = VotesOf(*votes)
+    return stored
 
 
 def _said(counts: Counted) -> str:

@@ -83,8 +83,8 @@ def words_of(rows: Iterable[DraftRow]) -> list[Words]:
 def warnings_of(table: BeliefTable, story: Story) -> dict[str, list[Warned]]:
     """Return row → warnings, for rows with any."""
     rows = list(live_rows(table))
-    found = checks(words_of(rows), [story.text, *story.translations.values()])
-    return {row.uid: warned for row, warned in zip(rows, found, strict=True) if warned}
+    warnings = checks(words_of(rows), [story.text, *story.translations.values()])
+    return {row.uid: warned for row, warned in zip(rows, warnings, strict=True) if warned}
 
 
 def closed_to(*, story: Story, expert: User, draft: BeliefTable | None) -> str:
@@ -168,8 +168,12 @@ class _Saving:
 
     def run(self, changes: Sequence[RowChange]) -> list[SavedRow]:
         keys = [change.idempotency_key for change in changes]
-        known = set(self.table.draft_events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True))
-        saved = [self._known(change) if change.idempotency_key in known else self._apply(change) for change in changes]
+        applied_keys = set(
+            self.table.draft_events.filter(idempotency_key__in=keys).values_list("idempotency_key", flat=True)
+        )
+        saved = [
+            self._known(change) if change.idempotency_key in applied_keys else self._apply(change) for change in changes
+        ]
         self._write()
         return saved
 
@@ -256,12 +260,12 @@ def versions_of(table: BeliefTable | None) -> list[dict[str, Any]]:
     if table is None:
         return []
     events = list(table.draft_events.order_by("id").values_list("id", "received_at", "kind"))
-    kept = [
+    versions = [
         (pk, at, kind)
         for (pk, at, kind), following in zip(events, [*events[1:], None], strict=True)
         if following is None or following[1] - at > VERSIONS_APART
     ]
-    return [{"id": pk, "at": at, "rows": len(in_order(rows_at(table, pk)))} for pk, at, _ in reversed(kept)]
+    return [{"id": pk, "at": at, "rows": len(in_order(rows_at(table, pk)))} for pk, at, _ in reversed(versions)]
 
 
 def rows_at(table: BeliefTable, event: int) -> dict[str, RowState]:

@@ -79,11 +79,11 @@ def change_account(*, by: User, display_name: str, email: str) -> list[str]:
     """Give one's own account another display name or e-mail address, and return the names of the fields that changed.
     The audit log has these names alone: an address is nobody's business."""
     account = User.objects.select_for_update().get(pk=by.pk)
-    wanted = {"display_name": display_name, "email": User.objects.normalize_email(email)}
-    changed = [name for name, value in wanted.items() if getattr(account, name) != value]
+    values = {"display_name": display_name, "email": User.objects.normalize_email(email)}
+    changed = [name for name, value in values.items() if getattr(account, name) != value]
     if changed:
         for name in changed:
-            setattr(account, name, wanted[name])
+            setattr(account, name, values[name])
         account.save(update_fields=changed)
         audit.record(by=by, project=None, action="account.changed", target=account.username, fields=changed)
     return changed

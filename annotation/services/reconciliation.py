@@ -138,13 +138,13 @@ def decide(*, by: User, story: Story, decisions: Sequence[Decision], now: dateti
         _check(decision.state)
     keys = [decision.idempotency_key for decision in decisions]
     events = LaneEvent.objects.filter(row__story=story, idempotency_key__in=keys)
-    known = set(events.values_list("row__uid", "idempotency_key"))
+    applied = set(events.values_list("row__uid", "idempotency_key"))
     rows = {row.uid: row for row in lanes_of(story)}
     decided = [
-        _decide(by, story, rows, decision, now, (decision.row, decision.idempotency_key) in known)
+        _decide(by, story, rows, decision, now, (decision.row, decision.idempotency_key) in applied)
         for decision in decisions
     ]
-    if len(known) < len(decisions):
+    if len(applied) < len(decisions):
         _no_longer_agreed(story)
     return decided
 
@@ -287,13 +287,13 @@ def finish(*, by: User, story: Story, now: datetime) -> int:
         names = " and ".join(draft.author.shown_name if draft.author else "somebody" for draft in waiting)
         raise Refused(f"{names} {'has' if len(waiting) == 1 else 'have'} yet to agree.")
     rows = [row for row in rows if not (row.status == Status.DROPPED and row.a is None and row.b is None)]
-    made = make_gold(story=story, rows=[_gold(row) for row in rows], reviewed=True, now=now)
-    for row, proposition in zip(rows, made, strict=True):
+    propositions = make_gold(story=story, rows=[_gold(row) for row in rows], reviewed=True, now=now)
+    for row, proposition in zip(rows, propositions, strict=True):
         row.proposition = proposition
     LaneRow.objects.bulk_update(rows, ["proposition"], batch_size=200)
-    counts = {remark.label.lower(): sum(one.remark == remark for one in made) for remark in Remark}
+    counts = {remark.label.lower(): sum(row.remark == remark for row in propositions) for remark in Remark}
     audit.record(by=by, project=story.project, action="table.reconciled", target=_name(story), **counts)
-    return sum(one.removed_at is None for one in made)
+    return sum(row.removed_at is None for row in propositions)
 
 
 def _gold(row: LaneRow) -> GoldRow:

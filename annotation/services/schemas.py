@@ -29,8 +29,8 @@ def take_schema(*, by: User | None, schema: Schema, file: str) -> bool:
         return False
     try:
         with transaction.atomic():
-            kept = {"name": schema.name, "version": schema.version, "content": document_of(schema)}
-            LabelSchema.objects.create(**kept, loaded_by=by)
+            values = {"name": schema.name, "version": schema.version, "content": document_of(schema)}
+            LabelSchema.objects.create(**values, loaded_by=by)
             audit.record(by=by, project=None, action="schema.loaded", target=schema.reference)
     except IntegrityError:  # loaded since it was looked for
         if not is_here(schema, file):

@@ -47,22 +47,26 @@ def make_split(
         raise ValueError("The names of the two parts must differ, and consist of letters, digits and hyphens.")
     if seed not in SEEDS:
         raise ValueError(NO_SEED)
-    wanted = _wanted(project, per_category, numbers)
+    numbers_by_category = _wanted(project, per_category, numbers)
     stories: dict[str, list[int]] = defaultdict(list)
-    rows = project.stories.filter(category__name__in=wanted).order_by()
+    rows = project.stories.filter(category__name__in=numbers_by_category).order_by()
     for category, number in rows.values_list("category__name", "number"):
         stories[category].append(number)
-    small = too_small(stories, wanted)
-    large = {category: stories[category] for category in wanted if len(stories[category]) >= wanted[category]}
+    small = too_small(stories, numbers_by_category)
+    large = {
+        category: stories[category]
+        for category in numbers_by_category
+        if len(stories[category]) >= numbers_by_category[category]
+    }
     if not large:
         raise ValueError(" ".join(small) or f"{project.slug} has no stories to draw from.")
-    drawn = draw_split(large, per_category=wanted, seed=seed)
+    drawn = draw_split(large, per_category=numbers_by_category, seed=seed)
     first, _ = Split.objects.update_or_create(project=project, name=name, defaults={"seed": seed})
     second, _ = Split.objects.update_or_create(project=project, name=rest, defaults={"seed": seed})
     rows.filter(category__name__in=large).update(split=second)
     project.stories.filter(number__in=drawn).update(split=first)
     counts = {name: len(drawn), rest: sum(map(len, large.values())) - len(drawn)}
-    numbers_drawn = {category: wanted[category] for category in sorted(large)}
+    numbers_drawn = {category: numbers_by_category[category] for category in sorted(large)}
     audit.record(
         by=by, project=project, action="split.made", target=name, seed=seed, categories=numbers_drawn, **counts
     )
@@ -72,14 +76,14 @@ def make_split(
 def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, int]:
     """Return category → how many stories to set apart. Raises ValueError for unknown categories and numbers below 1."""
     names = set(project.categories.values_list("name", flat=True))
-    wanted = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
-    if unknown := sorted(set(wanted) - names):
+    numbers_by_category = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
+    if unknown := sorted(set(numbers_by_category) - names):
         raise ValueError(f"{', '.join(unknown)}: the project has no such category.")
-    if numbers is not None and not wanted:
+    if numbers is not None and not numbers_by_category:
         raise ValueError("Choose at least one category.")
-    if (fewest := min(wanted.values(), default=1)) < 1:
+    if (fewest := min(numbers_by_category.values(), default=1)) < 1:
         raise ValueError(f"{fewest} stories a category; expected at least 1.")
-    return wanted
+    return numbers_by_category
 
 
 @transaction.atomic

@@ -167,12 +167,12 @@ def save_votes(
 def _save_all(saves: Sequence[_Save]) -> list[list[Saved] | Exception]:
     """Write several saves that touch different propositions: the only place where votes of annotators are written. The
     outcome of a save that is refused is why; of it nothing is written."""
-    held = _held(saves)
+    locked = _held(saves)
     outcomes: list[list[Saved] | Exception] = []
     replayed: list[_Replayed] = []
     for save in saves:
         try:
-            replayed.append(_replayed(save, held))
+            replayed.append(_replayed(save, locked))
             outcomes.append(replayed[-1].saved)
         except Refused as refusal:
             outcomes.append(refusal)
@@ -189,14 +189,14 @@ def _held(saves: Sequence[_Save]) -> _Held:
     uids = {uid for save in saves for uid in save.propositions}
     locked = _LOCKED(stories=sorted({save.assignment.story_id for save in saves}), uids=sorted(uids))
     annotators = sorted({save.by.pk for save in saves})
-    known = _KNOWN(annotators=annotators, keys=[change.idempotency_key for save in saves for change in save.changes])
+    applied = _KNOWN(annotators=annotators, keys=[change.idempotency_key for save in saves for change in save.changes])
     votes: dict[int, list[tuple]] = defaultdict(list)
     for vote in _VOTES_ON(propositions=[pk for _, _, pk, _ in locked]) if locked else ():
         votes[vote[0]].append(vote)
     return _Held(
         {(story, uid): (pk, actor) for story, uid, pk, actor in locked},
         votes,
-        {(annotator, key): about for annotator, key, *about in known},
+        {(annotator, key): about for annotator, key, *about in applied},
     )
 
 

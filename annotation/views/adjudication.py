@@ -222,7 +222,7 @@ def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, pr
     cell = CellReader(access, [row]).cell(row, access.project.schema[dimension])
     cell.wanted = True
     # What was typed survives an answer that did not take it in.
-    kept = problem or "filed" in request.POST
-    typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if kept else None
+    stays = problem or "filed" in request.POST
+    typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if stays else None
     context = {"cell": cell, "problem": problem, "typed": typed, "tags": list(enumerate(ErrorTag.choices, 1))}
     return render(request, "annotation/adjudication/_cell.html", access.context | context, status=status)

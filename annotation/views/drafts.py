@@ -87,8 +87,8 @@ def _marks(row) -> dict:
 
 
 def _warnings(table, story: Story) -> dict[str, list[dict]]:
-    found = service.warnings_of(table, story)
-    return {uid: [{"field": one.field, "text": one.text} for one in warned] for uid, warned in found.items()}
+    warnings = service.warnings_of(table, story)
+    return {uid: [{"field": one.field, "text": one.text} for one in warned] for uid, warned in warnings.items()}
 
 
 @require_POST

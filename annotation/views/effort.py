@@ -25,14 +25,14 @@ TITLES = {
 
 def effort(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
-    found = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
-    longest = max((row.total for row in found.people), default=0.0)
+    efforts = effort_of(access.project, now=timezone.now(), most=AT_A_LOOK)
+    longest = max((row.total for row in efforts.people), default=0.0)
     context = {
-        "effort": found,
+        "effort": efforts,
         "activities": list(TITLES.items()),
-        "people": [(row, _bars(row.hours, longest)) for row in found.people],
-        "stories": found.stories[:STORIES_SHOWN],
-        "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, found.by_limit, strict=True)],
+        "people": [(row, _bars(row.hours, longest)) for row in efforts.people],
+        "stories": efforts.stories[:STORIES_SHOWN],
+        "limits": [(int(limit // 60), hours) for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)],
         "limit": int(LIMIT // 60),
     }
     return render(request, "annotation/effort/effort.html", access.context | context)

@@ -41,8 +41,8 @@ def tables(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect(request.get_full_path())
     counts = table_queue.counts(stories)
     state = chosen.get("state") or ""
-    shown = stories.filter(table_state=state) if state else stories
-    page = Paginator(_listed(shown), PAGE).get_page(request.GET.get("page"))
+    listed = stories.filter(table_state=state) if state else stories
+    page = Paginator(_listed(listed), PAGE).get_page(request.GET.get("page"))
     filters = {name: value for name, value in chosen.items() if value}
     others = urlencode({name: value for name, value in filters.items() if name != "state"})
     context = {

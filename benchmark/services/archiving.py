@@ -102,12 +102,12 @@ def deletion_of(run: Run) -> Deletion:
     """Return what deleting the run would do now."""
     beside = _with_controls(run)
     items = RunItem.objects.filter(entrant__run__in=beside)
-    kept = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run__in=beside).values("report"))
+    reports = SharedReport.objects.filter(pk__in=SharedItem.objects.filter(entrant__run__in=beside).values("report"))
     return Deletion(
         items=items.count(),
         answered=items.filter(call__isnull=False).count(),
         models=run.entrants.count(),
-        reports=list((kept | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
+        reports=list((reports | SharedReport.objects.filter(run__in=beside)).defer("metrics")),
         refused=_working(run, "deleted") or _resting(run),
     )
 

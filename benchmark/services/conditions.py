@@ -168,16 +168,16 @@ def ranked_together(
     asked for counts where it is one of the `known` names, even if this group has no model under it."""
     chosen: dict[str, str] = {}
     options: dict[str, list[str]] = {}
-    kept = list(entrants)
+    ranked = list(entrants)
     for field in FIELDS:
-        names = [(name, entrant.kind) for entrant in kept if (name := entrant.within[field])]
+        names = [(name, entrant.kind) for entrant in ranked if (name := entrant.within[field])]
         counts = Counter(name for name, kind in names if kind == "model")
         counts.update(dict.fromkeys((name for name, _ in names), 0))
         options[field] = [name for name, _ in counts.most_common()]
         asked_name = asked.get(field, "")
         chosen[field] = asked_name if asked_name in known[field] else next(iter(options[field]), "")
-        kept = [entrant for entrant in kept if entrant.within[field] in (None, chosen[field])]
-    return kept, Ranking(options, chosen, _others(entrants, kept))
+        ranked = [entrant for entrant in ranked if entrant.within[field] in (None, chosen[field])]
+    return ranked, Ranking(options, chosen, _others(entrants, ranked))
 
 
 def _others(entrants: Sequence[RunEntrant], kept: Sequence[RunEntrant]) -> list[OtherRanking]:

@@ -50,14 +50,14 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     """
     Project.objects.select_for_update().get(pk=project.pk)  # two at once would take one number
     rows = list(_rows(project))
-    kept = [row for row in rows if row is not None]
-    if not kept:
+    samples = [row for row in rows if row is not None]
+    if not samples:
         raise FreezeRefused(f"No story of {project.name} has a gold table with every label settled.")
-    digest = _digest(project, [row.digest for row in kept])
+    digest = _digest(project, [row.digest for row in samples])
     if frozen := Dataset.objects.filter(project=project, digest=digest).first():
         return frozen, False
     newest = Dataset.objects.filter(project=project).aggregate(newest=Max("version"))["newest"] or 0
-    methods = Counter(method for row in kept for cells in row.methods for method in cells)
+    methods = Counter(method for row in samples for cells in row.methods for method in cells)
     dataset = Dataset.objects.create(
         project=project,
         version=newest + 1,
@@ -67,17 +67,17 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
         rule_version=project.rule_version,
         overlap=project.overlap,
         unanimity_dimensions=project.unanimity_dimensions,
-        stories_count=len(kept),
-        propositions_count=sum(len(row.beliefs) for row in kept),
-        left_out=len(rows) - len(kept),
+        stories_count=len(samples),
+        propositions_count=sum(len(row.beliefs) for row in samples),
+        left_out=len(rows) - len(samples),
         methods=dict(sorted(methods.items())),
         note=note,
         created_by=by,
     )
-    for position, row in enumerate(kept):
+    for position, row in enumerate(samples):
         row.dataset, row.position = dataset, position
-    DatasetSample.objects.bulk_create(kept, batch_size=_AT_ONCE)
-    details = {"stories": len(kept), "digest": digest[:12]}
+    DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
+    details = {"stories": len(samples), "digest": digest[:12]}
     audit.record(by=by, project=project, action="dataset.frozen", target=f"version {dataset.version}", **details)
     return dataset, True
 
@@ -182,9 +182,9 @@ def _row(story: Story, frozen: _Held, keys: tuple[str, ...]) -> DatasetSample | 
         "adjudications": _by_person(table, frozen.decisions, keys),
     }
     digest = hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
-    kept = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
+    values = {name: content[name] for name in ("number", "category", "split", "methods", "votes", "adjudications")}
     identity = {"key": str(story.number), "cluster": str(story.number), "digest": digest}
-    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **identity, **kept)
+    return DatasetSample(story=story, content={"story": story.text}, gold={"beliefs": beliefs}, **identity, **values)
 
 
 def _by_person(table: list[Proposition], labels: dict[int, dict[str, dict[str, str]]], keys) -> ByPerson:

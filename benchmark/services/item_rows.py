@@ -74,11 +74,11 @@ def _parses(
         items = items.filter(sample__category=chosen["category"])
     if parse == REPAIRED:
         items = items.filter(unusable="")
-    kept = list(items.values_list("pk", "sample_id", "stage", parse))
-    samples, resources = _samples(run, {sample for _, sample, _, _ in kept}), DatasetResources(run.dataset)
+    stored = list(items.values_list("pk", "sample_id", "stage", parse))
+    samples, resources = _samples(run, {sample for _, sample, _, _ in stored}), DatasetResources(run.dataset)
     return [
         (pk, KeptParse(samples[sample], step, parse == OFFICIAL, answer, resources))
-        for pk, sample, step, answer in kept
+        for pk, sample, step, answer in stored
     ]
 
 

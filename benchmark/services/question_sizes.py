@@ -74,12 +74,12 @@ def _sizes_at(
         [*samples],
     ]
     key = "sizes:" + hashlib.sha256(json.dumps(same, sort_keys=True, default=str).encode()).hexdigest()
-    kept = cache.get(key)
-    if kept is None:
+    cached = cache.get(key)
+    if cached is None:
         sizes = _made(draft, step, samples.values(), prompts)
         cache.set(key, [_columns(size) for size in sizes.values()], KEPT_SECONDS)
         return sizes
-    return {pk: Size(Extent(*row[:2]), Extent(*row[2:4]), row[4]) for pk, row in zip(samples, kept, strict=True)}
+    return {pk: Size(Extent(*row[:2]), Extent(*row[2:4]), row[4]) for pk, row in zip(samples, cached, strict=True)}
 
 
 def _columns(size: Size) -> tuple[int, int, int, int, str]:

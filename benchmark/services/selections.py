@@ -38,8 +38,8 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
         if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:
             selections.append(own_selection)
     covered = [frozenset(report["numbers"]) for report in reports.values()]
-    kept = [selection for selection in selections if any(selection.stories <= run for run in covered)]
-    return sorted(kept, key=lambda selection: -len(selection.stories))
+    covering = [selection for selection in selections if any(selection.stories <= run for run in covered)]
+    return sorted(covering, key=lambda selection: -len(selection.stories))
 
 
 def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:

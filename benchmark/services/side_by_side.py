@@ -83,9 +83,9 @@ def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
     places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)
     rows: list[dict[str, Any]] = []
     for place in places:
-        found = [lines.get(place) for lines in by_place]
-        gold = next((line.gold for line in found if line and line.gold is not None), None)
-        cells = [_cell(line) for line in found]
+        pair = [lines.get(place) for lines in by_place]
+        gold = next((line.gold for line in pair if line and line.gold is not None), None)
+        cells = [_cell(line) for line in pair]
         read = [tuple(cell[name] for name in ("official", "repaired", *VERDICTS)) for cell in cells]
         rows.append(
             {

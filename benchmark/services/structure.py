@@ -140,11 +140,11 @@ def _kept(what: str, compute: Callable[[], T], pairs: Sequence[Pair], choice: Ch
         [choice.measure.key, choice.answers.key, choice.parse, cut, choice.counted, choice.models],
     ]
     key = f"structure-{what}:" + hashlib.sha256(json.dumps(compared).encode()).hexdigest()
-    kept: T | None = cache.get(key)
-    if kept is None:
-        kept = compute()
-        cache.set(key, kept, KEPT_SECONDS)
-    return kept
+    cached: T | None = cache.get(key)
+    if cached is None:
+        cached = compute()
+        cache.set(key, cached, KEPT_SECONDS)
+    return cached
 
 
 def counted_of(observations: Sequence[Observation], choice: Choice) -> list[Observation]:

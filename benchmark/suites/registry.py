@@ -82,9 +82,9 @@ def _unknown(suite: Suite) -> str:
         named.append((whose, {group.prompt, group.scored, *group.rests_on}, "step", steps))
         named.append((whose, {group.score}, "share", {*group.shares}))
     named.append(("Its field `main`", {*suite.main}, "metric group", groups))
-    for whose, names, what, known in named:
-        if missing := sorted(names - known):
-            offered = ", ".join(sorted(known)) or "none"
+    for whose, names, what, names_known in named:
+        if missing := sorted(names - names_known):
+            offered = ", ".join(sorted(names_known)) or "none"
             return f"{whose} of {suite.name} names a {what} {missing[0]!r}; expected one of: {offered}."
     return ""
 
@@ -171,15 +171,15 @@ def suite_for(name: str, schema: Schema) -> Suite:
     if suite.labelled_by is None:
         return suite
     try:
-        made = suite.labelled_by(schema)
+        suite_of_schema = suite.labelled_by(schema)
     except SuiteFailed:  # the log has it
         return suite
-    if made.name == suite.name:
+    if suite_of_schema.name == suite.name:
         return suite
-    kept = _of_schemas.get(made.name)
-    if kept is None or kept[0] != schema:
-        kept = _of_schemas[made.name] = schema, guarded(made)
-    return kept[1]
+    registered = _of_schemas.get(suite_of_schema.name)
+    if registered is None or registered[0] != schema:
+        registered = _of_schemas[suite_of_schema.name] = schema, guarded(suite_of_schema)
+    return registered[1]
 
 
 def schemas_from(find: Callable[[str, str], Schema]) -> None:

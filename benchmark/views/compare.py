@@ -127,16 +127,16 @@ def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
 
 def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
     """Return picture, table and downloads of a comparison, present or frozen."""
-    shown = _as_pages_say(comparison)
+    displayed = _as_pages_say(comparison)
     rows = [
         Row(
             label=row["what"],
             first={name: row.get(name) for name in ("value", "interval", "reason")},
             aside=_verdict(row),
         )
-        for row in shown.rows
+        for row in displayed.rows
     ]
-    table = table_context("differences", difference_table(shown), href=href)
+    table = table_context("differences", difference_table(displayed), href=href)
     unit = f"{comparison.first} minus {comparison.second} (points)"
     return {
         "comparison": comparison,

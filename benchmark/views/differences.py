@@ -61,8 +61,8 @@ def _pairs(
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
     over = over if over in (EVERY, *categories) else ""
-    kept = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
-    table = pair_table(kept, stage, parse, method, entrants)
+    matching = [row for row in rows if over in (EVERY, row["category"]) and _fits(row, text)]
+    table = pair_table(matching, stage, parse, method, entrants)
     sort = request.GET.get("sort", "")
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))

@@ -146,17 +146,17 @@ def _problem(row: Any, formulas: Any) -> str:
 def _merged_cells(book: Any, sheet: Any) -> list[_Merged]:
     from openpyxl.utils import range_boundaries
 
-    found: list[str] = []
+    ranges: list[str] = []
 
     def start(name: str, attributes: dict[str, str]) -> None:
         if name.rpartition(":")[2] == "mergeCell" and "ref" in attributes:
-            found.append(attributes["ref"])
+            ranges.append(attributes["ref"])
 
     parser = expat.ParserCreate()
     parser.StartElementHandler = start
     with book._archive.open(sheet._worksheet_path) as part:  # read row by row, the library leaves merged cells out
         parser.ParseFile(part)
-    bounds = [range_boundaries(reference) for reference in found]
+    bounds = [range_boundaries(reference) for reference in ranges]
     merged = [_Merged(top, bottom, left, right) for left, top, right, bottom in bounds]
     return sorted(merged, reverse=True)
 

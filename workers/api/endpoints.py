@@ -85,10 +85,10 @@ class Endpoints(SiteView):
         given = read_body(request, EndpointIn, quoted=False).given
         values = {**registry.find(given["provider"]).defaults, **given}
         try:
-            made = made_once(request, lambda: save_endpoint(by=request.user.get_username(), values=values).name)
+            name = made_once(request, lambda: save_endpoint(by=request.user.get_username(), values=values).name)
         except ValidationError as refusal:
             raise CannotBeDone(refusal.message_dict) from refusal
-        return Response(EndpointOut(get_object_or_404(Endpoint, name=made)).data, status=201)
+        return Response(EndpointOut(get_object_or_404(Endpoint, name=name)).data, status=201)
 
 
 class OneEndpoint(SiteView):

@@ -134,8 +134,12 @@ class Money:
     def as_json(self) -> dict[str, float | int | None]:
         """The cost as commands print it: `cost` of all calls, None where some are of unknown price; `known_cost` of the
         others; how many are unpriced."""
-        known = float(self.known)
-        return {"cost": None if self.unpriced else known, "known_cost": known, "unpriced_calls": self.unpriced}
+        known_cost = float(self.known)
+        return {
+            "cost": None if self.unpriced else known_cost,
+            "known_cost": known_cost,
+            "unpriced_calls": self.unpriced,
+        }
 
     @classmethod
     def of_json(cls, values: Mapping[str, Any]) -> Money:

@@ -189,8 +189,8 @@ def _tried(endpoint: Endpoint, started: datetime) -> Tried:
 def _supported(endpoint: Endpoint, completion: contract.Completion, schema: SchemaTry | None) -> Supported:
     sent = endpoint.sets_temperature and endpoint.about.reads_prompts
     reasons = bool(completion.reasoning or completion.usage.reasoning)
-    held = schema["held"] if schema else None
-    return {"temperature": True if sent else None, "json_schema": held, "reasons": reasons}
+    supported = schema["held"] if schema else None
+    return {"temperature": True if sent else None, "json_schema": supported, "reasons": reasons}
 
 
 def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:

@@ -56,16 +56,16 @@ def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> Htt
         try:
             # not `existing`, into which the form has written
             stored = Endpoint.objects.get(pk=existing.pk) if existing else None
-            made = made_once(
+            name = made_once(
                 request, lambda: save_endpoint(by=request.user.get_username(), values=values, endpoint=stored).name
             )
         except ValidationError as error:
             _add_errors(form, error)
         else:
-            messages.success(request, f"{made} is saved.")
-            return redirect("workers:endpoint", made)
-    elif made := made_before(request):
-        return redirect("workers:endpoint", made)
+            messages.success(request, f"{name} is saved.")
+            return redirect("workers:endpoint", name)
+    elif name := made_before(request):
+        return redirect("workers:endpoint", name)
     context = {"form": form, "provider": about.label}
     if existing:
         existing.refresh_from_db()

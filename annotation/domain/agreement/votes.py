@@ -96,14 +96,14 @@ class Votes:
         """Return only the cells that have at least `overlap` votes, numbered anew."""
         keep = self.counts.sum(axis=1) >= overlap
         renumbered = np.cumsum(keep) - 1
-        kept = keep[self.cell]
+        keep_cell = keep[self.cell]
         return Votes(
             self.dimension,
             self.labels,
             self.annotators,
-            renumbered[self.cell[kept]],
-            self.annotator[kept],
-            self.code[kept],
+            renumbered[self.cell[keep_cell]],
+            self.annotator[keep_cell],
+            self.code[keep_cell],
             self.story[keep],
         )
 

@@ -69,8 +69,8 @@ class Votes:
 
     def where(self, rows: Bools | Ints) -> Votes:
         """Return only these rows, by mask of shape (V,) or by index."""
-        kept: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
-        return replace(self, **kept)
+        columns: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
+        return replace(self, **columns)
 
     def by(self, name: str) -> Iterator[tuple[str, Votes]]:
         """Yield the votes of each `dimension`, `annotator` or `source`, in the order of their names."""

@@ -18,25 +18,25 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         from annotation.services.effort import effort_of  # the statistics libraries take a second to load
 
-        found = effort_of(self.project(options["project"]), now=timezone.now())
+        efforts = effort_of(self.project(options["project"]), now=timezone.now())
         people = {
             row.person.username: {
                 "acts": row.acts,
                 "hours": dict(zip(Activity, row.hours, strict=True)),
                 "outlooks": [_told(outlook) for outlook in row.outlooks],
             }
-            for row in found.people
+            for row in efforts.people
         }
         return {
             "project": options["project"],
             "idle_limit_seconds": LIMIT,
-            "hours": found.total,
-            "hours_by_activity": dict(zip(Activity, found.hours, strict=True)),
+            "hours": efforts.total,
+            "hours_by_activity": dict(zip(Activity, efforts.hours, strict=True)),
             "hours_by_idle_limit": {
-                str(int(limit)): hours for limit, hours in zip(IDLE_LIMITS, found.by_limit, strict=True)
+                str(int(limit)): hours for limit, hours in zip(IDLE_LIMITS, efforts.by_limit, strict=True)
             },
             "people": people,
-            "adjudication": _told(found.adjudication),
+            "adjudication": _told(efforts.adjudication),
         }
 
     def say(self, result: dict) -> None:

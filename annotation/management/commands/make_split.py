@@ -32,8 +32,8 @@ class Command(JsonCommand):
             seed=options["seed"],
             numbers=numbers or None,
         )
-        told = {"project": project.slug, "seed": options["seed"], "splits": drawn.counts}
-        return told | {"too_small": drawn.too_small}
+        summary = {"project": project.slug, "seed": options["seed"], "splits": drawn.counts}
+        return summary | {"too_small": drawn.too_small}
 
     def say(self, result: dict) -> None:
         parts = ", ".join(f"{name}: {counted(count, 'story', 'stories')}" for name, count in result["splits"].items())

@@ -69,20 +69,20 @@ class Cases:
         """Align {model: {story: case}}; None is a story without a score by definition, one that is lacking was never
         asked. `clusters` names the cluster of each, where some share one."""
         undefined = {story for model_cases in cases.values() for story, case in model_cases.items() if case is None}
-        kept = tuple(sorted(stories - undefined))
-        rows = [[model_cases.get(story) or NEVER_ASKED for story in kept] for model_cases in cases.values()]
+        defined = tuple(sorted(stories - undefined))
+        rows = [[model_cases.get(story) or NEVER_ASKED for story in defined] for model_cases in cases.values()]
 
         def table(values: list[list[float | None]]) -> Floats:
-            return np.array(values, dtype=float).reshape(len(cases), len(kept))
+            return np.array(values, dtype=float).reshape(len(cases), len(defined))
 
         return cls(
             models=tuple(cases),
-            stories=kept,
+            stories=defined,
             worst=table([[case.worst for case in row] for row in rows]),
             best=table([[case.best for case in row] for row in rows]),
             spared=table([[case.best if case.outside else case.worst for case in row] for row in rows]),
             answered=table([[case.answered for case in row] for row in rows]),
-            clusters=numbered([clusters.get(story, str(story)) for story in kept]) if clusters else None,
+            clusters=numbered([clusters.get(story, str(story)) for story in defined]) if clusters else None,
         )
 
     def __getitem__(self, rows: list[int]) -> Cases:

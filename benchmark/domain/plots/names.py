@@ -45,14 +45,14 @@ def fitted(text: str, room: float, weight: str = "normal") -> str:
 def printable(text: str) -> str:
     """Return the text without control and direction characters or towers of accents; a box stands for what no font at
     hand can draw."""
-    kept: list[str] = []
+    characters: list[str] = []
     accents = 0
     for character in unicodedata.normalize("NFC", " ".join(text.split())):
         category = unicodedata.category(character)
         accents = accents + 1 if category in {"Mn", "Me"} else 0
         if category not in {"Cc", "Cf", "Cs"} and accents <= 2:
-            kept.append(_BOX if _font(character) is None else character)
-    return "".join(kept).strip()
+            characters.append(_BOX if _font(character) is None else character)
+    return "".join(characters).strip()
 
 
 @lru_cache(maxsize=4096)

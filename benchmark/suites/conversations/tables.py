@@ -57,12 +57,12 @@ def incomplete_told(
         for name, header in headers.items():
             if lacking := (of.get(name) or {}).get("incomplete"):
                 counts.setdefault(lacking, []).append(header)
-        told = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
-        models.setdefault(told, []).append(entrant.model)
+        numbers = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
+        models.setdefault(numbers, []).append(entrant.model)
     return [
-        f"Sets of which not all questions were asked are in no figure of sets ({told}), of {', '.join(names)}."
-        for told, names in models.items()
-        if told
+        f"Sets of which not all questions were asked are in no figure of sets ({numbers}), of {', '.join(names)}."
+        for numbers, names in models.items()
+        if numbers
     ]
 
 

@@ -114,8 +114,10 @@ class Cells:
         wide = np.column_stack([cells.sum(axis=1), cells]).astype(float)
         by_kind = []
         for at in range(len(ALL_KINDS)):
-            kept = is_of(self.kinds, at)
-            sums = [np.bincount(self.story[kept], weights=column, minlength=self.stories) for column in wide[kept].T]
+            of_kind = is_of(self.kinds, at)
+            sums = [
+                np.bincount(self.story[of_kind], weights=column, minlength=self.stories) for column in wide[of_kind].T
+            ]
             by_kind.append(np.column_stack(sums))
         return np.stack(by_kind, axis=1).astype(np.int64)
 

@@ -42,17 +42,17 @@ def stage2_rows(
     labels `gold` and `said`; without either, the right ones.
     """
     cells = Cells([result], result.scheme)
-    kept = np.ones(len(cells.story), dtype=bool)
+    counted = np.ones(len(cells.story), dtype=bool)
     for kind in filter(None, (order, role)):
-        kept &= is_of(cells.kinds, KIND_PLACES[kind])
+        counted &= is_of(cells.kinds, KIND_PLACES[kind])
     if not dimension:
-        return int(kept.sum()), len(kept)
+        return int(counted.sum()), len(counted)
     at = result.scheme.keys.index(dimension)
-    kept &= cells.gold[:, at] >= 0
-    right = kept & (cells.gold[:, at] == cells.said[:, at])
+    counted &= cells.gold[:, at] >= 0
+    right = counted & (cells.gold[:, at] == cells.said[:, at])
     names = said_labels(dimension, result.scheme)
-    meant = kept if gold or said else right
+    meant = counted if gold or said else right
     for label, column in ((gold, cells.gold), (said, cells.said)):
         if label:
             meant = meant & (column[:, at] == names.index(label))
-    return int(meant.sum()), int(kept.sum())
+    return int(meant.sum()), int(counted.sum())

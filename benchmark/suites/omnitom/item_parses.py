@@ -24,15 +24,15 @@ def parse_stage1(
     """Parse a judgement; what it lacks the repaired parse takes from its follow-up, the official one never."""
     texts = {"extract": extraction, "judge": judgement}
     mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
-    kept = _stage1(mended)
+    stored = _stage1(mended)
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
     repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged))
     if structured or not record.scheme.official:
-        return Parsed(None, kept, None, *repaired_fields)
+        return Parsed(None, stored, None, *repaired_fields)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage1_result(record, tables)
     parsed = _stage1(result) | _aborted(tables)
-    return Parsed(parsed, kept, None if tables.aborted else _f1(result), *repaired_fields)
+    return Parsed(parsed, stored, None if tables.aborted else _f1(result), *repaired_fields)
 
 
 def parse_follow_up(
@@ -67,16 +67,16 @@ def _stage1(result: Stage1Result) -> dict[str, Any]:
 def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Parsed:
     texts = {"label": answer}
     mended = repaired.stage2_result(record, texts, structured=structured)
-    kept = {"predicted": [row and list(row) for row in mended.predicted]}
+    stored = {"predicted": [row and list(row) for row in mended.predicted]}
     mended_score = repaired.stage2_score(mended).of("estimate", "overall_accuracy")
     empty = not any(mended.predicted)
     if structured or not record.scheme.official:
-        return Parsed(None, kept, None, mended_score, mended.unusable, empty=empty)
+        return Parsed(None, stored, None, mended_score, mended.unusable, empty=empty)
     tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
     result = official.stage2_result(record, tables)
     parsed = {"predicted": [row and list(row) for row in result.predicted]} | _aborted(tables)
     score = None if tables.aborted else _accuracy(result)
-    return Parsed(parsed, kept, score, mended_score, mended.unusable, empty=empty)
+    return Parsed(parsed, stored, score, mended_score, mended.unusable, empty=empty)
 
 
 def _aborted(tables: official.StoredTables) -> dict[str, Any]:
@@ -126,6 +126,6 @@ def stage2_of(record: Record, parsed: Mapping[str, Any], *, mended: bool, unusab
 @lru_cache(4096)
 def _gold(rows: tuple[GoldRow, ...], mended: bool, scheme: Scheme) -> tuple[tuple[Labels, ...], tuple[str, ...]]:
     """Return (labels, roles) of the gold rows of a parse: the same for every model of a run."""
-    kept = [row for row in rows if row.shown] if mended else rows
-    labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in kept)
-    return labels, tuple(role_of(row.actor) for row in kept)
+    counted = [row for row in rows if row.shown] if mended else rows
+    labels = tuple(repaired.repaired_labels(row.labels, scheme) if mended else row.labels for row in counted)
+    return labels, tuple(role_of(row.actor) for row in counted)

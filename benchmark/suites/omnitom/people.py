@@ -110,9 +110,9 @@ def _replaced(gold: Labels, frozen: Labels, settled: Settled) -> tuple[tuple[str
 
 def _labelled_part(complete: Stage2Result, gold: Labels) -> Stage2Result:
     """The propositions with a label, a cell's gold label only where the person gave one."""
-    kept = [(at, row_labels) for at, row_labels in enumerate(complete.predicted) if row_labels and any(row_labels)]
+    labelled = [(at, row_labels) for at, row_labels in enumerate(complete.predicted) if row_labels and any(row_labels)]
     judged = tuple(
-        tuple(value if label else "" for value, label in zip(gold[at], labels, strict=True)) for at, labels in kept
+        tuple(value if label else "" for value, label in zip(gold[at], labels, strict=True)) for at, labels in labelled
     )
-    roles = tuple(complete.roles[at] for at, _ in kept) if complete.roles else ()
-    return replace(complete, gold=judged, predicted=tuple(row_labels for _, row_labels in kept), roles=roles)
+    roles = tuple(complete.roles[at] for at, _ in labelled) if complete.roles else ()
+    return replace(complete, gold=judged, predicted=tuple(row_labels for _, row_labels in labelled), roles=roles)

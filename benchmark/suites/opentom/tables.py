@@ -82,8 +82,10 @@ def tables(results: ParseResults) -> dict[str, ShownTable]:
         "unfaithful": _unfaithful,
     }  # fmt: skip
     sampled = {name for name in ("batches", "kinds") if _there(entrants, results.parse, name)}
-    kept = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
-    return {name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in kept.items()}
+    shown_makers = {name: make for name, make in makers.items() if name not in ("batches", "kinds") or name in sampled}
+    return {
+        name: ShownTable(partial(make, entrants, results.parse), (GROUP.key,)) for name, make in shown_makers.items()
+    }
 
 
 def pictures(results: ParseResults) -> dict[str, ShownPicture]:

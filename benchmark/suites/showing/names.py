@@ -54,7 +54,7 @@ def labels_of(entrants: Sequence[Nameable]) -> Labels:
             common[name] = having[0].settings.get(name, "–")
     models: list[str] = []
     taken: dict[str, int] = {}
-    distinct = [{name: told for name, told in entrant.settings.items() if name not in common} for entrant in entrants]
+    distinct = [{name: value for name, value in entrant.settings.items() if name not in common} for entrant in entrants]
     for entrant, settings in zip(entrants, distinct, strict=True):
         differing = _differing(entrant, settings, [other for other in entrants if other.name == entrant.name])
         model = f"{entrant.name} ({differing})" if differing else entrant.name
@@ -66,7 +66,7 @@ def labels_of(entrants: Sequence[Nameable]) -> Labels:
 def _differing(entrant: Nameable, settings: Mapping[str, str], namesakes: Sequence[Nameable]) -> str:
     """Return in which settings and in what of its endpoint an entrant differs from those of its name."""
     endpoint = {name: _short(entrant.spec.get(name)) for name in ENDPOINT_S if not _alike(namesakes, name, "spec")}
-    return _told({name: told for name, told in settings.items() if not _alike(namesakes, name)} | endpoint)
+    return _told({name: value for name, value in settings.items() if not _alike(namesakes, name)} | endpoint)
 
 
 def _has(entrant: Nameable, name: str) -> bool:

@@ -43,12 +43,12 @@ def fill(template: str, values: Mapping[str, str | None]) -> str:
     lines before it; elsewhere None leaves no text. Raises KeyError for a placeholder without a value.
     """
     parts = _GAP.split(template)
-    kept: list[str] = []
+    filled: list[str] = []
     for at in range(0, len(parts), 2):
         if not _is_absent(parts[at], values):
-            gap = parts[at - 1] if kept else ""
-            kept += [gap, parts[at]]
-    return _PLACEHOLDER.sub(lambda match: values[match[1]] or "", "".join(kept))
+            gap = parts[at - 1] if filled else ""
+            filled += [gap, parts[at]]
+    return _PLACEHOLDER.sub(lambda match: values[match[1]] or "", "".join(filled))
 
 
 def _is_absent(paragraph: str, values: Mapping[str, str | None]) -> bool:
