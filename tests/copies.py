@@ -28,6 +28,13 @@ MARKS = [ChangedProposition._meta.db_table, ChangedTable._meta.db_table]
 """Tables that the database's triggers write, on SQLite also where rows are deleted."""
 
 
+RAISED = """
+SELECT setval(sequence, GREATEST(nextval(sequence), %s))
+FROM (SELECT pg_get_serial_sequence(%s, 'id') AS sequence) AS named
+"""
+"""A sequence is never lowered: rows that this process made, and may copy again, have higher ids."""
+
+
 @dataclass(frozen=True)
 class _Copy:
     made: bytes  # pickled, so that no test changes another's
@@ -58,17 +65,15 @@ def copied(name: str, make: Callable[[], Made]) -> Made:
             if not (file and file.exists()):
                 return _keep(name, make(), file)
             _copies[name] = pickle.loads(file.read_bytes())
+            _raise_sequences(_copies[name].rows)
     _write(_copies[name].rows)
     return pickle.loads(_copies[name].made)
 
 
 @contextmanager
 def _by_one_process(name: str) -> Iterator[Path | None]:
-    """Yield the file of what another process has made or shall find; None where processes share nothing.
-
-    On PostgreSQL they do not: its sequences do not notice the ids of rows that are copied.
-    """
-    if not _folders or connection.vendor != "sqlite":
+    """Yield the file of what another process has made or shall find; None where processes share nothing."""
+    if not _folders:
         yield None
         return
     file = _folders[0] / sha256(name.encode()).hexdigest()
@@ -138,6 +143,17 @@ def _write(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
             cursor.execute(f"DELETE FROM {_quoted(table)}")
             if table in rows:
                 _insert(cursor, table, *rows[table])
+
+
+def _raise_sequences(rows: dict[str, tuple[list[str], list[tuple]]]) -> None:
+    """PostgreSQL's do not notice the ids of rows that are copied; SQLite's do."""
+    if connection.vendor == "sqlite":
+        return
+    with connection.cursor() as cursor:
+        for table, (columns, held) in rows.items():
+            if "id" in columns:
+                at = columns.index("id")
+                cursor.execute(RAISED, [max(row[at] for row in held), _quoted(table)])
 
 
 def _insert(cursor: Any, table: str, columns: list[str], rows: list[tuple]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
 from django.test import TransactionTestCase
 
 from annotation.models import Proposition
@@ -27,8 +26,7 @@ def test_what_is_made_once_is_copied_to_the_last_row(monkeypatch, tmp_path):
     monkeypatch.setattr(copies, "_folders", [tmp_path])
     found = []
     for make in (_stories, pytest.fail, pytest.fail):
-        if connection.vendor == "sqlite" or not found:
-            monkeypatch.setattr(copies, "_copies", {})  # as in another process
+        monkeypatch.setattr(copies, "_copies", {})  # as in another process
         found.append((copies.copied("stories", make), copies._rows()))
         copies.empty_what_is_filled(TransactionTestCase())
         assert copies._rows() == {}
