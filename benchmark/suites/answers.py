@@ -61,7 +61,7 @@ class BadAnswers(ValueError):
     """The fault in a file of answers, as one sentence."""
 
 
-def read_answers(path: Path) -> dict[str, Any]:
+def read_answers(path: Path) -> Json:
     """The JSON object of a file of answers. Raises BadAnswers."""
     try:
         answers = json_of(path.read_bytes())

@@ -302,6 +302,10 @@ class Measured:
     by_sample: BySample
 
 
+ItemContext = dict[str, Any]
+"""What a suite shows of an item, by the names in its template."""
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
     """An item of the same set as the one that a page shows, by the same model at the same step, that one among them:

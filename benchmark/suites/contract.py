@@ -17,6 +17,7 @@ from benchmark.suites.asked import (
     BadQuestion,
     Beside,
     Entered,
+    ItemContext,
     ItemView,
     Measured,
     Outcome,
@@ -264,7 +265,7 @@ class Suite:
     sizes: Sizes | None = None
     judge: Judge | None = None
     controls: Controllable | None = None
-    item: Callable[[ItemView], dict[str, Any]] | None = None
+    item: Callable[[ItemView], ItemContext] | None = None
     item_template: str = "benchmark/items/_plain.html"
     item_below: str = ""
     lines: Callable[[ItemView], Sequence[ReadLine]] = lines_of

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from annotation.domain.corpus_files import MAX_LINE_BYTES
 from core.incoming.misfit import kind_of
 from core.incoming.text import NotJson, json_of_line, unwritable
+from core.plain import Json
 
 
 class BadLine(ValueError):
     """The fault in a line, as one sentence."""
 
 
-def object_of_line(raw: bytes | None) -> dict[str, Any] | None:
+def object_of_line(raw: bytes | None) -> Json | None:
     """The JSON object of one line; None for a blank line. `raw` is None for a line that was too long to be read. Raises
     BadLine."""
     if raw is None:

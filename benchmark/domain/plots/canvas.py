@@ -35,6 +35,9 @@ GAP, EDGE = 8.0, 6.0
 _POINT = 72
 _PDF_FONTS = Lock()
 
+Style = dict[str, Any]
+"""Options of matplotlib by name."""
+
 
 class Canvas:
     """`width` and `height` in points; `theme` is light or dark, anything else a KeyError."""
@@ -78,7 +81,7 @@ class Canvas:
 
     def box(self, left: float, top: float, width: float, height: float, colour: str, **how: Any) -> None:
         corner = (left / self.width, 1 - (top + height) / self.height)
-        patch: dict[str, Any] = {"facecolor": colour, "linewidth": 0} | how
+        patch: Style = {"facecolor": colour, "linewidth": 0} | how
         self.figure.add_artist(Rectangle(corner, width / self.width, height / self.height, **patch))
 
     def mark(self, left: float, top: float, **how: Any) -> None:
@@ -94,7 +97,7 @@ class Canvas:
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Title": title, "Subject": description},
             "png": {"Software": None, "Title": title, "Description": description},
         }[form]
-        options: dict[str, Any] = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
+        options: Style = {"format": form, "facecolor": self.theme.surface, "metadata": metadata}
         if form == "pdf":
             # Publishers refuse fonts of type 3; as type 42, matplotlib embeds East Asian ones (CFF) without their
             # glyphs.

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
+from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
@@ -34,7 +33,7 @@ class Series:
     colour: str = "chart"
     filled: bool = True
 
-    def style(self, theme: Theme, share: float = 1.0) -> dict[str, Any]:
+    def style(self, theme: Theme, share: float = 1.0) -> Style:
         colour = getattr(theme, self.colour)
         size = {"o": 4.6, "s": 4.2, "D": 4.0, "^": 5.0}[self.marker]
         return {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
+from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.heat import FAINTEST, STRONGEST
 from benchmark.domain.plots.text_size import text_width
@@ -85,9 +85,7 @@ def _cell(canvas: Canvas, cell: Difference, text: str, place: tuple[float, float
     tint = canvas.theme.tint(FAINTEST + (STRONGEST - FAINTEST) * max(0.0, cell["value"]) / most)
     colour = tint if cell["shown"] else canvas.theme.surface
     canvas.box(left + 0.6, top + 0.6, each - 1.2, _ROW - 1.2, colour, edgecolor=canvas.theme.line, linewidth=0.5)
-    how: dict[str, Any] = (
-        {"colour": canvas.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": canvas.theme.soft}
-    )
+    how: Style = {"colour": canvas.theme.ink, "weight": "bold"} if cell["shown"] else {"colour": canvas.theme.soft}
     canvas.text(left + each / 2, top + _ROW / 2, text, ha="center", size=SMALL, **how)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from benchmark.domain.plots.canvas import EDGE, GAP, Canvas
+from benchmark.domain.plots.canvas import EDGE, GAP, Canvas, Style
 from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.label_placement import LabelPlacer
 from benchmark.domain.plots.names import labels
@@ -86,7 +86,7 @@ def _logarithmic(axes: Axes, x: np.ndarray[Any, Any]) -> None:
 def _marks(axes: Axes, points: Sequence[Point], name: str, marker: str, canvas: Canvas) -> None:
     """Marks with intervals both ways and bands, and their numbers where there is room for them."""
     theme, places = canvas.theme, {}
-    how: dict[str, Any] = {"color": theme.chart, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
+    how: Style = {"color": theme.chart, "linewidth": 0.8, "alpha": 0.6, "zorder": 1}
     for number, (_, across, shares, bounds) in enumerate(points, 1):
         if ends := bounds[name]:
             axes.vlines(across.value, *ends, color=theme.line, linewidth=_BAND, zorder=0.5)
@@ -96,7 +96,7 @@ def _marks(axes: Axes, points: Sequence[Point], name: str, marker: str, canvas: 
                 axes.hlines(metric.value, *across.interval, **how)
             if metric.interval:
                 axes.vlines(across.value, *metric.interval, **how)
-    style: dict[str, Any] = {"linestyle": "none", "marker": marker, "markersize": 4, "color": theme.chart}
+    style: Style = {"linestyle": "none", "marker": marker, "markersize": 4, "color": theme.chart}
     axes.plot(*np.reshape(list(places.values()), (-1, 2)).T, clip_on=False, **style)
     _numbers(axes, places, canvas)
 

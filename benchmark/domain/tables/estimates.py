@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NotRequired, TypedDict
 
-from benchmark.domain.tables.table import Column, Row
+from benchmark.domain.tables.table import Cells, Column, Row
 from core.statistics import FEWEST, few
 
 
@@ -67,7 +67,7 @@ def estimated(key: str, header: str, **more: Any) -> Column:
     )
 
 
-def estimate(key: str, metric: Mapping[str, Any] | float | None) -> dict[str, Any]:
+def estimate(key: str, metric: Mapping[str, Any] | float | None) -> Cells:
     """Return what a row holds of {"value", "interval", "n"[, "bounds"]}, or of a bare number."""
     fields = metric if isinstance(metric, Mapping) else {"value": metric}
     return {

@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 from benchmark.domain.tables.sourced import source_of
 
+Cells = dict[str, Any]
+"""Cells of a row in the making, by the key of their column."""
 Row = Mapping[str, Any]
 Absent = Mapping[str, str]
 """{"model", "why"} of a model that a table or a picture does not have."""

@@ -6,10 +6,10 @@ import csv
 import io
 import json
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 from annotation.domain.spreadsheet import defused
 from benchmark.domain.tables.table import Column, Row, Table
+from core.plain import Json
 
 
 def to_csv(table: Table) -> bytes:
@@ -91,7 +91,7 @@ def to_json(table: Table) -> bytes:
     are held: a share is a fraction. A row without an interval has the reason under the interval's key with `_reason`
     behind it; columns without bounds in any row have no key of them."""
     keys = _keys(table)
-    document: dict[str, Any] = {
+    document: Json = {
         "title": table.title,
         "columns": [_described(table, column) for column in table.columns],
         "rows": [_held(table, keys, row) for row in table.rows],
@@ -99,7 +99,7 @@ def to_json(table: Table) -> bytes:
         "lead": list(table.lead),
         "notes": [*table.dashes, *table.entered_told, *table.notes],
     }
-    notes: dict[str, Any] = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
+    notes: Json = {"ranking": table.ranking, "absent": list(table.absent), "section": table.section}
     notes["entered"] = [
         _held(table, keys, row.cells) | {"kind": row.kind, "source": row.source} for row in table.entered
     ]
@@ -121,6 +121,6 @@ def _keys(table: Table) -> list[str]:
     return ([table.section] if table.section else []) + keys
 
 
-def _held(table: Table, keys: Sequence[str], row: Row) -> dict[str, Any]:
+def _held(table: Table, keys: Sequence[str], row: Row) -> Json:
     why = {f"{column.interval}_reason": reason for column in table.columns if (reason := column.no_interval(row))}
     return {key: row.get(key) for key in keys} | why

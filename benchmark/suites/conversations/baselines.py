@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, LIST, YES, YES_NO
+from core.plain import Json
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -18,7 +18,7 @@ UNKNOWING = "I do not know."
 """The answer where nothing is to choose from."""
 
 
-def task_of(question: Question) -> dict[str, Any]:
+def task_of(question: Question) -> Json:
     """Return the question as data."""
     sample = question.sample
     majority = question.resources.derived("fantom majority", majority_answers)

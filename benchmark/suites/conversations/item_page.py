@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import Beside, ItemView, Sample
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ANSWERABILITY, CHOICE, DISTANCE, FACT, INFORMATION, LIST, YES
@@ -14,7 +15,7 @@ _LONGEST_IN_A_SET, _LONGEST_ANSWER = 80, 300
 """Characters of a right text and of an answer in the table of a set."""
 
 
-def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIOS) -> dict[str, Any]:
+def item_of(view: ItemView, *steps: str, scenarios: Mapping[str, str] = SCENARIOS) -> ItemContext:
     """Return what the page of an item shows; at `steps` questions are answered, and the others of the set stand in a
     table. `scenarios` is what scenarios are called."""
     sample = view.question.sample
@@ -46,7 +47,7 @@ def _questions(view: ItemView, scenarios: Mapping[str, str]) -> Sequence[Mapping
     )
 
 
-def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> dict[str, Any]:
+def _row(beside: Beside, here: bool, scenarios: Mapping[str, str]) -> ItemContext:
     sample, answer = beside.sample, beside.answer
     official = _parse("official", sample, beside.official) if answer is not None else None
     repaired = _parse("repaired", sample, None if beside.unusable else beside.repaired) if answer is not None else None
@@ -88,7 +89,7 @@ def _wrong(sample: Sample) -> str:
     return ", ".join(sample.gold["wrong"]) if sample.content["kind"] in (LIST, DISTANCE) else ""
 
 
-def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> dict[str, Any]:
+def _parse(name: str, sample: Sample, parse: Mapping[str, Any] | None) -> ItemContext:
     if not parse:
         return {"name": name, "read": "nothing", "verdict": "–", "wrong": False}
     if "right" not in parse:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from benchmark.suites.conversations.official import after_marker, token_f1
 from benchmark.suites.conversations.outcomes import Scored, scored_choice_list_or_yes_no
 from benchmark.suites.conversations.rows import CHOICE, DISTANCE, FACT, Row
 from benchmark.suites.fantom.embedding import Embedder, cosine, nearness
+from core.plain import Json
 
 
-def parsed_of(scored: Scored) -> dict[str, Any]:
+def parsed_of(scored: Scored) -> Json:
     """Return plain data, with the names of the released code."""
     row = scored.row
     if row.kind == FACT:

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.conversations.analyses import TOPICS
 from benchmark.suites.conversations.question_types import ORDERS, SCENARIOS
 from benchmark.suites.conversations.rows import ACCESSIBLE, ANSWERABILITY, CHOICE, DISTANCE, INACCESSIBLE
@@ -147,7 +148,7 @@ def _plot() -> Plot:
     return scores_by_part
 
 
-def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
+def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [
         {
             "model": entrant.model,
@@ -172,7 +173,7 @@ def _embedders(entrants: Sequence[EntrantResults], parse: str) -> list[str]:
     return sorted({_found(entrant, parse)["embedder"] for entrant in entrants})
 
 
-def _by_embedder(key: str, analyses: Mapping[str, Any], metric: Any) -> dict[str, Any]:
+def _by_embedder(key: str, analyses: Mapping[str, Any], metric: Any) -> Cells:
     return estimate(f"{key} {analyses['embedder']}", metric)
 
 
@@ -206,7 +207,7 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
 
 
-def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> dict[str, Any]:
+def _scenario_cells(analyses: Mapping[str, Any], scenario: str) -> Cells:
     cells = estimate("fact", analyses["fact"])
     for name, metric in analyses["scenarios"][scenario].items():
         free = name in ("all_star", "distance", "distance_f1")
@@ -232,7 +233,7 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
     cells = []
     for entrant in entrants:
         analyses = _found(entrant, parse)
-        values: dict[str, Any] = {}
+        values: Cells = {}
         for scenario, order in there:
             metrics = analyses["orders"][scenario].get(order, {})
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))

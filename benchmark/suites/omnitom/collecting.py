@@ -18,6 +18,7 @@ from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import JUDGE_S, OF_JUDGE, OPEN
+from core.plain import Json
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
@@ -217,7 +218,7 @@ def _take(
     mended.append(read(record, repaired, mended=True, unusable=unusable))
 
 
-def _unjudged(record: Record, extracted: Mapping[str, Any]) -> dict[str, Any]:
+def _unjudged(record: Record, extracted: Mapping[str, Any]) -> Json:
     """Return what is known of an extraction that nobody judged."""
     kinds = {name: extracted.get(name, []) for name in ("orders", "roles")}
     return {"pred": [None] * extracted.get("rows", 0), "gold": [None] * len(record.shown), **kinds}

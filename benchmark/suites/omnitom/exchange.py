@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from benchmark.suites.omnitom.layout import Settings, files
 from benchmark.suites.omnitom.official import score_official
@@ -11,6 +10,7 @@ from benchmark.suites.omnitom.records import record_of_sample
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.released import Exchanged, File
+from core.plain import Json
 
 _AT_ONCE = 200
 
@@ -50,7 +50,7 @@ def _settings(exchanged: Exchanged) -> Settings:
     )
 
 
-def _judging(exchanged: Exchanged) -> dict[str, Any]:
+def _judging(exchanged: Exchanged) -> Json:
     settings = exchanged.settings
     return {
         "judge_model": exchanged.judge,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import ItemView
 from benchmark.suites.omnitom.collecting import not_read
 from benchmark.suites.omnitom.labels import Scheme
@@ -107,14 +108,14 @@ class LabelledRow:
     cells: Sequence[LabelCell]
 
 
-def item(view: ItemView) -> dict[str, Any]:
+def item(view: ItemView) -> ItemContext:
     """Return what `omnitom/item.html` takes for the item's step; `unread` says why there is no official parse of any
     such answer."""
     record = record_of_sample(view.question.sample, view.question.resources.schema)
     return {"unread": not_read(record.scheme), **_of_step(view, record)}
 
 
-def _of_step(view: ItemView, record: Record) -> dict[str, Any]:
+def _of_step(view: ItemView, record: Record) -> ItemContext:
     step, structured = view.question.step, view.question.settings["form"] == STRUCTURED
     if step == EXTRACT:
         return _extraction(view, record, structured)
@@ -125,7 +126,7 @@ def _of_step(view: ItemView, record: Record) -> dict[str, Any]:
 
 # --- extraction
 # --------------------------------------------------------------------------------------------------------------
-def _extraction(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
+def _extraction(view: ItemView, record: Record, structured: bool) -> ItemContext:
     gold = [ExtractedRow(row.actor, row.belief, record.scheme.order_of(row.labels)) for row in record.rows]
     if view.answer is None:
         return {"gold": gold, "tables": []}
@@ -149,7 +150,7 @@ def _extracted(rows: Iterable[PredictedRow | ExtractionRow], record: Record) -> 
 
 # --- judging
 # -----------------------------------------------------------------------------------------------------------------
-def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
+def _follow_up(view: ItemView, record: Record, structured: bool) -> ItemContext:
     """The rows that were asked for and what the follow-up says of each."""
     texts = view.question.answers
     predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
@@ -168,7 +169,7 @@ def _follow_up(view: ItemView, record: Record, structured: bool) -> dict[str, An
     return {"asked": Table.of(rows)}
 
 
-def _judgement(view: ItemView, record: Record, structured: bool) -> dict[str, Any]:
+def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
     official, mended, texts = view.official, view.repaired or {}, view.question.answers
     extraction, answers = texts.get(EXTRACT, ""), [texts.get(step, "") for step in (JUDGE, FOLLOW_UP)]
     gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
@@ -247,7 +248,7 @@ def _listed(matches: Any) -> str:
 
 # --- labelling
 # ---------------------------------------------------------------------------------------------------------------
-def _labelling(view: ItemView, record: Record, scheme: Scheme) -> dict[str, Any]:
+def _labelling(view: ItemView, record: Record, scheme: Scheme) -> ItemContext:
     ours = iter((view.repaired or {}).get("predicted", ()))
     theirs = list((view.official or {}).get("predicted", ()))
     rows = []

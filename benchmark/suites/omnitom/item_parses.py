@@ -16,6 +16,7 @@ from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.records import GoldRow, Record
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
+from core.plain import Json
 
 
 def parse_stage1(
@@ -58,7 +59,7 @@ def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Sche
     return Parsed(None, {"rows": len(rows), **kinds}, None, None, unusable, empty=not rows)
 
 
-def _stage1(result: Stage1Result) -> dict[str, Any]:
+def _stage1(result: Stage1Result) -> Json:
     """Counts of both tables; of the predicted rows the kinds too, which only the extraction tells."""
     counts = {"pred": list(result.pred_counts), "gold": list(result.gold_counts)}
     return counts | {"orders": list(result.pred_orders), "roles": list(result.pred_roles)}
@@ -79,7 +80,7 @@ def parse_stage2(record: Record, answer: str, *, structured: bool = False) -> Pa
     return Parsed(parsed, stored, score, mended_score, mended.unusable, empty=empty)
 
 
-def _aborted(tables: official.StoredTables) -> dict[str, Any]:
+def _aborted(tables: official.StoredTables) -> Json:
     return {"aborted": dict(tables.aborted)} if tables.aborted else {}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings
@@ -14,11 +13,12 @@ from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
 from benchmark.suites.omnitom.steps import FOLLOW_UP, JUDGE, STRUCTURED, judge_request
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
+from core.plain import Json
 from judge.domain.contrast import Row
 from workers.providers.contract import Request
 
 
-def instrument(settings: Settings) -> dict[str, Any]:
+def instrument(settings: Settings) -> Json:
     """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are
     no part of it: a longer answer loses fewer rows, and another seed is a repetition."""
     if not settings["judge_reads_prompts"]:

@@ -10,7 +10,6 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from benchmark.domain.averaging import StoryAverages
 from benchmark.suites.omnitom.labels import COLUMNS
@@ -19,6 +18,7 @@ from benchmark.suites.omnitom.official import StoredTables, stored_tables
 from benchmark.suites.omnitom.records import Record
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.released import Exchange, File
+from core.plain import Json
 from judge.domain.text import normalise_space
 
 EXTRACT_COLUMNS = ("actor", "belief", "order")
@@ -48,7 +48,7 @@ class Settings:
     max_new_tokens: int | None = 6000
 
 
-def manifest(records: Sequence[Record], settings: Settings) -> dict[str, Any]:
+def manifest(records: Sequence[Record], settings: Settings) -> Json:
     """The content of `manifest.json`, in its order of keys."""
     fields = asdict(settings)
     head = {name: fields.pop(name) for name in ("dataset_path", "backend", "stages")}

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.suites.omnitom.judge_alignment import align
 from benchmark.suites.omnitom.judge_tables import JudgedRow, parse_judgement
 from benchmark.suites.omnitom.pipe_tables import extraction_rows, label_rows
 from benchmark.suites.released import Parser, Row, Tables
+from core.plain import Json
 
 
-def _extract(text: str, tables: Tables) -> dict[str, Any]:
+def _extract(text: str, tables: Tables) -> Json:
     return {"rows": extraction_rows(text)}
 
 
-def _label(text: str, tables: Tables) -> dict[str, Any]:
+def _label(text: str, tables: Tables) -> Json:
     return {"rows": [row.cells() for row in label_rows(text)]}
 
 
-def _judge(text: str, tables: Tables) -> dict[str, Any]:
+def _judge(text: str, tables: Tables) -> Json:
     """The counts of the given rows, or the rows as parsed where none are given."""
     judgement = parse_judgement(text)
     pred, gold = (

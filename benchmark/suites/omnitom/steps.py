@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from benchmark.suites.contract import Parsed, Question, Sample, Step
 from benchmark.suites.omnitom.item_parses import parse_follow_up, parse_stage1, parse_stage1_rows, parse_stage2
@@ -24,6 +23,7 @@ from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from core.plain import Json
 from workers.providers.contract import Request
 
 EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
@@ -119,7 +119,7 @@ def _follow_up(question: Question) -> Request | None:
     return follow_up_request(_judging(question), judgement, gaps, answer_format=question.settings["form"])
 
 
-def _how(question: Question) -> dict[str, Any]:
+def _how(question: Question) -> Json:
     settings, sample = question.settings, question.sample
     step = JUDGE if question.step == FOLLOW_UP else question.step
     return {

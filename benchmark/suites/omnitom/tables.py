@@ -18,7 +18,7 @@ from benchmark.domain.tables.estimates import (
     with_what_is_known,
     worst_of,
 )
-from benchmark.domain.tables.table import Column, Row, Table
+from benchmark.domain.tables.table import Cells, Column, Row, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
 
@@ -68,7 +68,7 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Schem
 
 
 def _result(run: Mapping[str, Any], categories: Sequence[str], scheme: Scheme) -> Row:
-    row: dict[str, Any] = {"model": run["model"], "section": run.get("section")}
+    row: Cells = {"model": run["model"], "section": run.get("section")}
     if report := run.get("stage1"):
         by_category = {row["story_category"]: row for row in report["by_category"]}
         for name in categories:
@@ -80,7 +80,7 @@ def _result(run: Mapping[str, Any], categories: Sequence[str], scheme: Scheme) -
     return row
 
 
-def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> dict[str, Any]:
+def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> Cells:
     name = name or key
     return {
         key: _number(metrics.get(name)),
@@ -158,7 +158,7 @@ def match_count_distribution(
         columns.append(Column(key=name, header=f"MC={name}", kind="count"))
         if shares:
             columns.append(estimated(f"{name} share", f"MC={name}, share", unit="%", best="", n="", digits=1))
-    rows: list[dict[str, Any]] = [
+    rows: list[Cells] = [
         {"model": model, **model_counts}
         | {
             key: metric
@@ -203,7 +203,7 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
 
 
 def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row:
-    row: dict[str, Any] = {"model": model}
+    row: Cells = {"model": model}
     for group, stage_metrics in groups.items():
         if stage_metrics:
             row |= estimate(group, stage_metrics["share"])

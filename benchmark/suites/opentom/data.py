@@ -13,6 +13,7 @@ from benchmark.suites.opentom.records import BadOpenToM, LongNarrativeRecord, Na
 from core.incoming.misfit import Misfit, kind_of
 from core.incoming.shapes import Open
 from core.incoming.text import NotJson, json_of
+from core.plain import Json
 
 S = TypeVar("S", bound=Open)
 NARRATIVES, LONG_NARRATIVES = "meta_data.json", "meta_data_long.json"
@@ -119,7 +120,7 @@ def _licence_of(path: Path) -> str:
     return text
 
 
-def _object_of(name: str, raw: bytes) -> dict[str, Any]:
+def _object_of(name: str, raw: bytes) -> Json:
     try:
         value = json_of(raw)
     except NotJson as error:

@@ -14,6 +14,7 @@ from benchmark.suites.opentom.kinds import ATTITUDE, COARSE, FILES, FINE, PARTS
 from benchmark.suites.opentom.official import gold_label
 from benchmark.suites.opentom.records import BadOpenToM
 from benchmark.suites.opentom.sampling import id_of, sampled
+from core.plain import Json
 
 ALL, LONG = "all", "long"
 SAMPLED, REST = "sampled", "rest"
@@ -66,7 +67,7 @@ def sample_of(
     """Return a question about a narrative, or about its long form, as a sample; `batches` has the number of the batch
     that it is in, by part, `first` is the question that goes before it in one session."""
     narrative = question.narrative
-    content: dict[str, Any] = {
+    content: Json = {
         "story": narrative.long_text if long else narrative.text,
         "question": question.text,
         "kind": question.kind,

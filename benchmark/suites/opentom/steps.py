@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.methods.contract import Put
 from benchmark.methods.cot import COT
@@ -21,6 +20,7 @@ from benchmark.suites.opentom.genres import genre_of
 from benchmark.suites.opentom.kinds import ACCESSIBILITY, ATTITUDE, COARSE, FINE, FULLNESS, LABELS, UNREAD
 from benchmark.suites.opentom.official import predicted_label
 from benchmark.suites.opentom.repaired import label_of
+from core.plain import Json
 from workers.providers.contract import Request
 
 ANSWER = "answer"
@@ -94,7 +94,7 @@ def request(question: Question) -> Request | str:
     return request_by(method, question, put, task)
 
 
-def _task(question: Question, sample: Sample) -> dict[str, Any]:
+def _task(question: Question, sample: Sample) -> Json:
     answer = _majority_answer(question, sample)
     return {"kind": TELL, "key": sample.key, "choices": choices_of(sample), "majority": answer}
 

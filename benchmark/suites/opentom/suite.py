@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.program import method_setting
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Setting, Suite
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.kinds import COARSE, FINE, LABELS, NEITHER, PARTS, UNREAD
@@ -49,7 +49,7 @@ PART = Setting(
 )
 
 
-def _item(view: ItemView) -> dict[str, Any]:
+def _item(view: ItemView) -> ItemContext:
     sample = view.question.sample
     gold, read = right_label(sample), _read(view)
     answers = [

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Row, Table
 from benchmark.domain.tables.estimates import estimate, estimated, share_column
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.opentom.genres import GENRES
 from benchmark.suites.opentom.measure import GROUP
 from benchmark.suites.published import Published
@@ -106,7 +107,7 @@ def _plot() -> Plot:
     return scores_by_part
 
 
-def _drawn(entrants: Sequence[EntrantResults], parse: str) -> dict[str, Any]:
+def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [{"model": entrant.model, "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
     named = {"score": "Macro F1", "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
@@ -186,7 +187,7 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
     rows = []
     for entrant in entrants:
         analyses = _found(entrant, parse)
-        cells: dict[str, Any] = {}
+        cells: Cells = {}
         for genre in genres:
             estimates = {"pooled": analyses["f1"].get(genre), **analyses["kinds"].get(genre, {})}
             for name in heads:
@@ -215,7 +216,7 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
     rows = []
     for entrant in entrants:
         unfaithful = _found(entrant, parse)["unfaithful"]
-        cells: dict[str, Any] = {}
+        cells: Cells = {}
         for order, rates in unfaithful.items():
             cells |= {f"{order} {name}": rates.get(name) for name in ("pairs", "unread", "missing")}
             for name in ("of_all", "of_valid"):

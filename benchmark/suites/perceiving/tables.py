@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import told_of
@@ -72,7 +73,7 @@ def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *n
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
 
 
-def _cells(metrics: Metrics) -> dict[str, Any]:
+def _cells(metrics: Metrics) -> Cells:
     return {
         key: value
         for task, scenarios in metrics.items()
@@ -91,7 +92,7 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
         Column(key="p", header="p", kind="number", digits=3),
     ]
     perception, belief, questions = tasks
-    rows = [
+    rows: list[Cells] = [
         {"scenario": scenario.capitalize(), "pair": f"{tasks[first]} and {tasks[second].lower()}"}
         | _correlation(models, scenario, first, second)
         for scenario in SCENARIOS
@@ -103,7 +104,7 @@ def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> T
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
-def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> dict[str, Any]:
+def _correlation(models: Sequence[Metrics], scenario: str, first: str, second: str) -> Cells:
     values = [tuple(metrics[task].get(scenario, {}).get("value") for task in (first, second)) for metrics in models]
     pairs = [(first, other) for first, other in values if first is not None and other is not None]
     result = pearson([first for first, _ in pairs], [other for _, other in pairs], unit="models")
@@ -118,7 +119,7 @@ def plot() -> Plot:
     return scores_by_part
 
 
-def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> dict[str, Any]:
+def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
     rows = [{"model": entrant.model, "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
@@ -133,7 +134,7 @@ _SHORT = {
 }
 
 
-def _parts(metrics: Metrics, tasks: Tasks) -> dict[str, Any]:
+def _parts(metrics: Metrics, tasks: Tasks) -> Cells:
     return {
         f"{name}, {scenario}": metrics[task][scenario]
         for scenario in SCENARIOS

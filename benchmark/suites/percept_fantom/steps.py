@@ -30,6 +30,7 @@ from benchmark.suites.percept_fantom.listing import FOR_LISTS
 from benchmark.suites.percept_fantom.parses import parsed_answer
 from benchmark.suites.percept_fantom.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_fantom.samples import utterances_of
+from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(TELL)
@@ -58,7 +59,7 @@ def _method(question: Question) -> Method:
     return FOR_LISTS.get(method.name, method) if question.sample.content["kind"] == LIST else method
 
 
-def _perceptions_task(question: Question) -> dict[str, Any]:
+def _perceptions_task(question: Question) -> Json:
     """Nothing in it is of one question alone: all questions about a conversation share the call."""
     perceivers = question.sample.gold["perceivers"]
     return {

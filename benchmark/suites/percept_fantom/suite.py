@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE
 from benchmark.methods.program import method_setting, wording_digest
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
 from benchmark.suites.conversations import baselines as telling
 from benchmark.suites.conversations import controls as conversations
@@ -42,7 +42,7 @@ METHOD = method_setting(METHODS)
 _NOT_ASKED = {name for (kind, _), name in TYPES.items() if kind in (FACT, DISTANCE)}
 
 
-def _item(view: ItemView) -> dict[str, Any]:
+def _item(view: ItemView) -> ItemContext:
     """The question with its set, and the utterances with the true perceivers and, of perception inference, those that
     were read."""
     step = view.question.step
@@ -55,7 +55,7 @@ def _item(view: ItemView) -> dict[str, Any]:
     }
 
 
-def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
     """The utterances with the true perceivers and what was read of each."""
     sample = view.question.sample
     scenes = (view.repaired or {}).get("scenes") or () if view.question.step == PERCEPTIONS else ()

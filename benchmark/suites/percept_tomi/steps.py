@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.perceptom import PERCEIVE, asked_perceptions
@@ -26,6 +25,7 @@ from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
+from core.plain import Json
 from workers.providers.contract import Request
 
 STEPS = steps_telling(baselines.TELL)
@@ -74,7 +74,7 @@ def request(question: Question) -> Request | str:
     return request_by(method_named(METHODS, question.settings), question, put, task)
 
 
-def _scenes_task(question: Question) -> dict[str, Any]:
+def _scenes_task(question: Question) -> Json:
     """Nothing in it is of one question alone: all questions about a story share the call."""
     content, gold = question.sample.content, question.sample.gold
     return {
@@ -85,7 +85,7 @@ def _scenes_task(question: Question) -> dict[str, Any]:
     }
 
 
-def _place_task(question: Question) -> dict[str, Any]:
+def _place_task(question: Question) -> Json:
     content = question.sample.content
     return {
         "kind": baselines.TELL,

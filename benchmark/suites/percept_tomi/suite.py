@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from benchmark.controls.contract import Controllable
 from benchmark.methods.contract import Put, Scene
 from benchmark.methods.program import method_setting, wording_digest
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Sample, Suite
 from benchmark.suites.perceiving.asking import (
     ANSWER,
@@ -35,7 +35,7 @@ PROMPT_SET = "percept-tomi-1"
 METHOD = method_setting(METHODS)
 
 
-def _item(view: ItemView) -> dict[str, Any]:
+def _item(view: ItemView) -> ItemContext:
     """The story with the true perceivers of each sentence and, of perception inference, those that were read; the
     containers with the answer."""
     sample, official, repaired = view.question.sample, view.official or {}, view.repaired or {}
@@ -61,7 +61,7 @@ def _item(view: ItemView) -> dict[str, Any]:
     }
 
 
-def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], dict[str, Any]]]:
+def _told(view: ItemView) -> Iterator[tuple[str, Sequence[str], ItemContext]]:
     """The sentences with the true perceivers and what was read of each."""
     sample, scenes = view.question.sample, (view.repaired or {}).get("scenes") or ()
     scenes_of_sample = (sample.content["sentences"], sample.gold["perceivers"], scenes)

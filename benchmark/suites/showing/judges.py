@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from benchmark.suites.shown import EntrantResults, RunEntrant
 from judge.domain.self_test import METHOD
@@ -51,7 +52,7 @@ def told_of(test: Summary) -> str:
     )
 
 
-def _share(kind: dict[str, Any]) -> str:
+def _share(kind: Cells) -> str:
     missing = f", {kind['missing']} unanswered" if kind["missing"] else ""
     if not kind["n"]:
         return f"–{missing or ', no pair'}"
@@ -69,7 +70,7 @@ def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
         Column(key="n", header="Answered", kind="count"),
         Column(key="missing", header="Unanswered", kind="count"),
     ]
-    rows: list[dict[str, Any]] = []
+    rows: list[Cells] = []
     for test in tests_of(entrants):
         kinds = [
             kind | {"judge": test["judge"], "kind": kind["name"], "match": "yes" if kind["alike"] else "no"}

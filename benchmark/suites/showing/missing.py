@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmark.domain.tables import Column
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
 from benchmark.suites.shown import EntrantResults
@@ -17,7 +18,7 @@ METRICS_WITHOUT = "Order counts them at their worst; the figures of this table l
 LEFT_OUT = "Rows pooled over stories leave them out."
 
 
-def missing_of(entrant: EntrantResults, group: str) -> dict[str, Any]:
+def missing_of(entrant: EntrantResults, group: str) -> Cells:
     """Return {stories, unusable, lost, low, high}: how many stories were asked for, how many have no score, how many of
     these judges or providers lost, and the score with all of them at their worst and at their best, None without a
     story."""

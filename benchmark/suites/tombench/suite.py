@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 from benchmark.controls.contract import Controllable
+from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import AnswerIds, ItemView, Option, Setting, Suite
 from benchmark.suites.published import Published
 from benchmark.suites.reported import Reported, Sections
@@ -50,7 +50,7 @@ LANGUAGES = Setting(
 )
 
 
-def _item(view: ItemView) -> dict[str, Any]:
+def _item(view: ItemView) -> ItemContext:
     """Story, question, and the options as this try shows them, with the right one and what either parse takes."""
     item, displayed = item_of(view.question.sample), shown_in(view.question)
     taken = {

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from core.plain import Json
 from core.texts import storable
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n(.*?)```", re.DOTALL)
@@ -18,7 +19,7 @@ def answer_of(text: str) -> str:
     return text.rpartition("</think>")[2]
 
 
-def json_in(text: str) -> dict[str, Any] | None:
+def json_in(text: str) -> Json | None:
     """The JSON object of an answer, a bare list as its `rows`; None where there is none."""
     for candidate in _candidates(answer_of(text)):
         try:

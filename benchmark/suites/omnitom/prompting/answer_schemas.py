@@ -11,21 +11,24 @@ from annotation.domain.schema import Schema
 MOST_IDS = 500
 """Providers limit how many values a schema may list; beyond, an id is any whole number and the parse checks it."""
 
+JsonSchema = dict[str, Any]
+"""A JSON Schema, or a part of one."""
 
-def extraction_schema(schema: Schema) -> dict[str, Any]:
+
+def extraction_schema(schema: Schema) -> JsonSchema:
     """Return {"rows": [{"actor", "belief", "order"}]}, without an order for a schema that has none."""
     text = {"type": "string"}
     order = {"order": _one_of(schema["order"].values)} if "order" in schema else {}
     return _closed({"rows": _list(_closed({"actor": text, "belief": text, **order}))})
 
 
-def labelling_schema(rows: int, schema: Schema) -> dict[str, Any]:
+def labelling_schema(rows: int, schema: Schema) -> JsonSchema:
     """Return {"rows": [{"id", <dimension>: label, …}]} for ids 1 to `rows`."""
     labels = {dimension.key: _one_of(dimension.values) for dimension in schema.dimensions}
     return _closed({"rows": _list(_closed({"id": _id(rows, rows), **labels}))})
 
 
-def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
+def judging_schema(predictions: int, gold: int) -> JsonSchema:
     """Return {"predictions": [{"id", "matches": [gold ids]}], "gold": [{"id", "matches": [prediction ids]}]}."""
     ids = {"prediction": predictions, "gold": gold}
     named = {name: {"$ref": f"#/$defs/{name}"} for name in ids}
@@ -36,7 +39,7 @@ def judging_schema(predictions: int, gold: int) -> dict[str, Any]:
     return _closed(sides) | {"$defs": {name: _id(count, predictions + gold) for name, count in ids.items()}}
 
 
-def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> dict[str, Any]:
+def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> JsonSchema:
     """`judging_schema` for the rows at the places `missing` of either side, with matches among all rows of the other
     side."""
     schema = judging_schema(*sizes)
@@ -47,18 +50,18 @@ def follow_up_schema(missing: Sequence[Sequence[int]], sizes: Sequence[int]) -> 
     return schema
 
 
-def _id(count: int, listed: int) -> dict[str, Any]:
-    integer: dict[str, Any] = {"type": "integer"}
+def _id(count: int, listed: int) -> JsonSchema:
+    integer: JsonSchema = {"type": "integer"}
     return integer | {"enum": list(range(1, count + 1))} if count and listed <= MOST_IDS else integer
 
 
-def _one_of(values: tuple[str, ...]) -> dict[str, Any]:
+def _one_of(values: tuple[str, ...]) -> JsonSchema:
     return {"type": "string", "enum": list(values)}
 
 
-def _list(items: dict[str, Any]) -> dict[str, Any]:
+def _list(items: JsonSchema) -> JsonSchema:
     return {"type": "array", "items": items}
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+def _closed(properties: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

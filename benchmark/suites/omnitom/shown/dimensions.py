@@ -13,6 +13,7 @@ from benchmark.suites.omnitom.tables import by_dimension_and_category
 from benchmark.suites.showing.entrants import by_category, row_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
+from core.plain import Json
 
 
 def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Scheme = OMNITOM_SCHEME) -> Table:
@@ -24,9 +25,9 @@ def dimension_table(entrants: Sequence[EntrantResults], parse: str, scheme: Sche
     return replace(table, rows=rows, lead=unlike_missing({"stage2": entrants}))
 
 
-def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, dict[str, Any]]]:
+def _accuracies(entrant: EntrantResults, parse: str, scheme: Scheme) -> dict[str, dict[str, Json]]:
     """Return {dimension: {category: {value, interval, n}}}; official figures are texts, their number of stories too."""
-    accuracies: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in scheme.keys}
+    accuracies: dict[str, dict[str, Json]] = {name: {} for name in scheme.keys}
     for category, row in by_category(entrant, parse).items():
         for name in scheme.keys:
             share = scheme.share_of(name)

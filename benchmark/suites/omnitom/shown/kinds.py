@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.kinds import KINDS
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
 from benchmark.suites.omnitom.shown.pooled import POOLED, of_bounds, pooled_lead
@@ -39,7 +39,7 @@ def kind_table(entrants: Sequence[EntrantResults], by: str, parse: str) -> Table
         ]
     rows = []
     for entrant in entrants:
-        cells: dict[str, Any] = {}
+        cells: Cells = {}
         where: dict[str, Items] = {}
         for kind in KINDS[by]:
             estimates = analyses_of(entrant, parse)["kinds"][kind]
@@ -64,7 +64,7 @@ def kind_dimension_table(
     for kind in KINDS[by]:
         for entrant in entrants:
             estimates = analyses_of(entrant, parse)["kinds"][kind]
-            cells: dict[str, Any] = {"kind": KIND_NAMES[kind]}
+            cells: Cells = {"kind": KIND_NAMES[kind]}
             where = {}
             for name, metric in estimates.items():
                 cells |= estimate(name, metric)

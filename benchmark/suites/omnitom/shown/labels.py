@@ -7,6 +7,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Items, Table
 from benchmark.domain.tables.estimates import estimate, estimated
+from benchmark.domain.tables.table import Cells
 from benchmark.suites.omnitom.cells import ILLEGAL
 from benchmark.suites.omnitom.cells import MISSING as NO_LABEL
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, Scheme
@@ -43,7 +44,7 @@ def distribution_table(
         rows.append(row_of(entrant, "stage2", cells, where))
     # people cover fewer stories than the run
     most = max(counts_by_entrant.values(), key=lambda counts: sum(counts["gold"]))
-    gold = {"model": "Gold of all stories"} | _distributed(
+    gold: Cells = {"model": "Gold of all stories"} | _distributed(
         labels, most["gold"], most["gold_ends"], most.get("gold_reasons")
     )
     gold |= {f"{label} share": None for label in (NO_LABEL, ILLEGAL)}  # which gold cannot have
@@ -54,10 +55,10 @@ def distribution_table(
 
 def _distributed(
     labels: Sequence[str], counts: Sequence[int], ends: Sequence[Any], reasons: Sequence[str] | None
-) -> dict[str, Any]:
+) -> Cells:
     """Reports that were frozen before have no `reasons` for the ends that are None."""
     total = sum(counts)
-    row: dict[str, Any] = {"total": total}
+    row: Cells = {"total": total}
     for label, count, interval, why in zip(labels, counts, ends, reasons or [""] * len(labels), strict=True):
         share = {"value": count / total if total else None, "interval": interval, "reason": why}
         row |= {label: count} | estimate(f"{label} share", share)

@@ -14,6 +14,7 @@ from benchmark.suites.omnitom.shown.pooled import CASES_NOTE, of_bounds, pooled_
 from benchmark.suites.omnitom.tables import match_count_distribution, unusable_outputs
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+from core.plain import Json
 
 UNUSABLE_NOTES = {
     "official": (
@@ -51,7 +52,7 @@ def match_count_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
 
 def unusable_table(groups: EntrantsByGroup, parse: str) -> Table:
     """The paper's table 12, with the reasons below."""
-    shares: dict[str, dict[str, Any]] = {}
+    shares: dict[str, Json] = {}
     by_model: dict[str, EntrantResults] = {}
     for group, entrants in groups.items():
         for entrant in entrants:
@@ -119,7 +120,7 @@ def volume_table(entrants: Sequence[EntrantResults], parse: str) -> Table:
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=notes)
 
 
-def volume_of(entrant: EntrantResults, parse: str) -> dict[str, Any]:
+def volume_of(entrant: EntrantResults, parse: str) -> Json:
     """Rows, stories, and {value, interval} of rows a story, precision, recall and F1."""
     overall = entrant.parses[parse]["overall"]
     shares = {name: metric_of(overall, name) for name in ("precision", "recall", "f1")}
