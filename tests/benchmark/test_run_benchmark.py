@@ -10,7 +10,6 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotation.models import Proposition
-from annotation.services.sample import load_sample
 from benchmark.models import Dataset, Run, RunItem, RunReport
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites.omnitom.steps import LABEL
@@ -163,25 +162,6 @@ def test_a_split_and_a_project_that_are_not_there(dataset):
         call_command(
             "run_benchmark", "--suite", "omnitom", "--project", "nowhere", "--stage", "label", "--endpoint", "x"
         )
-
-
-@pytest.mark.once
-def test_the_sample_project(db):
-    load_sample()
-    for name in ("majority", "omniscient", "lexical-judge"):
-        from workers.models import Endpoint
-
-        if not Endpoint.objects.filter(name=name).exists():
-            endpoint(name, "baseline")
-    out = StringIO()
-    call_command(
-        "run_benchmark", "--suite", "omnitom", "--project", "sample", "--stage", "all", "--endpoint", "majority",
-        "--endpoint", "omniscient", "--judge", "lexical-judge", "--wait", "--json", stdout=out, stderr=StringIO(),
-    )  # fmt: skip
-    told = json.loads(out.getvalue())
-    assert told["items"]["failed"] == 0 and told["items"]["done"] > 0
-    assert told["scores"]["majority"]["official"]["stage1"] is None
-    assert told["scores"]["omniscient"]["official"]["stage2"] is None
 
 
 @pytest.mark.once
