@@ -44,7 +44,7 @@ class ResultsWorld:
 
 
 def results_world(folder) -> ResultsWorld:
-    """A finished run over nine stories with its report, made once a test process."""
+    """A finished run over nine stories with its report, made once."""
     return copied("results", lambda: _made(folder))
 
 

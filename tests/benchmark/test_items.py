@@ -41,7 +41,7 @@ class Finished:
 
 @pytest.fixture
 def finished(db) -> Finished:
-    """A run of three baselines over four stories, made once a test process."""
+    """A run of three baselines over four stories, made once."""
     return copied("items", _finished)
 
 

@@ -29,7 +29,7 @@ TASK = "Hinting Task Test"
 
 @pytest.fixture
 def world(shared, db) -> tuple[Cast, Dataset]:
-    """The whole of a user's copy, imported once a test process."""
+    """The whole of a user's copy, imported once."""
     return copied("tombench", lambda: _imported(shared / "data" / "ToMBench"))
 
 

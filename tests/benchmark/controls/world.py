@@ -92,7 +92,7 @@ def plan(dataset: Dataset, models: dict[str, Endpoint], **fields) -> Plan:
 
 
 def controlled_world(folder: Path, *controls: str) -> tuple[Cast, Run]:
-    """A finished run of both models with finished controls and their reports, made once a test process."""
+    """A finished run of both models with finished controls and their reports, made once."""
     return copied(f"controls {controls}", lambda: _made(folder, controls))
 
 

@@ -58,7 +58,7 @@ def plan(dataset: Dataset, models: list[Endpoint], **fields) -> Plan:
 
 
 def methods_world(folder: Path, *methods: str) -> tuple[Cast, list[Run]]:
-    """Finished runs of both models by each method, made once a test process."""
+    """Finished runs of both models by each method, made once."""
     return copied(f"methods {methods}", lambda: _made(folder, methods))
 
 

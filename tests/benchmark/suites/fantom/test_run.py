@@ -51,7 +51,7 @@ def _omniscient(sample) -> str:
 
 @pytest.fixture
 def world(small, own_registry) -> tuple[Cast, Dataset, Run]:
-    """The small copy and a finished run on it with its report, made once a test process."""
+    """The small copy and a finished run on it with its report, made once."""
     folder = small()
     samples = load(folder).samples
     for name, answer in (("oracle", _oracle), ("knows-all", _omniscient)):
