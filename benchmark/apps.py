@@ -9,10 +9,12 @@ class BenchmarkConfig(AppConfig):
         from django.core.exceptions import ImproperlyConfigured
 
         from annotation.models import schema_of
-        from benchmark.services import evaluating, judge_testing
+        from annotation.services.checklist import register as register_steps
+        from benchmark.services import checklist, evaluating, judge_testing
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
         from core.made_by import made_by, register
 
+        register_steps(checklist.steps_of)
         evaluating.register_handler()
         judge_testing.register_handler()
         try:

@@ -113,7 +113,6 @@ NAMED = {
     "bench/make_corpus.py": "makes a corpus of its size and format",
     "benchmark/suites/registry.py": "the list of suites",
     "templates/annotation/exports/export.html": "says to readers which format a file has",
-    "templates/annotation/projects/project.html": "says to readers which files can be imported",
 }
 """The files that name OmniToM, and why they must."""
 NAMES_IT = ("benchmark/suites/omnitom/", "annotation/domain/", "annotation/sample/")

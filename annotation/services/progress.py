@@ -15,11 +15,12 @@ from annotation.services.counts import refresh
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts of a project. Of its `cells` those from `open` to `adjudicated` have gold, and `disturbed` ones a decision
-    whose votes changed since. `imported` ones have the label of their imported record and no gold, of which `unvoted`
-    have no vote either."""
+    """Counts of a project; `tables` stories have propositions. Of its `cells` those from `open` to `adjudicated` have
+    gold, and `disturbed` ones a decision whose votes changed since. `imported` ones have the label of their imported
+    record and no gold, of which `unvoted` have no vote either."""
 
     stories: int
+    tables: int
     propositions: int
     cells: int
     open: int
@@ -79,7 +80,8 @@ class Progress:
 
     def totals(self) -> Totals:
         names = ("propositions", "open", "unanimous", "majority", "adjudicated", "disturbed", "imported", "unvoted")
-        sums = self._counts.aggregate(stories=Count("story"), **{name: Coalesce(Sum(name), 0) for name in names})
+        numbers = {"stories": Count("story"), "tables": Count("story", filter=Q(propositions__gt=0))}
+        sums = self._counts.aggregate(**numbers, **{name: Coalesce(Sum(name), 0) for name in names})
         return Totals(cells=sums["propositions"] * self._dimensions, **sums)
 
     def by_category(self) -> list[CategoryTotals]:

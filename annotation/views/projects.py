@@ -13,6 +13,7 @@ from annotation.access import project_access
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role
 from annotation.services import projects as service
+from annotation.services.checklist import checklist, next_of
 from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
 
@@ -49,10 +50,14 @@ def project(request: HttpRequest, slug: str) -> HttpResponse:
     if not access.at_least(Role.EXPERT):
         return redirect("annotation:work", slug)
     progress = Progress(access.project)
+    totals, annotators = progress.totals(), progress.of_annotators()
+    steps = checklist(access.project, totals, annotators)
     context = {
-        "progress": progress.totals(),
-        "categories": progress.by_category(),
-        "annotators": progress.of_annotators(),
+        "progress": totals,
+        "categories": [row for row in progress.by_category() if row["cells"]],
+        "annotators": [row for row in annotators if row["cells"]],
+        "steps": [{"step": step, "may": access.at_least(step.role)} for step in steps],
+        "next": next_of(steps, access.role),
     }
     return render(request, "annotation/projects/project.html", access.context | context)
 

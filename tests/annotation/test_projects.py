@@ -14,6 +14,8 @@ from annotation.services import audit
 from annotation.services import projects as service
 from annotation.services.adjudication import adjudicate
 from annotation.services.progress import Progress
+from benchmark.models import Dataset
+from benchmark.services.datasets import freeze
 
 
 def url(name: str) -> str:
@@ -248,3 +250,75 @@ def test_the_log_of_gold_goes_page_by_page(admin, voted, cast, monkeypatch):
                 break
             query = {"before": page.context["older"]}
         assert shown == every and pages > 5  # also where pages between hold none
+
+
+def told(page) -> dict[str, tuple[str, bool]]:
+    """Return key → (what the step says, whether it has a button)."""
+    return {row["step"].key: (row["step"].told, row["may"]) for row in page.context["steps"]}
+
+
+def test_an_empty_project_begins_with_its_first_step_and_shows_no_bar(admin, client, cast):
+    page = admin.get(url("project"))
+    states = told(page)
+    assert [*states] == ["import", "split", "tables", "people", "assign", "label", "adjudicate", "freeze", "run"]
+    assert {states[key][0] for key in states if key != "people"} == {"not begun"}
+    assert states["people"] == ("3 annotators, 1 expert, 1 admin", True)
+    assert page.context["next"].key == "import" and b"<progress" not in page.content
+    client.force_login(cast.esi)
+    offered = {key for key, (_, may) in told(client.get(url("project"))).items() if may}
+    assert offered == {"tables", "adjudicate"}
+
+
+def test_the_checklist_goes_on_with_the_work(admin, cast, make_story, assign, cast_vote):
+    def next_step(as_whom=cast.alice) -> str:
+        admin.force_login(as_whom)
+        return admin.get(url("project")).context["next"].key
+
+    bare = make_story(1, rows=())
+    assert next_step() == "tables"  # nobody has to draw a split
+    rows = (("world", "The key is in the drawer"),)
+    new_rows = make_story(2, rows=rows)
+    assert told(admin.get(url("project")))["tables"] == ("1 of 2 stories have one", True)
+    bare.delete()
+    assert next_step() == "assign"
+    assigned = assign(new_rows)
+    assert next_step() == "label"
+    (row,) = Proposition.objects.gold_of(new_rows)
+    for one in assigned:
+        for dimension in DEFAULT_SCHEMA.dimensions:
+            at = assigned.index(one) if dimension.key == "order" else 0
+            cast_vote(one, row, dimension.key, dimension.values[at])
+    states = told(admin.get(url("project")))
+    cells = len(DEFAULT_SCHEMA.dimensions)
+    assert states["assign"][0] == "1 of 1 table with all annotators"
+    assert states["label"][0] == f"{3 * cells} of {3 * cells} assigned cells labelled"
+    assert states["adjudicate"][0] == f"1 cell to decide; {cells - 1} of {cells} cells settled"
+    assert next_step() == next_step(cast.esi) == "adjudicate"
+    cell = GoldLabel.objects.get(method="open")
+    decide = {"by": cast.esi, "proposition": row, "dimension": "order", "revision": cell.revision}
+    adjudicate(label=DEFAULT_SCHEMA["order"].values[0], reason="So it says.", now=timezone.now(), **decide)
+    assert next_step() == "freeze"
+    freeze(by=cast.alice, project=cast.project)
+    assert next_step() == "run"
+
+
+def test_a_project_of_question_sets_alone_has_the_steps_of_those(admin, cast):
+    Dataset.objects.create(
+        project=cast.project, version=1, digest="0" * 64, suite="tombench", schema_version="1", rule_version="1",
+        stories_count=4, propositions_count=0,
+    )  # fmt: skip
+    page = admin.get(url("project"))
+    assert [*told(page)] == ["import", "people", "sets", "run"] and told(page)["sets"] == ("1 copy", True)
+    assert page.context["next"].key == "run" and b"<progress" not in page.content
+
+
+def test_the_overview_takes_as_many_statements_for_many_stories(admin, cast, make_story, assign):
+    counts = []
+    for numbers in (range(1, 3), range(3, 12)):
+        for number in numbers:
+            assign(make_story(number, category=f"Category {number}"))
+        admin.get(url("project"))  # counts what is new
+        with CaptureQueriesContext(connection) as queries:
+            admin.get(url("project"))
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 20

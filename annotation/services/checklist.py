@@ -1,0 +1,157 @@
+"""The steps of a project from its first story to its first run: how far each is, and who goes on with it.
+
+An app above adds its own steps by `register` when it is ready; every list costs a constant number of statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Count
+
+from annotation.models import Assignment, BeliefTable, Project, Role
+from annotation.services.progress import AnnotatorTotals, Totals
+
+
+class State(StrEnum):
+    NOT_BEGUN = "not begun"
+    BEGUN = "begun"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: `figure` says how far it is in numbers, `page` is the address name where it is done, by `role` or a
+    higher one, and `action` what its button says.
+
+    An `optional` step is never the next one. One `without_stories` makes sense in a project that has none.
+    """
+
+    key: str
+    name: str
+    state: State
+    figure: str
+    page: str
+    action: str
+    role: Role = Role.ADMIN
+    optional: bool = False
+    without_stories: bool = False
+
+    @property
+    def told(self) -> str:
+        """The figure, or that the step is not begun."""
+        return self.figure or "not begun"
+
+
+_further: list[Callable[[Project, Totals], list[Step]]] = []
+
+
+def register(steps: Callable[[Project, Totals], list[Step]]) -> None:
+    """Add the steps that an app above has after the gold of a project."""
+    if steps not in _further:
+        _further.append(steps)
+
+
+def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTotals]) -> list[Step]:
+    """Return the steps in the order of the work. Of a project without stories that has begun something else these are
+    the steps that need none."""
+    further = [step for steps in _further for step in steps(project, totals)]
+    if not totals.stories and any(step.without_stories and step.state != State.NOT_BEGUN for step in further):
+        return [_import(totals, optional=True), _people(project, 0), *(one for one in further if one.without_stories)]
+    labelled = totals.cells > 0 and totals.unlabelled == 0
+    return [
+        _import(totals),
+        _split(project),
+        _tables(project, totals),
+        _people(project, project.overlap),
+        _assign(project, totals, labelled),
+        _label(list(annotators), labelled),
+        _adjudicate(totals),
+        *further,
+    ]
+
+
+def next_of(steps: Sequence[Step], role: Role) -> Step | None:
+    """Return the first step that is not done and that this role goes on with; of an expert's, deciding what is open
+    comes before tables."""
+    own = [step for step in steps if step.state != State.DONE and not step.optional and role.rank >= step.role.rank]
+    decide = [step for step in own if step.key == "adjudicate" and step.state == State.BEGUN and role == Role.EXPERT]
+    return next(iter(decide or own), None)
+
+
+def state_of(done: int, wanted: int) -> State:
+    """Return the state of a step of which `done` of `wanted` are done; where nothing is wanted, it is not begun."""
+    if not done:
+        return State.NOT_BEGUN
+    return State.DONE if done >= wanted else State.BEGUN
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return the number with its noun."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def _import(totals: Totals, *, optional: bool = False) -> Step:
+    figure = counted(totals.stories, "story", "stories") if totals.stories else ""
+    state = State.DONE if totals.stories else State.NOT_BEGUN
+    return Step("import", "Import stories", state, figure, "annotation:import", "Import", optional=optional)
+
+
+def _split(project: Project) -> Step:
+    counts = project.splits.annotate(count=Count("stories")).filter(count__gt=0).order_by("-count", "name")
+    parts = [f"{count:,} {name}" for name, count in counts.values_list("name", "count")]
+    state = State.DONE if parts else State.NOT_BEGUN
+    figure = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
+    return Step("split", "Set stories apart", state, figure, "annotation:stories", "Draw a split", optional=True)
+
+
+def _tables(project: Project, totals: Totals) -> Step:
+    drafts = BeliefTable.objects.drafts().filter(story__project=project).values("story").distinct().count()
+    begun = bool(drafts) and totals.tables < totals.stories
+    state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
+    figure = f"{totals.tables:,} of {counted(totals.stories, 'story', 'stories')} have one"
+    figure += f", experts write {drafts:,}" if begun else ""
+    shown = figure if state != State.NOT_BEGUN else ""
+    return Step("tables", "Write belief tables", state, shown, "annotation:tables", "Open the tables", Role.EXPERT)
+
+
+def _people(project: Project, wanted: int) -> Step:
+    rows = project.memberships.values_list("role").annotate(count=Count("id")).order_by()
+    counts = dict(rows)
+    figure = ", ".join(counted(counts[role.value], role.label.lower()) for role in Role if counts.get(role.value))
+    annotators = counts.get(Role.ANNOTATOR.value, 0)
+    if annotators < wanted:
+        figure += f"; a story takes {counted(wanted, 'annotator')}"
+    alone = sum(counts.values()) < 2
+    state = State.NOT_BEGUN if alone else State.DONE if annotators >= wanted else State.BEGUN
+    return Step("people", "Invite people", state, figure, "annotation:people", "Invite", optional=not wanted)
+
+
+def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
+    rows = Assignment.objects.active().filter(story__project=project, story__counts__propositions__gt=0).order_by()
+    counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
+    full = sum(count >= project.overlap for count in counts)
+    state = State.BEGUN if counts and full < totals.tables else state_of(full, totals.tables)
+    figure = f"{full:,} of {counted(totals.tables, 'table')} with all annotators" if counts else ""
+    return Step("assign", "Assign stories", state, figure, "annotation:assignments", "Assign", optional=labelled)
+
+
+def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
+    cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
+    figure = f"{cast:,} of {counted(cells, 'assigned cell')} labelled" if cast else ""
+    place = ("annotation:assignments", "See who is behind")
+    return Step("label", "Label", state_of(cast, cells), figure, *place, optional=labelled)
+
+
+def _adjudicate(totals: Totals) -> Step:
+    state = State.DONE if totals.settled == totals.cells and totals.cells else State.NOT_BEGUN
+    if totals.open or totals.disturbed:
+        state = State.BEGUN
+    figure = f"{totals.settled:,} of {counted(totals.cells, 'cell')} settled" if totals.settled else ""
+    if totals.open:
+        figure = f"{counted(totals.open, 'cell')} to decide" + (f"; {figure}" if figure else "")
+    nothing_open = totals.unlabelled == 0 and not totals.open
+    place = ("annotation:adjudication", "Adjudicate")
+    return Step("adjudicate", "Adjudicate", state, figure, *place, Role.EXPERT, optional=nothing_open)

@@ -1,0 +1,35 @@
+"""What a project's checklist says of question sets, frozen gold and runs."""
+
+from __future__ import annotations
+
+from annotation.models import Project
+from annotation.services.checklist import State, Step, counted
+from annotation.services.progress import Totals
+from benchmark.models import Dataset, Run
+
+
+def steps_of(project: Project, totals: Totals) -> list[Step]:
+    """Return the steps: question sets where there are some, freezing, running. Two statements."""
+    versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
+    gold, sets = ([one for one, suite in versions if bool(suite) == is_set] for is_set in (False, True))
+    runs = Run.objects.listed().filter(project=project).count()
+    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs)]
+
+
+def _sets(count: int) -> list[Step]:
+    if not count:
+        return []
+    told = ("Import question sets", State.DONE, counted(count, "copy", "copies"), "benchmark:datasets", "Datasets")
+    return [Step("sets", *told, optional=True, without_stories=True)]
+
+
+def _freeze(versions: list[int], totals: Totals) -> Step:
+    state = State.DONE if versions else State.NOT_BEGUN
+    figure = f"{counted(len(versions), 'version')}, the newest {versions[-1]}" if versions else ""
+    return Step("freeze", "Freeze the gold", state, figure, "benchmark:datasets", "Freeze")
+
+
+def _run(runs: int) -> Step:
+    state = State.DONE if runs else State.NOT_BEGUN
+    figure = counted(runs, "run") if runs else ""
+    return Step("run", "Run models", state, figure, "benchmark:runs", "Runs", without_stories=True)
