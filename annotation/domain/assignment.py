@@ -16,10 +16,13 @@ class PlanError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`assignments` are new (story, annotator) pairs; `short` the stories that still lack annotators, with how many."""
+    """`assignments` are new (story, annotator) pairs; `short` the stories that still lack annotators, with how many;
+    `added` the weight that each annotator gets by it, and `carried` what they then carry altogether."""
 
     assignments: tuple[tuple[int, int], ...]
     short: Mapping[int, int]
+    added: Mapping[int, int]
+    carried: Mapping[int, int]
 
 
 def plan(
@@ -47,7 +50,7 @@ def plan(
     carried = Counter({person: (load or {}).get(person, 0) for person in annotators})
     rank = {person: draw.random() for person in sorted(annotators)}
     order = sorted(stories, key=lambda story: (-stories[story], story))
-    assignments, short = [], {}
+    assignments, short, before = [], {}, dict(carried)
     for story in order:
         already = (assigned or {}).get(story, frozenset())
         free = [person for person in annotators if person not in already]
@@ -59,4 +62,5 @@ def plan(
         assignments += [(story, person) for person in chosen]
         if len(chosen) < missing:
             short[story] = missing - len(chosen)
-    return Plan(tuple(sorted(assignments)), short)
+    added = {person: carried[person] - before[person] for person in annotators}
+    return Plan(tuple(sorted(assignments)), short, added, dict(carried))

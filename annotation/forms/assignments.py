@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from django import forms
 
-from annotation.models import Project, Story, User
+from annotation.models import Project, Role, Story, User
+
+SCOPES = [("chosen", "the stories ticked below"), ("all", "all stories that the filter shows")]
 
 
 class FilterForm(forms.Form):
@@ -13,35 +15,64 @@ class FilterForm(forms.Form):
         label="Annotators",
         choices=[("", "All stories"), ("free", "Short of annotators"), ("full", "With all annotators")],
     )
+    person = forms.ModelChoiceField(
+        User.objects.none(), required=False, label="Assigned to", empty_label="Anybody", to_field_name="username"
+    )
+    tables = forms.ChoiceField(
+        required=False, label="Belief table", choices=[("", "Stories with a table"), ("all", "Also without a table")]
+    )
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+        people = self.fields["person"]
+        people.queryset = User.objects.filter(memberships__project=project).order_by("username")
+        people.label_from_instance = lambda user: user.shown_name
 
 
 class AssignForm(forms.Form):
-    """The choice of stories (ticked ones, or all that the filter shows) and of the annotators that they go to, by the
-    balanced rule."""
+    """The choice of stories (ticked ones, or all that the filter shows) and of people: who gets them by the balanced
+    rule, or whose assignments there are released or get a deadline."""
 
-    scope = forms.ChoiceField(
-        choices=[("chosen", "the stories ticked below"), ("all", "all stories that the filter shows")]
-    )
+    scope = forms.ChoiceField(choices=SCOPES, label="Of")
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), required=False, to_field_name="uid")
     annotators = forms.ModelMultipleChoiceField(
         User.objects.none(), widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose annotators."}
     )
-    seed = forms.IntegerField(
-        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed gives the same plan."
+    due = forms.DateField(
+        required=False,
+        label="To be finished by",
+        widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
+        error_messages={"invalid": "A day is expected, such as 2030-12-31."},
     )
+    seed = forms.IntegerField(initial=1, min_value=0, max_value=2**31 - 1)
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
         self.fields["stories"].queryset = project.stories.all()
+        self._roles = dict(project.memberships.values_list("user_id", "role"))
         people = self.fields["annotators"]
         people.queryset = User.objects.filter(memberships__project=project).order_by("username")
-        people.label_from_instance = lambda user: user.shown_name
+        people.initial = [pk for pk, role in self._roles.items() if role == Role.ANNOTATOR]
+
+    @property
+    def people(self) -> list[dict]:
+        """Each member with their role and whether they are chosen; annotators come first, and are chosen before
+        anybody chooses."""
+        chosen = {str(pk) for pk in self["annotators"].value() or ()}
+        rows = [
+            {"user": user, "role": self._roles[user.pk], "chosen": str(user.pk) in chosen}
+            for user in self.fields["annotators"].queryset
+            if user.pk in self._roles
+        ]
+        return sorted(rows, key=lambda row: (Role(row["role"]).rank, row["user"].username))
+
+    @property
+    def members(self) -> set[int]:
+        """The ids of the project's members."""
+        return set(self._roles)
 
     def clean(self) -> dict:
         cleaned = super().clean()

@@ -19,7 +19,8 @@ class Assignment(OpaqueModel):
 
     The overlap is enforced by the database: an active assignment has a `slot` from 1 to `overlap`, no two active
     assignments of a story share a slot, and nobody holds two. Concurrent assigners collide on the constraint, never
-    overfill. A released assignment keeps its row, and its votes keep their history. Which suggestions this assignment
+    overfill. A released assignment keeps its row, and its votes keep their history. `due` is the day by whose end (UTC)
+    it shall be finished. Which suggestions this assignment
     sees is drawn once (`arms_drawn_at`): the project's seed, shares and unit of that moment, copied here, fix the arm
     of every cell for good.
     """
@@ -32,6 +33,7 @@ class Assignment(OpaqueModel):
     assigned_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     assigned_at = models.DateTimeField(auto_now_add=True)
     released_at = models.DateTimeField(null=True, blank=True)
+    due = models.DateField(null=True, blank=True)
     arms_drawn_at = models.DateTimeField(null=True, blank=True)
     arms_seed = models.PositiveIntegerField(default=0)
     arms_unit = models.CharField(

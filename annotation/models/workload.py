@@ -42,6 +42,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
                 "cells": cells,
                 "done": done,
                 "finished": done >= cells,
+                "due": assignment.due,
             }
         )
     return sorted(rows, key=lambda row: (row["finished"], row["story"].number))

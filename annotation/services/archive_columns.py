@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -27,6 +27,8 @@ def checker(field: models.Field) -> Callable[[Any], Any]:
 def _by_type(field: models.Field) -> Callable[[Any], Any]:
     if isinstance(field, models.DateTimeField):
         return _moment
+    if isinstance(field, models.DateField):
+        return _day
     if isinstance(field, models.JSONField):
         return lambda value: value
     if isinstance(field, models.BooleanField):
@@ -43,6 +45,13 @@ def _moment(value: Any) -> datetime:
     if moment is None:
         raise BadValue("expected a time with its zone.")
     return moment
+
+
+def _day(value: Any) -> date:
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise BadValue("expected a date such as 2030-12-31.") from None
 
 
 @lru_cache(4096)

@@ -6,7 +6,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import date, datetime
 from typing import BinaryIO
 
 from annotation.domain.archive_format import FORMAT, IMPORTED_MARK, MANIFEST, SECTIONS, VERSION, file_of
@@ -67,8 +67,13 @@ def _lines(section: Section, project: Project, terms: _Terms) -> Iterator[bytes]
         yield _line({"ref": terms.numbers[section.model][pk]} | row if numbered else row)
 
 
+def _written(value: date) -> str:
+    """Return a time or a day as archives have it."""
+    return value.isoformat()
+
+
 def _line(row: dict) -> bytes:
-    return json.dumps(row, ensure_ascii=False, default=datetime.isoformat).encode() + b"\n"
+    return json.dumps(row, ensure_ascii=False, default=_written).encode() + b"\n"
 
 
 class _Terms:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Q
+from django.db.models import QuerySet
 
 from annotation.domain.assignment import Plan, PlanError, plan
-from annotation.models import Assignment, Project, Story, User, Vote, VoteEvent
+from annotation.models import Assignment, Project, StoryCounts, User, Vote, VoteEvent
 from annotation.services import audit
+from annotation.services.counts import refresh
 from annotation.services.resolution import resolve_cells
 from annotation.services.splits import NO_SEED, SEEDS
-
-LIVE = Q(tables__kind="gold", tables__propositions__removed_at__isnull=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +27,23 @@ class Assigned:
     taken: int
 
 
-def plan_assignments(*, project: Project, stories: Collection[int], annotators: Collection[int], seed: int) -> Plan:
-    """Return the assignments that the balanced plan would add to these stories for these annotators, given the
-    assignments that there are.
+def plan_assignments(
+    *, project: Project, stories: Collection[int], annotators: Collection[int], seed: int, without_table: bool = False
+) -> Plan:
+    """Return the assignments that the plan would add to these stories for these annotators, given the assignments that
+    there are. It balances propositions; stories that have none are left out, unless `without_table` counts them as one.
 
     Raises PlanError where the seed, the overlap or the annotators will not do.
     """
     if seed not in SEEDS:
         raise PlanError(NO_SEED)
-    weights = dict(
-        Story.objects.filter(project=project, id__in=stories)
-        .annotate(weight=Count("tables__propositions", filter=LIVE))
-        .values_list("id", "weight")
-    )
+    refresh(project)
+    counts = StoryCounts.objects.filter(story__project=project)
+    weight_of = dict(counts.values_list("story_id", "propositions"))
+    weights = {pk: weight_of[pk] for pk in stories if weight_of.get(pk) or (without_table and pk in weight_of)}
     annotators_of: dict[int, set[int]] = defaultdict(set)
     load: dict[int, int] = defaultdict(int)
     assignments = Assignment.objects.active().filter(story__project=project)
-    weight_of = dict(
-        Story.objects.filter(project=project)
-        .annotate(weight=Count("tables__propositions", filter=LIVE))
-        .values_list("id", "weight")
-    )
     for story, annotator in assignments.values_list("story_id", "annotator_id"):
         annotators_of[story].add(annotator)
         load[annotator] += max(1, weight_of[story])
@@ -57,29 +52,36 @@ def plan_assignments(*, project: Project, stories: Collection[int], annotators: 
 
 @transaction.atomic
 def assign(
-    *, by: User | None, project: Project, assignments: Collection[tuple[int, int]], seed: int | None = None
+    *,
+    by: User | None,
+    project: Project,
+    assignments: Collection[tuple[int, int]],
+    seed: int | None = None,
+    due: date | None = None,
 ) -> Assigned:
-    """Create the assignments. Each takes the lowest free slot; a slot that someone else took meanwhile is tried again,
-    and a story that is full by then is left as it is: the database, not this function, keeps the overlap.
+    """Create the assignments, to be finished by the end of `due`. Each takes the lowest free slot; a slot that someone
+    else took meanwhile is tried again, and a story that is full by then is left as it is: the database, not this
+    function, keeps the overlap.
     """
     taken: dict[int, set[int]] = defaultdict(set)
     rows = Assignment.objects.active().filter(story__in={story for story, _ in assignments})
     for story, slot in rows.values_list("story_id", "slot"):
         taken[story].add(slot)
     created = sum(
-        _assign_one(by, project, story, annotator, taken[story], seed) for story, annotator in sorted(assignments)
+        _assign_one(by, project, story, annotator, taken[story], seed, due) for story, annotator in sorted(assignments)
     )
     if created:
         people = sorted(
             User.objects.filter(id__in={annotator for _, annotator in assignments}).values_list("username", flat=True)
         )
-        audit.record(
-            by=by, project=project, action="assignment.created", target=", ".join(people), seats=created, seed=seed
-        )
+        details = {"seats": created, "seed": seed} | ({"due": due.isoformat()} if due else {})
+        audit.record(by=by, project=project, action="assignment.created", target=", ".join(people), **details)
     return Assigned(created, len(assignments) - created)
 
 
-def _assign_one(by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None) -> bool:
+def _assign_one(
+    by, project: Project, story: int, annotator: int, taken: set[int], seed: int | None, due: date | None
+) -> bool:
     for slot in range(1, project.overlap + 1):
         if slot in taken:
             continue
@@ -92,6 +94,7 @@ def _assign_one(by, project: Project, story: int, annotator: int, taken: set[int
                     slot=slot,
                     overlap=project.overlap,
                     seed=seed,
+                    due=due,
                     assigned_by=by,
                 )
             return True
@@ -99,6 +102,27 @@ def _assign_one(by, project: Project, story: int, annotator: int, taken: set[int
             if Assignment.objects.active().filter(story_id=story, annotator_id=annotator).exists():
                 return False
     return False
+
+
+@transaction.atomic
+def set_due(*, by: User | None, project: Project, assignments: QuerySet[Assignment], due: date | None) -> int:
+    """Set, or with None take away, the day by which these assignments shall be finished; returns how many."""
+    people = sorted(set(assignments.order_by().values_list("annotator__username", flat=True)))
+    changed = Assignment.objects.active().filter(pk__in=assignments.order_by().values("pk")).update(due=due)
+    if changed:
+        day = due.isoformat() if due else "none"
+        audit.record(by=by, project=project, action="assignment.due", target=", ".join(people), seats=changed, due=day)
+    return changed
+
+
+def release_all(*, by: User, assignments: Iterable[Assignment], now: datetime) -> tuple[int, int]:
+    """Release the assignments one after the other, each in a transaction of its own, so that others go on voting
+    meanwhile; returns (how many, votes withdrawn)."""
+    released = votes = 0
+    for assignment in assignments:
+        votes += release(by=by, assignment=assignment, now=now)
+        released += 1
+    return released, votes
 
 
 @transaction.atomic

@@ -3,12 +3,15 @@ size."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypedDict
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
+from annotation.domain.pace import Pace, pace_of
 from annotation.models import AnnotatorCounts, Assignment, Project, StoryCounts, User
 from annotation.services.counts import refresh
 
@@ -53,10 +56,12 @@ class CategoryTotals(TypedDict):
 
 
 class AnnotatorTotals(TypedDict):
-    """Numbers of cells that an annotator is to label, of their stories, and of cells labelled."""
+    """Numbers of stories, propositions and cells that an annotator is to label, and of cells labelled."""
 
+    id: int
     name: str
     stories: int
+    propositions: int
     cells: int
     cast: int
 
@@ -117,8 +122,10 @@ class Progress:
         people = User.objects.filter(pk__in=assigned).order_by("username")
         return [
             {
+                "id": pk,
                 "name": display_name or username,
                 "stories": assigned[pk][0],
+                "propositions": assigned[pk][1],
                 "cells": assigned[pk][1] * self._dimensions,
                 "cast": cast.get(pk, 0),
             }
@@ -131,6 +138,27 @@ class Progress:
         rows = Assignment.objects.active().filter(story__project=self.project).order_by()
         left = F("story__counts__propositions") * self._dimensions - Coalesce(Subquery(cast), 0)
         return dict(rows.annotate(left=left).values_list("annotator").annotate(cells=Coalesce(Sum("left"), 0)))
+
+    def deadlines(self, now: datetime) -> dict[int, list[Pace]]:
+        """Return by annotator id how their work stands for each day by which some of it is due, the first day first.
+        What is due earlier has to be done for a later day, too. One statement."""
+        own = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator"))
+        rows = Assignment.objects.active().filter(story__project=self.project, due__isnull=False).order_by()
+        counted = rows.annotate(here=Subquery(own.values("cells"))).values("annotator", "due")
+        sums = counted.annotate(
+            rows=Coalesce(Sum("story__counts__propositions"), 0),
+            done=Coalesce(Sum("here"), 0),
+            given=Min("assigned_at"),
+        )
+        paces: dict[int, list[Pace]] = defaultdict(list)
+        sofar: dict[int, tuple[int, int, datetime]] = {}
+        for row in sorted(sums, key=lambda row: row["due"]):
+            cells, done, given = sofar.get(row["annotator"], (0, 0, row["given"]))
+            cells, done = cells + row["rows"] * self._dimensions, done + row["done"]
+            given = min(given, row["given"])
+            sofar[row["annotator"]] = cells, done, given
+            paces[row["annotator"]].append(pace_of(cells=cells, done=done, given=given, due=row["due"], now=now))
+        return dict(paces)
 
     def assignments(self) -> dict[int, AssignmentTotals]:
         """Return by annotator id how many stories are assigned to each."""

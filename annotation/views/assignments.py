@@ -1,65 +1,69 @@
+"""Who labels what: the balanced plan, releases and deadlines, one story or all that a filter shows."""
+
 from __future__ import annotations
 
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Exists, F, IntegerField, OuterRef, Prefetch, QuerySet, Subquery, Sum, Value
+from django.db.models.aggregates import Count
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.assignment import PlanError
 from annotation.forms.assignments import AssignForm, FilterForm
-from annotation.models import Assignment, Role
+from annotation.models import AnnotatorCounts, Assignment, Role, Story
 from annotation.services import assignments as service
+from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
+
+PAGE = 50
 
 
 def assignments(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
+    progress = Progress(access.project)
     filters, stories = _filtered(request, access)
     form = AssignForm(request.POST if request.method == "POST" else None, project=access.project)
-    preview = None
+    shown: dict = {}
     if request.method == "POST" and form.is_valid():
-        preview = _planned(form, access, stories)
-        if not preview and made_before(request):
+        shown, done = _done(request, access, form, stories)
+        if done:
             return redirect(request.get_full_path())
-        if preview and "apply" in request.POST:
-            assigned = {"assignments": preview["assignments"], "seed": form.cleaned_data["seed"]}
-            done = made_once(
-                request,
-                lambda: str(service.assign(by=request.user, project=access.project, **assigned).created),
-            )
-            messages.success(request, f"{done} assignment{pluralize(done)} made.")
-            return redirect(request.get_full_path())
-    assignments = Prefetch(
-        "assignments", Assignment.objects.active().select_related("annotator"), to_attr="active_assignments"
-    )
-    page = Paginator(stories.select_related("category", "split").prefetch_related(assignments), 50)
     context = {
         "filters": filters,
-        "page": page.get_page(request.GET.get("page")),
+        "page": Paginator(_listed(stories), PAGE).get_page(request.GET.get("page")),
         "form": form,
-        "preview": preview,
-        "members": set(access.project.memberships.values_list("user_id", flat=True)),
+        "people": _people(form, progress),
+        "members": form.members,
         "query": urlencode({name: value for name, value in filters.data.items() if value and name != "page"}),
         "chosen": {story.uid for story in form.cleaned_data.get("stories", [])}
         if form.is_bound and form.is_valid()
         else (),
     }
-    return render(request, "annotation/assignments/assignments.html", access.context | context)
+    return render(request, "annotation/assignments/assignments.html", access.context | context | shown)
 
 
-def _filtered(request: HttpRequest, access: ProjectAccess):
+def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, QuerySet[Story]]:
     filters = FilterForm(request.GET, project=access.project)
-    chosen = filters.cleaned_data if filters.is_valid() else {}
+    filters.is_valid()
+    chosen = filters.cleaned_data
     stories = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
-    active = Count("assignments", filter=Q(assignments__released_at__isnull=True), distinct=True)
-    stories = stories.annotate(assigned_count=active).order_by("number")
+    if chosen.get("tables") != "all":
+        stories = stories.filter(counts__propositions__gt=0)
+    here = Assignment.objects.active().filter(story=OuterRef("pk")).order_by()
+    if chosen.get("person"):
+        stories = stories.filter(Exists(here.filter(annotator=chosen["person"])))
+    count = Subquery(here.values("story").annotate(n=Count("pk")).values("n"), output_field=IntegerField())
+    stories = stories.annotate(assigned_count=Coalesce(count, Value(0))).order_by("number")
     if chosen.get("seats") == "free":
         stories = stories.filter(assigned_count__lt=access.project.overlap)
     elif chosen.get("seats") == "full":
@@ -67,23 +71,108 @@ def _filtered(request: HttpRequest, access: ProjectAccess):
     return filters, stories
 
 
-def _planned(form: AssignForm, access: ProjectAccess, stories) -> dict | None:
-    chosen = form.cleaned_data
-    rows = chosen["stories"] if chosen["scope"] == "chosen" else stories
-    annotators = {person.pk: person for person in chosen["annotators"]}
+def _listed(stories: QuerySet[Story]) -> QuerySet[Story]:
+    active = Assignment.objects.active().select_related("annotator").order_by("slot")
+    rows = stories.defer("text", "translations", "extra").annotate(propositions=F("counts__propositions"))
+    assigned = Prefetch("assignments", active, to_attr="active_assignments")
+    return rows.select_related("category", "split").prefetch_related(assigned)
+
+
+def _people(form: AssignForm, progress: Progress) -> list[dict]:
+    """Return the members with role, load, and how their work stands for the day that it is due."""
+    loads = {row["id"]: row for row in progress.of_annotators()}
+    deadlines = progress.deadlines(timezone.now())
+    return [
+        row | {"load": loads.get(row["user"].pk), "paces": deadlines.get(row["user"].pk, [])} for row in form.people
+    ]
+
+
+def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories) -> tuple[dict, bool]:
+    """Return (what the page shows of the pressed button's work, whether the work is done)."""
+    if "due_set" in request.POST:
+        _set_due(request, access, form, stories)
+        return {}, True
+    if "release" in request.POST:
+        return _released(request, form, stories)
+    preview = _planned(form, access, stories, without_table=request.GET.get("tables") == "all")
+    if not preview:
+        return {}, bool(made_before(request))
+    if "apply" not in request.POST:
+        return {"preview": preview}, False
+    assigned = {
+        "assignments": preview["assignments"],
+        "seed": form.cleaned_data["seed"],
+        "due": form.cleaned_data["due"],
+    }
+    done = made_once(request, lambda: str(service.assign(by=request.user, project=access.project, **assigned).created))
+    messages.success(request, f"{done} assignment{pluralize(done)} made.")
+    return {}, True
+
+
+def _chosen(form: AssignForm, stories: QuerySet[Story]) -> list[int]:
+    """Return the ids of the stories that the form is about."""
+    if form.cleaned_data["scope"] == "chosen":
+        return [story.pk for story in form.cleaned_data["stories"]]
+    return list(stories.order_by().values_list("pk", flat=True))
+
+
+def _assigned(form: AssignForm, stories: QuerySet[Story]) -> QuerySet[Assignment]:
+    """Return the assignments of the chosen people at the stories that the form is about."""
+    within = stories.order_by().values("pk")
+    if form.cleaned_data["scope"] == "chosen":
+        within = [story.pk for story in form.cleaned_data["stories"]]
+    return Assignment.objects.active().filter(story__in=within, annotator__in=form.cleaned_data["annotators"])
+
+
+def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> None:
+    due = form.cleaned_data["due"]
+    rows = _assigned(form, stories)
+    count = service.set_due(by=request.user, project=access.project, assignments=rows, due=due)
+    day = f"to be finished by {date_format(due, 'j F Y')}" if due else "without a deadline"
+    messages.success(request, f"{count} assignment{pluralize(count)} {pluralize(count, 'is,are')} {day} now.")
+
+
+def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
+    rows = _assigned(form, stories)
+    if request.POST["release"] != "apply":
+        return {"releasing": _foreseen(rows)}, False
+    found = list(rows.select_related("story__project", "annotator").defer("story__text", "story__translations"))
+    released, votes = service.release_all(by=request.user, assignments=found, now=timezone.now())
+    withdrawn = f"; {votes} vote{pluralize(votes)} {pluralize(votes, 'was,were')} withdrawn"
+    messages.success(request, f"{released} assignment{pluralize(released)} released{withdrawn}.")
+    return {}, True
+
+
+def _foreseen(rows: QuerySet[Assignment]) -> dict:
+    """Return how many assignments a release would end, whose, and how many votes it would withdraw."""
+    here = rows.filter(annotator=OuterRef("annotator"), story=OuterRef("story")).order_by()
+    votes = AnnotatorCounts.objects.filter(Exists(here)).aggregate(votes=Coalesce(Sum("cells"), 0))
+    people = rows.order_by().values_list("annotator__display_name", "annotator__username").annotate(Count("pk"))
+    loads = [{"name": name or username, "count": count} for name, username, count in people]
+    return {
+        "count": sum(load["count"] for load in loads),
+        "loads": sorted(loads, key=lambda load: load["name"]),
+        "votes": votes["votes"],
+    }
+
+
+def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict | None:
+    chosen, rows = form.cleaned_data, _chosen(form, stories)
+    people = {person.pk: person for person in chosen["annotators"]}
+    asked = {"stories": rows, "annotators": people, "seed": chosen["seed"], "without_table": without_table}
     try:
-        plan = service.plan_assignments(
-            project=access.project,
-            stories=[story.pk for story in rows],
-            annotators=annotators,
-            seed=chosen["seed"],
-        )
+        plan = service.plan_assignments(project=access.project, **asked)
     except PlanError as error:
         form.add_error(None, str(error))
         return None
     loads = [
-        {"name": person.shown_name, "stories": sum(annotator == key for _, annotator in plan.assignments)}
-        for key, person in annotators.items()
+        {
+            "name": person.shown_name,
+            "stories": sum(annotator == key for _, annotator in plan.assignments),
+            "added": plan.added[key],
+            "carried": plan.carried[key],
+        }
+        for key, person in people.items()
     ]
     return {"assignments": plan.assignments, "loads": loads, "short": len(plan.short)}
 
@@ -95,4 +184,5 @@ def release(request: HttpRequest, slug: str, assignment: str) -> HttpResponse:
     row = get_object_or_404(rows, story__project=access.project, uid=assignment)
     votes = service.release(by=request.user, assignment=row, now=timezone.now())
     messages.success(request, f"{row.annotator.shown_name} no longer labels {row.story}; {votes} votes were withdrawn.")
-    return redirect("annotation:assignments", slug)
+    here = request.GET.urlencode()
+    return redirect(reverse("annotation:assignments", args=[slug]) + (f"?{here}" if here else ""))

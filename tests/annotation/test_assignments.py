@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import threading
+from datetime import date, timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -110,11 +111,76 @@ def test_the_page_previews_and_then_assigns(cast, make_story, client):
     make_story(2)
     client.force_login(cast.alice)
     address = reverse("annotation:assignments", args=["minds"])
+    make_story(3, rows=())
     form = {"scope": "all", "annotators": [person.pk for person in cast.annotators], "seed": 1}
-    assert "6 new assignments" in " ".join(client.post(address, form).content.decode().split())
+    text = " ".join(client.post(address, form).content.decode().split())
+    assert "6 new assignments" in text and "balanced by propositions" in text
+    assert "4 propositions in 2 stories; then 4 altogether" in text
     assert not Assignment.objects.exists()
-    client.post(address, form | {"apply": "1"})
-    assert Assignment.objects.count() == 6
+    client.post(address, form | {"apply": "1", "due": "2030-12-31"})
+    assert Assignment.objects.count() == Assignment.objects.filter(due=date(2030, 12, 31)).count() == 6
+    assert "9 assignments" not in client.post(address, form).content.decode()
+    text = " ".join(client.post(f"{address}?tables=all", form).content.decode().split())
+    assert "3 new assignments" in text  # the story without a table, where it is asked for
+
+
+def test_annotators_are_chosen_before_anybody_chooses_and_people_show_their_load(cast, make_story, assign, client):
+    assign(make_story(1, rows=[("world", f"Fact {at}") for at in range(5)]), [cast.bob])
+    client.force_login(cast.alice)
+    page = client.get(reverse("annotation:assignments", args=["minds"]))
+    rows = {row["user"].username: row for row in page.context["people"]}
+    assert [*rows] == ["bea", "ben", "bob", "esi", "alice"]
+    assert {name for name, row in rows.items() if row["chosen"]} == {"bea", "ben", "bob"}
+    assert rows["bob"]["load"]["propositions"] == 5 and rows["bea"]["load"] is None
+
+
+def test_the_plan_balances_propositions(cast, make_story):
+    sizes = [9, 5, 5, 3, 1, 1, 1, 1, 1, 1]
+    cast.project.overlap = 2
+    stories = [make_story(at, rows=[("world", f"{at} {n}") for n in range(size)]) for at, size in enumerate(sizes, 1)]
+    asked = {"stories": [story.pk for story in stories], "annotators": [one.pk for one in cast.annotators]}
+    plan = plan_assignments(project=cast.project, seed=1, **asked)
+    assert sum(plan.added.values()) == 2 * sum(sizes)
+    assert max(plan.added.values()) - min(plan.added.values()) <= 1
+
+
+def test_a_bulk_release_asks_first_and_keeps_filter_and_page(cast, make_story, assign, cast_vote, client):
+    story, other = make_story(1), make_story(2, category="Hinting")
+    (bob, *_), _ = assign(story), assign(other)
+    cast_vote(bob, Proposition.objects.gold_of(story).first(), "order", "0")
+    client.force_login(cast.alice)
+    here = reverse("annotation:assignments", args=["minds"]) + "?category=False+Belief+Task&page=1"
+    form = {"scope": "all", "annotators": [cast.bob.pk, cast.bea.pk], "seed": 1}
+    text = " ".join(client.post(here, form | {"release": "preview"}).content.decode().split())
+    assert "2 assignments</strong> would be released, and 1 vote would no longer count" in text
+    assert Assignment.objects.active().count() == 6
+    assert client.post(here, form | {"release": "apply"}).url == here
+    assert set(Assignment.objects.active().filter(story=story).values_list("annotator", flat=True)) == {cast.ben.pk}
+    assert other.assignments.active().count() == 3 and not Vote.objects.cast().exists()
+    (left,) = story.assignments.active()
+    one = reverse("annotation:release", args=["minds", left.uid]) + "?category=False+Belief+Task"
+    assert client.post(one).url.endswith("/assignments/?category=False+Belief+Task")
+
+
+def test_who_is_behind_their_deadline(cast, make_story, assign, cast_vote, client):
+    assigned = assign(make_story(1, rows=[("world", f"Fact {at}") for at in range(10)]))
+    now = timezone.now()
+    Assignment.objects.update(assigned_at=now - timedelta(days=4))
+    for row in Proposition.objects.filter(table__story__number=1)[:9]:
+        cast_vote(assigned[0], row, "order", "0")
+    client.force_login(cast.alice)
+    address = reverse("annotation:assignments", args=["minds"])
+    everybody = {"scope": "all", "annotators": [one.pk for one in cast.annotators], "seed": 1}
+    client.post(address, everybody | {"due_set": "1", "due": (now + timedelta(days=60)).date().isoformat()})
+    assert AuditEvent.objects.get(action="assignment.due").details["seats"] == 3
+    rows = {row["user"].username: row for row in client.get(address).context["people"]}
+    cells = 10 * len(cast.project.schema.dimensions)
+    (bob,), (bea,) = rows["bob"]["paces"], rows["bea"]["paces"]
+    assert (bob.left, round(bob.a_day, 2), bob.is_behind) == (cells - 9, 2.25, False)  # 2.25 a day for 60 days
+    assert (bea.left, bea.a_day, bea.is_behind) == (cells, 0, True)
+    assert client.post(address, everybody | {"due_set": "1", "due": "soon"}).status_code == 200
+    client.post(address, everybody | {"due_set": "1", "due": ""})
+    assert not Assignment.objects.filter(due__isnull=False).exists()
 
 
 def test_the_page_takes_as_many_statements_for_many_stories(
@@ -123,7 +189,8 @@ def test_the_page_takes_as_many_statements_for_many_stories(
     client.force_login(cast.alice)
     for number in range(1, 13):
         assign(make_story(number))
-    with django_assert_max_num_queries(14):
+    client.get(reverse("annotation:assignments", args=["minds"]))  # counts what is new
+    with django_assert_max_num_queries(18):
         client.get(reverse("annotation:assignments", args=["minds"]))
 
 

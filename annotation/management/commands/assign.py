@@ -1,9 +1,19 @@
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
+from datetime import date
+
 from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import assign, plan_assignments
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text}: a day such as 2030-12-31 is expected.") from None
 
 
 class Command(JsonCommand):
@@ -13,6 +23,8 @@ class Command(JsonCommand):
         add_scope(parser)
         parser.add_argument("--annotators", required=True, help="user names, with commas")
         parser.add_argument("--seed", type=int, default=1)
+        parser.add_argument("--due", type=_day, metavar="YYYY-MM-DD", help="the day to finish by")
+        parser.add_argument("--without-table", action="store_true", help="also stories that have no propositions yet")
 
     def work(self, **options) -> dict:
         project, split, category = self.project(options["project"]), options["split"], options["category"]
@@ -24,8 +36,9 @@ class Command(JsonCommand):
             stories=list(stories.values_list("id", flat=True)),
             annotators=people.values(),
             seed=options["seed"],
+            without_table=options["without_table"],
         )
-        done = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"])
+        done = assign(by=None, project=project, assignments=plan.assignments, seed=options["seed"], due=options["due"])
         return {"project": project.slug, "seats": done.created, "short": len(plan.short), "seed": options["seed"]}
 
     def say(self, result: dict) -> None:
