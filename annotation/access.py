@@ -77,7 +77,9 @@ def check_aggregate(access: ProjectAccess, *, split: str | None, category: str |
     """Raise PermissionDenied for figures over so few stories that they tell somebody who still labels one of them what
     others did there."""
     if waiting := unfinished(access):
-        stories = set(access.project.stories.in_split(split).in_category(category).values_list("pk", flat=True))
+        stories = set(
+            access.project.stories.in_use().in_split(split).in_category(category).values_list("pk", flat=True)
+        )
         if workload.too_few(stories, waiting):
             raise PermissionDenied(
                 "These figures rest on few stories, and you still label some of them; finish them first."

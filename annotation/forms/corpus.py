@@ -2,11 +2,11 @@ from __future__ import annotations
 
 from django import forms
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.domain.formats import CORPUS_FORMATS
 from annotation.domain.tables import BadTable, read_rows
-from annotation.models import Project, Story
+from annotation.models import Category, Project, Story
 
 TABLES = {"none": "Not written yet", "drafts": "Being written", "ready": "Ready to reconcile", "done": "Written"}
 
@@ -15,6 +15,9 @@ class StoryFilter(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     table = forms.ChoiceField(required=False, label="Belief table", choices=[("", "All"), *TABLES.items()])
+    use = forms.ChoiceField(
+        required=False, label="Use", choices=[("", "All"), ("used", "In use"), ("aside", "Set aside")]
+    )
     text = forms.CharField(required=False, max_length=100, label="Number or words")
 
     def __init__(self, data, *, project: Project) -> None:
@@ -44,6 +47,27 @@ class ChosenForm(forms.Form):
         self.fields["stories"].queryset = project.stories.all()
 
 
+class AsideForm(forms.Form):
+    """Stories ticked in the list, or a whole category, to be set aside or taken back."""
+
+    stories = forms.ModelMultipleChoiceField(Story.objects.none(), to_field_name="uid", required=False)
+    whole = forms.ModelChoiceField(
+        Category.objects.none(), required=False, to_field_name="name", empty_label="the ticked stories", label="Which"
+    )
+    aside = forms.ChoiceField(choices=[("set", "Set aside"), ("back", "Take back")])
+
+    def __init__(self, data=None, *, project: Project) -> None:
+        super().__init__(data)
+        self.fields["stories"].queryset = project.stories.all()
+        self.fields["whole"].queryset = project.categories.all()
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        if not cleaned.get("whole") and not cleaned.get("stories"):
+            raise forms.ValidationError("Tick at least one story, or choose a category.")
+        return cleaned
+
+
 class SplitForm(forms.Form):
     """The names of two parts, and the categories to draw from: so many stories of each, or a number of its own."""
 
@@ -56,13 +80,15 @@ class SplitForm(forms.Form):
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
-        rows = project.categories.annotate(count=Count("stories")).values_list("id", "name", "count")
+        rows = project.categories.annotate(
+            count=Count("stories", filter=Q(stories__set_aside_at__isnull=True))
+        ).values_list("id", "name", "count")
         self._categories = list(rows)
         for pk, name, count in self._categories:
             self.fields[f"take_{pk}"] = forms.BooleanField(
                 required=False, initial=count >= self.fields["per_category"].initial, label=name
             )
-            own = {"class": "own-number", "aria-label": f"Stories of {name}, where not as above"}
+            own = {"aria-label": f"Stories of {name}, where not as above"}
             self.fields[f"number_{pk}"] = forms.IntegerField(
                 required=False, min_value=1, max_value=10000, widget=forms.NumberInput(own)
             )

@@ -41,7 +41,7 @@ class StoryInQueue:
 
 def of_project(project: Project) -> QuerySet[GoldLabel]:
     # A list of story ids, not a join: rows of stories are long, and the ids come from an index alone.
-    stories = Story.objects.filter(project=project).order_by().values("id")
+    stories = Story.objects.filter(project=project).in_use().order_by().values("id")
     return GoldLabel.objects.filter(proposition__table__story_id__in=stories, proposition__removed_at__isnull=True)
 
 

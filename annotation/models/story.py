@@ -38,6 +38,10 @@ class Split(models.Model):
 
 
 class StoryQuerySet(models.QuerySet):
+    def in_use(self) -> StoryQuerySet:
+        """Leave out the stories that are set aside: no queue, split, frozen version, export or count has them."""
+        return self.filter(set_aside_at__isnull=True)
+
     def in_split(self, name: str | None) -> StoryQuerySet:
         return self.filter(split__name=name) if name else self
 
@@ -50,6 +54,7 @@ class Story(OpaqueModel):
 
     `translations` maps a language code to the same story in that language; `source` and `digest` (SHA-256 of the
     text) are its identity for an importer; `extra` keeps the imported record's fingerprint and layout (domain.records).
+    One with `set_aside_at` keeps all that it has and takes part in nothing until it is taken back.
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="stories")
@@ -62,6 +67,7 @@ class Story(OpaqueModel):
     source = models.CharField(max_length=255, blank=True)
     digest = models.CharField(max_length=64)
     extra = models.JSONField(default=dict, blank=True)
+    set_aside_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = StoryQuerySet.as_manager()
@@ -70,7 +76,10 @@ class Story(OpaqueModel):
         ordering = ["number"]
         verbose_name_plural = "stories"
         constraints = [models.UniqueConstraint(fields=["project", "number"], name="one_story_a_number")]
-        indexes = [models.Index(fields=["project", "source", "digest"], name="story_identity")]
+        indexes = [
+            models.Index(fields=["project", "source", "digest"], name="story_identity"),
+            models.Index(fields=["project"], condition=models.Q(set_aside_at__isnull=False), name="story_set_aside"),
+        ]
 
     def __str__(self) -> str:
         return f"Story {self.number}"

@@ -36,12 +36,13 @@ WORK = ("mine", "ready", "open")
 
 
 def with_states(project: Project, user) -> QuerySet[Story]:
-    """Return the project's stories with `table_state`, one of STATES for this person, and `given`: an admin gave it to
-    them."""
+    """Return the project's stories in use with `table_state`, one of STATES for this person, and `given`: an admin gave
+    it to them."""
     drafts = BeliefTable.objects.drafts().filter(story=OuterRef("pk"))
     own = drafts.filter(author=user) if user is not None else drafts.none()
     return (
-        project.stories.order_by("number")
+        project.stories.in_use()
+        .order_by("number")
         .annotate(
             taken=_count(drafts),
             submitted=_count(drafts.filter(submitted_at__isnull=False)),

@@ -23,7 +23,7 @@ def of_annotator(project: Project, annotator, dimensions: int) -> list[dict]:
     first."""
     assignments = list(
         Assignment.objects.active()
-        .filter(story__project=project, annotator=annotator)
+        .filter(story__project=project, story__set_aside_at__isnull=True, annotator=annotator)
         .select_related("story__category")
         .defer("story__text", "story__translations", "story__extra")
         .annotate(propositions=Count("story__tables__propositions", filter=LIVE), begins=Substr("story__text", 1, 120))

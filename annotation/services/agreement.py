@@ -88,6 +88,7 @@ def second_opinions(*, project: Project, split: str | None = None, category: str
 def extraction_report(*, project: Project) -> dict:
     """Stage 1: reviewed propositions and how many needed no reconciliation remark."""
     rows = Proposition.objects.filter(table__story__project=project, table__kind=TableKind.GOLD, reviewed=True)
+    rows = rows.filter(table__story__set_aside_at__isnull=True)
     counts = rows.aggregate(reviewed=Count("id"), unremarked=Count("id", filter=Q(remark="")))
     return {**counts, "overlap": reconciliation_overlap(counts["reviewed"], counts["unremarked"])}
 
@@ -106,7 +107,8 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
     """
     refresh(project)
     state = AnnotatorCounts.objects.filter(story__project=project).aggregate(Max("id"), Count("id"), Max("last"))
-    placed = [sorted(_scope(project, split, category))] if split or category else []
+    aside = list(project.stories.filter(set_aside_at__isnull=False).order_by("id").values_list("id", flat=True))
+    placed = [sorted(_scope(project, split, category))] if split or category else aside
     rule = [project.rule_version, project.overlap, project.unanimity_dimensions]
     described = json.dumps([made_by(), kind, project.pk, *rule, split, category, placed, *map(str, state.values())])
     key = "agreement:" + hashlib.sha256(described.encode()).hexdigest()
@@ -119,13 +121,13 @@ def _cached(kind: str, project: Project, split: str | None, category: str | None
 
 def _scope(project: Project, split: str | None, category: str | None) -> list[int]:
     """Return the stories that are asked for."""
-    stories = project.stories.in_split(split).in_category(category)
+    stories = project.stories.in_use().in_split(split).in_category(category)
     return list(stories.order_by("id").values_list("id", flat=True))
 
 
 def _tallies(project: Project, split: str | None, category: str | None) -> Tallies:
     """Return what is kept of the votes on the stories that are asked for."""
-    counts = StoryCounts.objects.filter(story__project=project).order_by("story")
+    counts = StoryCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True).order_by("story")
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     rows = list(counts.values_list("story_id", "patterns"))
@@ -135,6 +137,7 @@ def _tallies(project: Project, split: str | None, category: str | None) -> Talli
 def _stories(project: Project, split: str | None, category: str | None) -> dict[int, int]:
     """Return proposition id → story id over the live gold tables that are asked for."""
     rows = Proposition.objects.live_gold().filter(table__story__project=project)
+    rows = rows.filter(table__story__set_aside_at__isnull=True)
     if split:
         rows = rows.filter(table__story__split__name=split)
     if category:
@@ -196,7 +199,7 @@ def _compute_report(project: Project, split: str | None, category: str | None) -
     tallies = _tallies(project, split, category).dimensions()
     rows, overall = measure(tallies, overlap=project.overlap, seed=SEED)
     voted = [tally.complete(1) for tally in tallies]
-    counts = AnnotatorCounts.objects.filter(story__project=project)
+    counts = AnnotatorCounts.objects.filter(story__project=project, story__set_aside_at__isnull=True)
     if split or category:
         counts = counts.filter(story__in=project.stories.in_split(split).in_category(category))
     return {

@@ -31,7 +31,8 @@ def plan_assignments(
     *, project: Project, stories: Collection[int], annotators: Collection[int], seed: int, without_table: bool = False
 ) -> Plan:
     """Return the assignments that the plan would add to these stories for these annotators, given the assignments that
-    there are. It balances propositions; stories that have none are left out, unless `without_table` counts them as one.
+    there are. It balances propositions; stories that have none are left out, unless `without_table` counts them as one,
+    and so are those set aside.
 
     Raises PlanError where the seed, the overlap or the annotators will not do.
     """
@@ -40,7 +41,8 @@ def plan_assignments(
     refresh(project)
     counts = StoryCounts.objects.filter(story__project=project)
     weight_of = dict(counts.values_list("story_id", "propositions"))
-    weights = {pk: weight_of[pk] for pk in stories if weight_of.get(pk) or (without_table and pk in weight_of)}
+    used = set(project.stories.in_use().order_by().values_list("id", flat=True)).intersection(stories)
+    weights = {pk: weight_of[pk] for pk in used if weight_of[pk] or without_table}
     annotators_of: dict[int, set[int]] = defaultdict(set)
     load: dict[int, int] = defaultdict(int)
     assignments = Assignment.objects.active().filter(story__project=project)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db.models import Count
+from django.db.models import Count, Q
 
 from annotation.models import Assignment, BeliefTable, Project, Role
 from annotation.services.progress import AnnotatorTotals, Totals
@@ -59,10 +59,14 @@ def checklist(project: Project, totals: Totals, annotators: Iterable[AnnotatorTo
     the steps that need none."""
     further = [step for steps in _further for step in steps(project, totals)]
     if not totals.stories and any(step.without_stories and step.state != State.NOT_BEGUN for step in further):
-        return [_import(totals, optional=True), _people(project, 0), *(one for one in further if one.without_stories)]
+        return [
+            _import(project, totals, optional=True),
+            _people(project, 0),
+            *(one for one in further if one.without_stories),
+        ]
     labelled = totals.cells > 0 and totals.unlabelled == 0
     return [
-        _import(totals),
+        _import(project, totals),
         _split(project),
         _tables(project, totals),
         _people(project, project.overlap),
@@ -93,14 +97,20 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def _import(totals: Totals, *, optional: bool = False) -> Step:
-    figure = counted(totals.stories, "story", "stories") if totals.stories else ""
-    state = State.DONE if totals.stories else State.NOT_BEGUN
+def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:
+    aside = project.stories.filter(set_aside_at__isnull=False).count()
+    figure = counted(totals.stories, "story", "stories") if totals.stories or aside else ""
+    figure += f", {aside:,} set aside" if aside else ""
+    state = State.DONE if figure else State.NOT_BEGUN
     return Step("import", "Import stories", state, figure, "annotation:import", "Import", optional=optional)
 
 
 def _split(project: Project) -> Step:
-    counts = project.splits.annotate(count=Count("stories")).filter(count__gt=0).order_by("-count", "name")
+    counts = (
+        project.splits.annotate(count=Count("stories", filter=Q(stories__set_aside_at__isnull=True)))
+        .filter(count__gt=0)
+        .order_by("-count", "name")
+    )
     parts = [f"{count:,} {name}" for name, count in counts.values_list("name", "count")]
     state = State.DONE if parts else State.NOT_BEGUN
     figure = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
@@ -108,7 +118,13 @@ def _split(project: Project) -> Step:
 
 
 def _tables(project: Project, totals: Totals) -> Step:
-    drafts = BeliefTable.objects.drafts().filter(story__project=project).values("story").distinct().count()
+    drafts = (
+        BeliefTable.objects.drafts()
+        .filter(story__project=project, story__set_aside_at__isnull=True)
+        .values("story")
+        .distinct()
+        .count()
+    )
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
     figure = f"{totals.tables:,} of {counted(totals.stories, 'story', 'stories')} have one"
@@ -130,7 +146,8 @@ def _people(project: Project, wanted: int) -> Step:
 
 
 def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
-    rows = Assignment.objects.active().filter(story__project=project, story__counts__propositions__gt=0).order_by()
+    used = {"story__project": project, "story__set_aside_at__isnull": True, "story__counts__propositions__gt": 0}
+    rows = Assignment.objects.active().filter(**used).order_by()
     counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
     full = sum(count >= project.overlap for count in counts)
     state = State.BEGUN if counts and full < totals.tables else state_of(full, totals.tables)

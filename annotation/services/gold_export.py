@@ -48,7 +48,7 @@ def gold_records(project: Project, *, complete_only: bool = False) -> Iterator[d
     """
     keys = project.schema.keys
     columns = ("id", "number", "category__name", "text", "extra")
-    for batch in _batches(Story.objects.filter(project=project).order_by("id")):
+    for batch in _batches(Story.objects.filter(project=project).in_use().order_by("id")):
         rows = _propositions(batch, "id", "actor", "belief", "imported_labels", "extra")
         gold = _labels(batch)
         for pk, number, category, text, extra in (
@@ -130,7 +130,7 @@ def vote_lines(project: Project, *, pseudonyms: bool = False) -> Iterator[str]:
     yield _cells(*VOTE_COLUMNS) + "\n"
     names = _names(project, pseudonyms)
     columns = ("id", "number", "category__name", "split__name")
-    for batch in _batches(project.stories.order_by("number")):
+    for batch in _batches(project.stories.in_use().order_by("number")):
         rows, votes, lineage = _propositions(batch, "id", "actor", "belief"), _votes(batch), _lineages(batch, names)
         for story in Story.objects.filter(pk__in=batch).order_by("number").values_list(*columns):
             head = [defused(str(story[1])), defused(story[2]), defused(story[3] or "")]

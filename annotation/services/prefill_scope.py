@@ -53,7 +53,7 @@ def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
     chosen: list[Story] = []
     covered: dict[Prefill, int] = defaultdict(int)
     for story in stories:
-        if not cells.get(story.pk):
+        if story.set_aside_at or not cells.get(story.pk):
             continue
         if story.uid in asking:
             covered[asking[story.uid]] += 1

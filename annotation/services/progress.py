@@ -75,13 +75,16 @@ class AssignmentTotals:
 
 
 class Progress:
-    """The counts of a project as they are at this moment: making it counts anew what changed."""
+    """The counts of a project as they are at this moment, without stories that are set aside: making it counts anew
+    what changed."""
 
     def __init__(self, project: Project) -> None:
         refresh(project)
         self.project = project
         self._dimensions = len(project.schema.dimensions)
-        self._counts = StoryCounts.objects.filter(story__project=project)
+        used = self._used = {"story__project": project, "story__set_aside_at__isnull": True}
+        self._assigned = Assignment.objects.active().filter(**used)
+        self._counts = StoryCounts.objects.filter(**used)
 
     def totals(self) -> Totals:
         names = ("propositions", "open", "unanimous", "majority", "adjudicated", "disturbed", "imported", "unvoted")
@@ -91,12 +94,16 @@ class Progress:
 
     def by_category(self) -> list[CategoryTotals]:
         """Return the counts of each category that the project has, by name."""
-        settled = Sum("stories__counts__unanimous") + Sum("stories__counts__majority")
+        used = Q(stories__set_aside_at__isnull=True)
+        settled = sum(
+            (Sum(f"stories__counts__{name}", filter=used) for name in ("unanimous", "majority")),
+            start=Sum("stories__counts__adjudicated", filter=used),
+        )
         rows = self.project.categories.annotate(
-            n=Count("stories"),
-            propositions=Coalesce(Sum("stories__counts__propositions"), 0),
-            settled=Coalesce(settled + Sum("stories__counts__adjudicated"), 0),
-            unvoted=Coalesce(Sum("stories__counts__unvoted"), 0),
+            n=Count("stories", filter=used),
+            propositions=Coalesce(Sum("stories__counts__propositions", filter=used), 0),
+            settled=Coalesce(settled, 0),
+            unvoted=Coalesce(Sum("stories__counts__unvoted", filter=used), 0),
         )
         return [
             {
@@ -114,10 +121,10 @@ class Progress:
 
     def of_annotators(self) -> list[AnnotatorTotals]:
         """Return the counts of each annotator with an assignment, by user name."""
-        assignments = Assignment.objects.active().filter(story__project=self.project).order_by()
+        assignments = self._assigned.order_by()
         rows = assignments.values_list("annotator").annotate(Count("id"), Sum("story__counts__propositions"))
         assigned = {annotator: (stories, propositions or 0) for annotator, stories, propositions in rows}
-        counts = AnnotatorCounts.objects.filter(story__project=self.project, annotator__in=assigned).order_by()
+        counts = AnnotatorCounts.objects.filter(**self._used, annotator__in=assigned).order_by()
         cast = dict(counts.values_list("annotator").annotate(Sum("cells")))
         people = User.objects.filter(pk__in=assigned).order_by("username")
         return [
@@ -135,7 +142,7 @@ class Progress:
     def cells_left(self) -> dict[int, int]:
         """Return by annotator id how many cells of their assigned stories they have not labelled."""
         cast = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator")).values("cells")
-        rows = Assignment.objects.active().filter(story__project=self.project).order_by()
+        rows = self._assigned.order_by()
         left = F("story__counts__propositions") * self._dimensions - Coalesce(Subquery(cast), 0)
         return dict(rows.annotate(left=left).values_list("annotator").annotate(cells=Coalesce(Sum("left"), 0)))
 
@@ -143,7 +150,7 @@ class Progress:
         """Return by annotator id how their work stands for each day by which some of it is due, the first day first.
         What is due earlier has to be done for a later day, too. One statement."""
         own = AnnotatorCounts.objects.filter(story=OuterRef("story"), annotator=OuterRef("annotator"))
-        rows = Assignment.objects.active().filter(story__project=self.project, due__isnull=False).order_by()
+        rows = self._assigned.filter(due__isnull=False).order_by()
         counted = rows.annotate(here=Subquery(own.values("cells"))).values("annotator", "due")
         sums = counted.annotate(
             rows=Coalesce(Sum("story__counts__propositions"), 0),
@@ -161,7 +168,7 @@ class Progress:
         return dict(paces)
 
     def assignments(self) -> dict[int, AssignmentTotals]:
-        """Return by annotator id how many stories are assigned to each."""
+        """Return by annotator id how many stories are assigned to each, those set aside among them."""
         rows = Assignment.objects.active().filter(story__project=self.project).order_by()
         unfinished = Count("id", filter=~Exists(self._finished()))
         totals = rows.values("annotator").annotate(count=Count("id"), unfinished=unfinished)

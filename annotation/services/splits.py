@@ -49,7 +49,7 @@ def make_split(
         raise ValueError(NO_SEED)
     numbers_by_category = _wanted(project, per_category, numbers)
     stories: dict[str, list[int]] = defaultdict(list)
-    rows = project.stories.filter(category__name__in=numbers_by_category).order_by()
+    rows = project.stories.in_use().filter(category__name__in=numbers_by_category).order_by()
     for category, number in rows.values_list("category__name", "number"):
         stories[category].append(number)
     small = too_small(stories, numbers_by_category)
@@ -90,11 +90,11 @@ def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, 
 def put_in_split(*, by: User, project: Project, stories: Sequence[int], name: str) -> int:
     """Put the chosen stories (ids) into the split `name`, made where missing; an empty name takes them out of theirs.
 
-    Returns how many. Raises ValueError where the name will not do.
+    Stories that are set aside are left. Returns how many were put. Raises ValueError where the name will not do.
     """
     if name and (not SLUG.fullmatch(name) or len(name) > 40):
         raise ValueError("The name of a split consists of letters, digits and hyphens.")
     split = Split.objects.get_or_create(project=project, name=name)[0] if name else None
-    count = project.stories.filter(pk__in=stories).update(split=split)
+    count = project.stories.in_use().filter(pk__in=stories).update(split=split)
     audit.record(by=by, project=project, action="split.changed", target=name, stories=count)
     return count

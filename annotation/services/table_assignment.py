@@ -22,7 +22,7 @@ def plan_tables(*, project: Project, stories: Collection[int], experts: Collecti
     """Return who would write which of these stories' tables; stories with a table are left out. Raises PlanError."""
     settled = Proposition.objects.live_gold().filter(table__story__project=project).values("table__story")
     every = dict(project.stories.order_by().values_list("id", Length("text")))
-    rows = Story.objects.filter(id__in=stories, project=project).exclude(id__in=settled)
+    rows = Story.objects.filter(id__in=stories, project=project).in_use().exclude(id__in=settled)
     bare = set(rows.values_list("id", flat=True))
     writers: dict[int, set[int]] = defaultdict(set)
     load: dict[int, int] = defaultdict(int)

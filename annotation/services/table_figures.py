@@ -11,7 +11,7 @@ from annotation.models import LaneRow, Project, Proposition, Story, TableKind
 def table_figures(*, project: Project, split: str | None = None, category: str | None = None) -> dict:
     """Return the reconciliation overlap and the F1 between the experts, each with its interval over stories, and how
     many rows reconciliation added, removed and revised."""
-    stories = Story.objects.filter(project=project).in_split(split).in_category(category)
+    stories = Story.objects.filter(project=project).in_use().in_split(split).in_category(category)
     reviewed = Proposition.objects.filter(table__story__in=stories, table__kind=TableKind.GOLD, reviewed=True)
     by_story = list(
         reviewed.order_by()

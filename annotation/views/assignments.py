@@ -56,7 +56,7 @@ def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, 
     filters = FilterForm(request.GET, project=access.project)
     filters.is_valid()
     chosen = filters.cleaned_data
-    stories = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
+    stories = access.project.stories.in_use().in_split(chosen.get("split")).in_category(chosen.get("category"))
     if chosen.get("tables") != "all":
         stories = stories.filter(counts__propositions__gt=0)
     here = Assignment.objects.active().filter(story=OuterRef("pk")).order_by()

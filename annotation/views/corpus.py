@@ -9,10 +9,13 @@ from django.db.models import Count, F, Q
 from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
-from annotation.forms.corpus import ChosenForm, SplitForm, StoryFilter
+from annotation.forms.corpus import AsideForm, ChosenForm, SplitForm, StoryFilter
 from annotation.models import GoldLabel, Proposition, Role, table_queue
+from annotation.services.setting_aside import set_aside, take_back
 from annotation.services.splits import LEFT_ALONE, make_split, put_in_split
 from core.idempotency.forms import made_once
 
@@ -37,10 +40,13 @@ def cut_at_word(text: str, width: int) -> str:
 def stories(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug)
     split_form, chosen_form = SplitForm(project=access.project), None
+    aside_form = AsideForm(project=access.project)
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
-            raise PermissionDenied("Only admins draw splits.")
-        if "split" in request.POST:
+            raise PermissionDenied("Only admins draw splits and set stories aside.")
+        if "aside" in request.POST:
+            done = aside_form = AsideForm(request.POST, project=access.project)
+        elif "split" in request.POST:
             done = chosen_form = ChosenForm(request.POST, project=access.project)
         else:
             done = split_form = SplitForm(request.POST, project=access.project)
@@ -56,6 +62,7 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
         "form": filters,
         "split_form": split_form,
         "chosen_form": chosen_form,
+        "aside_form": aside_form,
         "page": page,
         "rows": _with_progress(access, page),
         "sort": sort,
@@ -67,9 +74,12 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/corpus/stories.html", access.context | context)
 
 
-def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm) -> bool:
+def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | ChosenForm | AsideForm) -> bool:
+    """Carry the form out; return whether it could be."""
     try:
-        if isinstance(form, SplitForm):
+        if isinstance(form, AsideForm):
+            messages.success(request, _aside(request, access, form.cleaned_data))
+        elif isinstance(form, SplitForm):
             drawn, _, small = made_once(request, lambda: _draw_split(request, access, form)).partition("\n")
             messages.success(request, drawn)
             if small:
@@ -85,6 +95,17 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
     return True
 
 
+def _aside(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
+    which = {"stories": [story.pk for story in chosen["stories"]]}
+    if chosen["whole"]:
+        which = {"category": chosen["whole"].name}
+    if chosen["aside"] == "back":
+        count = take_back(by=request.user, project=access.project, **which)
+        return f"{count} stor{pluralize(count, 'y is,ies are')} in use again."
+    count = set_aside(by=request.user, project=access.project, now=timezone.now(), **which)
+    return f"{count} stor{pluralize(count, 'y is,ies are')} set aside; nothing was deleted."
+
+
 def _draw_split(request: HttpRequest, access: ProjectAccess, form: SplitForm) -> str:
     """Return what was drawn, and on a second line what was too small."""
     drawn = make_split(by=request.user, project=access.project, **form.chosen)
@@ -96,6 +117,8 @@ def _stories(access: ProjectAccess, chosen: dict, sort: str):
     rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))
     if chosen.get("text"):
         rows = table_queue.found_by(rows, chosen["text"])
+    if chosen.get("use"):
+        rows = rows.filter(set_aside_at__isnull=chosen["use"] == "used")
     if chosen.get("table"):
         rows = table_queue.by_table(rows, access.project, chosen["table"])
     if sort.removeprefix("-") == "rows":

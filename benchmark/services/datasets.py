@@ -109,7 +109,7 @@ def present_version(project: Project) -> Dataset | None:
 def gold_is_frozen(project: Project) -> bool:
     """Return whether the present gold is a frozen version that has every story of the project: nothing is left to label
     or decide."""
-    same_size = Dataset.objects.filter(project=project, stories_count=project.stories.count())
+    same_size = Dataset.objects.filter(project=project, stories_count=project.stories.in_use().count())
     digests = set(same_size.values_list("digest", flat=True))
     return bool(digests) and known_digest(project) in digests
 
@@ -129,10 +129,11 @@ class _Held(NamedTuple):
 
 
 def _rows(project: Project) -> Iterator[DatasetSample | None]:
-    """A story with a gold table in the corpus's order; None for one with an unsettled cell."""
+    """A story in use with a gold table in the corpus's order; None for one with an unsettled cell."""
     keys = project.schema.keys
     stories = list(
         Story.objects.filter(project=project, tables__kind=TableKind.GOLD)
+        .in_use()
         .select_related("category", "split")
         .order_by("id")
     )

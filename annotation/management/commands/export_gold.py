@@ -34,7 +34,7 @@ class Command(JsonCommand):
             _write(path, _counted(gold_records(project, complete_only=options["complete_only"]), counts))
         else:
             _write(path, vote_lines(project, pseudonyms=options["pseudonyms"]))
-            stories = project.stories.filter(tables__kind=TableKind.GOLD).count()
+            stories = project.stories.in_use().filter(tables__kind=TableKind.GOLD).count()
             counts = {"stories": stories, "propositions": totals.propositions}
         if totals.unlabelled:
             self.note(f"{counted(totals.unlabelled, 'cell')} without a settled label.")

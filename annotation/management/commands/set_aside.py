@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from django.utils import timezone
+
+from annotation.management.commands._importing import counted
+from annotation.management.commands._scope import check_scope
+from annotation.management.json_command import JsonCommand
+from annotation.services.setting_aside import set_aside, take_back
+
+
+class Command(JsonCommand):
+    help = "Sets stories aside, which keep all that they have and take part in nothing, or takes them back."
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("--stories", nargs="+", type=int, metavar="NUMBER")
+        which.add_argument("--category", metavar="NAME")
+        parser.add_argument("--back", action="store_true", help="take them into use again")
+
+    def work(self, **options) -> dict:
+        project, category, numbers = self.project(options["project"]), options["category"], options["stories"] or []
+        check_scope(project, split=None, category=category)
+        found = dict(project.stories.filter(number__in=numbers).values_list("number", "id"))
+        if missing := sorted(set(numbers) - set(found)):
+            raise ValueError(f"{project.slug} has no story {', '.join(map(str, missing))}.")
+        which = {"project": project, "stories": found.values(), "category": category or ""}
+        changed = take_back(by=None, **which) if options["back"] else set_aside(by=None, now=timezone.now(), **which)
+        return {"project": project.slug, "stories": changed, "back": options["back"]}
+
+    def say(self, result: dict) -> None:
+        stories = counted(result["stories"], "story", "stories")
+        self.stdout.write(f"{stories} {'taken back' if result['back'] else 'set aside'}.")

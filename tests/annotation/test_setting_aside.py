@@ -1,0 +1,120 @@
+"""A story that is set aside is in no queue, split, frozen version, export or count, says so, and comes back whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
+from annotation.models import AuditEvent, Proposition, Story, adjudication_queue, table_queue, workload
+from annotation.services.agreement import agreement_report
+from annotation.services.assignments import plan_assignments
+from annotation.services.gold_export import gold_records, vote_lines
+from annotation.services.prefill_scope import scope_of
+from annotation.services.progress import Progress
+from annotation.services.setting_aside import set_aside, take_back
+from annotation.services.splits import make_split, put_in_split
+from annotation.services.table_assignment import plan_tables
+from benchmark.services.datasets import present_digest
+
+PAGE = "/p/minds/stories/"
+
+
+def seen(cast) -> dict:
+    """What counts, queues, exports and the present gold say of the project."""
+    project, progress = cast.project, Progress(cast.project)
+    people = [person.pk for person in cast.annotators]
+    every = list(project.stories.select_related("project").order_by("id"))
+    stories = [story.pk for story in every]
+    asked = {"project": project, "stories": stories, "seed": 1}
+    return {
+        "totals": progress.totals(),
+        "categories": progress.by_category(),
+        "annotators": progress.of_annotators(),
+        "work": len(workload.of_annotator(project, cast.bob, 7)),
+        "adjudication": adjudication_queue.awaiting(project, cast.esi),
+        "left": adjudication_queue.left(project),
+        "tables": table_queue.counts(table_queue.with_states(project, cast.esi)),
+        "plan": plan_assignments(annotators=[*people, cast.esi.pk], without_table=True, **asked).short,
+        "to write": plan_tables(experts=[cast.esi.pk, cast.alice.pk], **asked).assignments,
+        "to pre-fill": [story.pk for story in scope_of(project=project, stories=every).stories],
+        "records": [record["story_id"] for record in gold_records(project)],
+        "votes": len(list(vote_lines(project))),
+        "agreement": agreement_report(project=project)["propositions"],
+        "gold": present_digest(project),
+    }
+
+
+@pytest.fixture
+def world(cast, make_story, assign, cast_vote):
+    """Story 1 is settled, 2 has a cell to decide and was labelled, 3 has no table, 4 waits for annotators."""
+    for number in (1, 2):
+        story = make_story(number, rows=(("world", "The key is in the drawer"),), category=f"C{number}")
+        (row,) = Proposition.objects.gold_of(story)
+        for at, one in enumerate(assign(story)):
+            for dimension in DEFAULT_SCHEMA.dimensions:
+                split_vote = number == 2 and dimension.key == "order"
+                cast_vote(one, row, dimension.key, dimension.values[at if split_vote else 0])
+    make_story(3, rows=(), category="C2")
+    make_story(4, category="C2")
+    return list(Story.objects.order_by("number"))
+
+
+def test_what_is_set_aside_counts_for_nothing_and_comes_back_whole(cast, world):
+    before = seen(cast)
+    assert set_aside(by=cast.alice, project=cast.project, now=timezone.now(), category="C2") == 3
+    during = seen(cast)
+    kept = world[0]
+    assert (during["totals"].stories, during["totals"].open, during["work"], during["agreement"]) == (1, 0, 1, 1)
+    assert during["records"] == [1] and during["adjudication"] == set() and sum(during["tables"].values()) == 1
+    assert not (during["plan"] or during["to write"] or during["to pre-fill"]) and before["to pre-fill"]
+    assert (
+        during["votes"] == 1 + 3 * len(DEFAULT_SCHEMA.dimensions)
+        and sum(row["todo"] for row in during["left"].values()) == 0
+    )
+    assert [row["cells"] for row in during["categories"] if row["name"] == "C2"] == [0]
+    split = make_split(by=cast.alice, project=cast.project, name="a", rest="b", per_category=1, seed=1)
+    assert split.counts == {"a": 1, "b": 0} and split.too_small == ["C2 has 0 stories; expected at least 1."]
+    assert put_in_split(by=cast.alice, project=cast.project, stories=[one.pk for one in world], name="c") == 1
+    put_in_split(by=cast.alice, project=cast.project, stories=[kept.pk], name="")
+    assert take_back(by=cast.alice, project=cast.project, category="C2") == 3
+    assert seen(cast) == before
+
+
+def test_pages_set_aside_take_back_and_say_so(cast, client, world):
+    client.force_login(cast.alice)
+    ticked = {"stories": [world[1].uid], "aside": "set"}
+    page = client.post(PAGE, ticked, follow=True)
+    assert "1 story is set aside" in page.content.decode()
+    assert [row["story"].number for row in client.get(PAGE, {"use": "aside"}).context["rows"]] == [2]
+    assert [row["story"].number for row in client.get(PAGE, {"use": "used"}).context["rows"]] == [1, 3, 4]
+    assert "was set aside" in client.get(reverse("annotation:story", args=["minds", world[1].uid])).content.decode()
+    overview = client.get("/p/minds/")
+    assert overview.context["steps"][0]["step"].told == "3 stories, 1 set aside"
+    client.post(PAGE, {"whole": "C2", "aside": "set"})
+    assert Story.objects.in_use().count() == 1
+    client.post(PAGE, {"whole": "C2", "aside": "back"})
+    assert Story.objects.in_use().count() == 4
+    assert "Tick at least one story" in client.post(PAGE, {"aside": "set"}).content.decode()
+    actions = AuditEvent.objects.filter(action__startswith="stories.").order_by("id").values_list("action", "details")
+    assert [(action, details["numbers"]) for action, details in actions] == [
+        ("stories.set_aside", [2]), ("stories.set_aside", [3, 4]), ("stories.taken_back", [2, 3, 4]),
+    ]  # fmt: skip
+    client.force_login(cast.bob)
+    assert client.post(PAGE, ticked).status_code == 403
+    set_aside(by=None, project=cast.project, now=timezone.now(), stories=[world[1].pk])
+    grid = client.get(reverse("annotation:grid", args=["minds", world[1].uid]))
+    assert "was set aside" in grid.content.decode()  # who has it open still saves, and is told
+
+
+def test_the_command_does_the_same(cast, world, capsys):
+    call_command("set_aside", "--project=minds", "--stories", "1", "4", "--json")
+    assert json.loads(capsys.readouterr().out)["stories"] == 2 and Story.objects.in_use().count() == 2
+    call_command("set_aside", "--project=minds", "--category=C1", "--back")
+    assert "1 story taken back" in capsys.readouterr().out
+    with pytest.raises(CommandError, match="minds has no story 9"):
+        call_command("set_aside", "--project=minds", "--stories", "9")
