@@ -16,6 +16,11 @@ from annotation.services.log_in_limits import begin_attempt, limits_of, note_suc
 class LogIn(auth.LoginView):
     redirect_authenticated_user = True
 
+    def get_redirect_url(self) -> str:
+        """Return the page that was asked for before; whoever typed the bare address asked for none."""
+        wanted = super().get_redirect_url()
+        return "" if wanted == reverse("annotation:home") else wanted
+
     def get_default_redirect_url(self) -> str:
         page, slug = landing_of(self.request.user)
         return reverse(page, args=[slug] if slug else [])

@@ -29,7 +29,8 @@ def test_annotators_and_admins_land_at_their_work(cast, lands):
     assert lands("alice") == "/p/minds/"
     assert lands("charlie") == "/"  # in no project
     assert lands("bob", next="/p/minds/stories/") == "/p/minds/stories/"
-    assert lands("bob", next="https://elsewhere.example/") == "/p/minds/work/"
+    for not_asked_for in ("/", "https://elsewhere.example/"):
+        assert lands("bob", next=not_asked_for) == "/p/minds/work/"
     Project.objects.create(slug="tales", name="Tales").memberships.create(user=cast.bob, role=Role.ANNOTATOR)
     assert lands("bob") == "/"  # two projects: the list
 
