@@ -24,13 +24,13 @@ from benchmark.models import (
     SharedReport,
 )
 from benchmark.services import withheld
-from benchmark.services.across import SuiteRanking, rankings_across
-from benchmark.services.across_reports import ACROSS, rankings_from
+from benchmark.services.across import rankings_across
 from benchmark.services.comparisons import Comparison, NotComparable
 from benchmark.services.datasets import gold_is_frozen
 from benchmark.services.documents import Document, document_from, document_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.open_questions import questions_about, texts_of_stories
+from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import NamedEntrant
 from workers.providers.registry import without_prompts
@@ -165,21 +165,20 @@ def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
-    if document["kind"] == ACROSS:
-        rankings = [_ranking_for(access, ranking) for ranking in rankings_from(document)]
-        return document | {"rankings": rankings}
+    if document.rankings is not None:
+        return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
     suite = next(map(group_suite, _stages_of(document)), "")
     closed, stories = closed_to(access, suite, dataset), withheld.stories_of(document)
     if stories is not None:
         _check_enough(stories, closed, suite)
-    if document["kind"] == "comparison" and closed & stories and _tells(document.get("keys", ())):
+    if document.comparison and closed & stories and _tells(document.keys or ()):
         raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_document(document, closed)
 
 
 def _stages_of(document: Document) -> Iterable[str]:
     """The metric groups that a document has figures of."""
-    return [document["comparison"].stage] if document["kind"] == "comparison" else document.get("stages", ())
+    return [document.comparison.stage] if document.comparison else document.stages
 
 
 def _tells(keys: Sequence[str]) -> bool:

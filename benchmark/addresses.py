@@ -15,7 +15,6 @@ from annotation.models import Project
 from benchmark.access import check_shown, comparison_for, leaderboard_for
 from benchmark.domain.tables import Table
 from benchmark.models import Dataset, Form
-from benchmark.services.across import AcrossModel, SuiteRanking, models_across
 from benchmark.services.comparisons import compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
@@ -28,6 +27,7 @@ from benchmark.services.leaderboard_scope import (
     version_to_show,
 )
 from benchmark.services.selections import selection_named
+from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
@@ -144,8 +144,8 @@ def leaderboard_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
     leaderboard, filters = chosen["leaderboard"], filters_of(params)
     stages = {stage: kept(entrants, filters) for stage, entrants in leaderboard.entrants.items()}
-    document = leaderboard_document("Leaderboard", stages, leaderboard.absent, entered_of(chosen, filters))
-    return document | {"withheld": leaderboard.withheld}
+    entered = entered_of(chosen, filters)
+    return leaderboard_document("Leaderboard", stages, leaderboard.absent, entered, withheld=leaderboard.withheld)
 
 
 def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:

@@ -59,9 +59,11 @@ class Report(GenericAPIView):
         read_query(request, Strict)
         document = run_document(run_access(request.user, slug, run))
         report = {
-            **{name: document[name] for name in ("title", "facts", "methods")},
-            "samples": document["stories"],
-            **_metrics(document, document.get("withheld", 0)),
+            "title": document.title,
+            "facts": document.facts,
+            "methods": document.methods,
+            "samples": document.stories,
+            **_metrics(document, document.withheld),
         }
         return Response(ReportOut(report).data)
 
@@ -78,7 +80,7 @@ class RunTable(TableView):
         """A table of the report, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
         document = run_document(run_access(request.user, slug, run))
         parse = read_query(request, ParseFilter).get("reading", "")
-        named = table_named(tables_of(document), table, document.get("withheld", 0))
+        named = table_named(tables_of(document), table, document.withheld)
         return self.file(request, of_parse(named, parse), f"{slug}-{run}-{table}")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
@@ -21,10 +21,10 @@ from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, 
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
 from benchmark.services.selections import Selection, selections_of
+from benchmark.services.suite_rankings import AcrossModel, Place, RankedModel, SuiteRanking
 from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
-from benchmark.suites.registry import group_named, group_suite, ordered_suites, suite_named
-from benchmark.suites.showing.names import labels_of
+from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.shown import EntrantResults
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
@@ -34,64 +34,6 @@ CHANCE = "random"
 NO_CHANCE = (
     "it is not defined by what may be answered, and no finished run of the baseline “random” answers these questions"
 )
-
-
-class AcrossModel(NamedTuple):
-    """A model of any number of suites: its `key` in addresses, and a name that no other has."""
-
-    key: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A model in a ranking: its `metric` {value, interval[, reason]}, `bounds` with missing answers at their worst and
-    best where any are, its rank with the interval from best to worst, and the run that it is of."""
-
-    metric: Mapping[str, Any] | None
-    bounds: Sequence[float] | None
-    rank: int | None
-    ranks: Sequence[int] | None
-    why: str
-    run: str
-    run_title: str
-    entrant: int
-    settings: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuiteRanking:
-    """The ranking of a metric group of one suite on one dataset in one form.
-
-    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a
-    rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from
-    what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it
-    does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
-    """
-
-    stage: str
-    title: str
-    dataset: str
-    over: str
-    numbers: frozenset[int]
-    query: Mapping[str, str]
-    within: str
-    places: Mapping[str, Place]
-    models: Mapping[str, Mapping[str, Any]]
-    ranked: int
-    chance: Mapping[str, Any] | None
-    no_chance: str
-    absent: Sequence[Absent]
-    withheld: str = ""
-
-    @property
-    def score(self) -> str:
-        """The figure's name in words."""
-        return group_named(self.stage).score_title
-
-    @property
-    def split(self) -> str:
-        return self.query.get("split", "")
 
 
 def rankings_across(project: Project) -> list[SuiteRanking]:
@@ -191,7 +133,7 @@ def _ranking(
         | conditions,
         within=" · ".join(filter(None, [Form(form).label, *conditions.values()])),
         places={key: _place(entrant, rows[entrant.key]) for key, entrant in models.items()},
-        models={key: {"name": entrant.name, "spec": _identity(entrant.spec)} for key, entrant in models.items()},
+        models={key: RankedModel(entrant.name, _identity(entrant.spec)) for key, entrant in models.items()},
         ranked=sum(bool(entrant.ranking["repaired"] and entrant.ranking["repaired"]["rank"]) for entrant in entrants),
         chance=chance,
         no_chance="" if chance else NO_CHANCE,
@@ -268,30 +210,6 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
         f"version {ranking.query['version']}",
         Form(ranking.query["form"]).label.lower(),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A model as `labels_of` takes it; between suites no settings are shared."""
-
-    name: str
-    spec: Mapping[str, Any]
-    kind: str = "model"
-    settings: Mapping[str, str] = field(default_factory=dict)
-
-
-def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
-    """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next,
-    and so on."""
-    models = {key: model for ranking in rankings for key, model in ranking.models.items()}
-    labels = labels_of([_Named(model["name"], model["spec"]) for model in models.values()])
-    names = dict(zip(models, labels.models, strict=True))
-    ordered = sorted(names, key=lambda key: ([_order(ranking.places.get(key)) for ranking in rankings], names[key]))
-    return [AcrossModel(key, names[key]) for key in ordered]
-
-
-def _order(place: Place | None) -> float:
-    return float("inf") if place is None or place.rank is None else place.rank
 
 
 class SuitePair(NamedTuple):

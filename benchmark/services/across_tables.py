@@ -10,14 +10,9 @@ from benchmark.domain.inference.leaderboard import RANKS_FROM
 from benchmark.domain.tables import Column, Table, absent_told
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
-from benchmark.services.across import (
-    AcrossModel,
-    Place,
-    SuiteRanking,
-    models_across,
-    pairs_across,
-)
+from benchmark.services.across import pairs_across
 from benchmark.services.plot_data import Picture, plots
+from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from core.statistics import FEWEST
 

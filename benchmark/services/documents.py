@@ -1,18 +1,12 @@
 """A report as data: what is on its page, made once from a run and drawn the same way when it was frozen.
 
-A document is {"title", "kind", "stages": {stage: entrants}, "absent": {stage: models that are not among them}, "facts",
-"methods"}, of a run with "form" and "stories" too, with "entered" where rows of papers were (`entered_rows`), with
-"controls" where it has some (`control_results`), with "by_method" where its models were asked by others too
-(`method_results`), with "prompt_splits" where they were asked with other prompts too (`variance`), and with "unscored"
-where its suite could not score some, ready for JSON; its tables and figures are made from the entrants by name. Names
-of what has one parse end in it. One with "withheld", the number of stories that its reader still has work on, has the
-tables and figures over all stories alone.
+Its tables and figures are made from the entrants by name. Names of what has one parse end in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -30,20 +24,55 @@ from benchmark.services.facet_tables import facet_table, prompt_table, repetitio
 from benchmark.services.leaderboards import ranked_entrants_of_run
 from benchmark.services.method_results import method_results
 from benchmark.services.method_tables import method_tables
-from benchmark.services.methods_text import facts_of, methods_of
+from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import report_of
 from benchmark.services.result_tables import category_table, stage_table
+from benchmark.services.suite_rankings import SuiteRanking, rankings_as_data, rankings_from
 from benchmark.services.variance import prompt_splits
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import group_named, group_suite, keys_of, ordered_keys, suite_named
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
-from benchmark.suites.shown import EntrantResults, ParseResults, ShownTable
+from benchmark.suites.shown import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.story_scores import PARSES
 
-Document = dict[str, Any]
 Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A report of a `kind`: "run", "leaderboard", "comparison" or "across". `stages` are its entrants by metric group,
+    `absent` by group the models that are not among them, `facts` (name, value), `methods` {"heading", "text"} of each
+    paragraph, `numbers` those of the samples that it is about, None where it is too old to say.
+
+    A run has `form` and `stories`, how many there are, and where there are any `entered` rows of papers
+    (`entered_rows`), `controls` (`control_results`), `by_method`, where its models were asked by other methods too
+    (`method_results`), `prompt_splits`, where they were asked with other prompts too (`variance`), and `unscored`,
+    one for each reason why its suite could not score somebody. A leaderboard has the `query` of its address, a
+    comparison the `keys` that its two were found by, and what is across suites `rankings`. One that is `withheld` for
+    the work of its reader on so many stories has the tables and figures over all stories alone.
+    """
+
+    title: str = ""
+    kind: str
+    stages: EntrantsByGroup = field(default_factory=dict)
+    facts: Facts = field(default_factory=list)
+    methods: Sequence[Mapping[str, str]] = ()
+    absent: Mapping[str, Sequence[Absent]] | None = None
+    form: str | None = None
+    stories: int | None = None
+    numbers: Sequence[int] | None = None
+    controls: Mapping[str, Any] | None = None
+    by_method: Mapping[str, Any] | None = None
+    prompt_splits: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
+    entered: Sequence[Plain] | None = None
+    unscored: Sequence[Absent] | None = None
+    query: Mapping[str, str] | None = None
+    keys: Sequence[str] | None = None
+    comparison: Comparison | None = None
+    rankings: Sequence[SuiteRanking] | None = None
+    withheld: int = 0
 
 
 def document_of(run: Run) -> Document:
@@ -54,43 +83,37 @@ def document_of(run: Run) -> Document:
         for stage in keys_of(run.suite)
     }
     failed = unscored(run.suite, [run], {run.pk: report})
-    controls, by_method = control_results(run, stages), method_results(run, stages)
-    prompts = prompt_splits(run, stages)
-    entered = rows_of(run.project, run.suite)
-    return {
-        "title": run.title,
-        "kind": "run",
-        "form": run.form,
-        "stages": stages,
-        "absent": {stage: [absence.told for absence in failed if absence.stage == stage] for stage in stages if failed},
-        "facts": facts_of(run, report),
-        "methods": methods_of(run, report, stages),
-        "stories": report["stories"],
-        "numbers": report["numbers"],
-        **({"controls": controls} if controls else {}),
-        **({"by_method": by_method} if by_method else {}),
-        **({"prompt_splits": prompts} if prompts else {}),
-        **({"entered": entered} if entered else {}),
-        **({"unscored": list({absence.why: absence.told for absence in failed}.values())} if failed else {}),
-    }
+    return Document(
+        title=run.title,
+        kind="run",
+        form=run.form,
+        stages=stages,
+        absent={stage: [absence.told for absence in failed if absence.stage == stage] for stage in stages if failed},
+        facts=facts_of(run, report),
+        methods=methods_of(run, report, stages),
+        stories=report["stories"],
+        numbers=report["numbers"],
+        controls=control_results(run, stages) or None,
+        by_method=method_results(run, stages) or None,
+        prompt_splits=prompt_splits(run, stages) or None,
+        entered=rows_of(run.project, run.suite) or None,
+        unscored=list({absence.why: absence.told for absence in failed}.values()) or None,
+    )
 
 
 def leaderboard_document(
     title: str,
-    stages: Mapping[str, Sequence[EntrantResults]],
+    stages: EntrantsByGroup,
     absent: Sequence[Absence] = (),
     entered: Sequence[Plain] = (),
+    *,
+    withheld: int = 0,
 ) -> Document:
     absent_rows = {stage: [absence.told for absence in absent if absence.stage == stage] for stage in stages}
-    document = {
-        "title": title,
-        "kind": "leaderboard",
-        "stages": stages,
-        "absent": absent_rows,
-        "facts": [],
-        "methods": [],
-    }
-    return document | ({"entered": list(entered)} if entered else {})
+    return Document(
+        title=title, kind="leaderboard", stages=stages, absent=absent_rows, entered=list(entered) or None,
+        withheld=withheld,
+    )  # fmt: skip
 
 
 def plain(entrant: EntrantResults) -> EntrantResults:
@@ -106,10 +129,17 @@ _NOT_KEPT = {"person", "numbers", "scores", "spec", "conditions"}
 _OF_ENTRANT = {one.name: KEPT.get(one.name, one.name) for one in fields(EntrantResults) if one.name not in _NOT_KEPT}
 
 
+_ALWAYS = ("title", "kind", "stages", "facts", "methods")
+"""Every document says these; others it may lack."""
+
+
 def as_json(document: Document) -> dict[str, Any]:
-    """Return the document as it is kept."""
-    stages = {stage: [_as_json(entrant) for entrant in entrants] for stage, entrants in document["stages"].items()}
-    return document | {"stages": stages} | _with_comparison(document, Comparison.as_json)
+    """Return the document as it is kept: without what it lacks."""
+    kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
+    kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
+    kept["comparison"] = document.comparison and document.comparison.as_json()
+    kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
+    return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
 
 
 def _as_json(entrant: EntrantResults) -> dict[str, Any]:
@@ -118,14 +148,17 @@ def _as_json(entrant: EntrantResults) -> dict[str, Any]:
 
 
 def document_from(kept: Mapping[str, Any]) -> Document:
-    """Return the document that was kept, of whichever version: what an earlier one did not keep of an entrant is as
-    if it had none."""
-    stages = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in kept.get("stages", {}).items()}
-    return {**kept, "stages": stages, **_with_comparison(kept, Comparison.from_json)}
-
-
-def _with_comparison(document: Mapping[str, Any], read: Callable[[Any], Any]) -> dict[str, Any]:
-    return {"comparison": read(document["comparison"])} if "comparison" in document else {}
+    """Return the document that was kept, of whichever version: what an earlier one did not keep is as if it had
+    none."""
+    names = {one.name for one in fields(Document)} - {"withheld"}
+    known = {name: value for name, value in kept.items() if name in names and value is not None}
+    stages = known.get("stages", {})
+    known["stages"] = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in stages.items()}
+    if "comparison" in known:
+        known["comparison"] = Comparison.from_json(known["comparison"])
+    if "rankings" in known:
+        known["rankings"] = rankings_from(known["rankings"])
+    return Document(**known)
 
 
 def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
@@ -137,13 +170,13 @@ def _entrant_from(row: Mapping[str, Any]) -> EntrantResults:
 def absent_from(document: Document, *stages: str) -> list[Absent]:
     """Models that the document's rankings of these metric groups do not have, each reason once; reports that were
     frozen before name none."""
-    rows = [row for stage in stages for row in document.get("absent", {}).get(stage, ())]
+    rows = [row for stage in stages for row in (document.absent or {}).get(stage, ())]
     return [row for at, row in enumerate(rows) if row not in rows[:at]]
 
 
-def by_group(document: Document) -> dict[str, list[EntrantResults]]:
+def by_group(document: Document) -> dict[str, Sequence[EntrantResults]]:
     """The entrants by metric group, in the order of its suite."""
-    return {stage: document["stages"][stage] or [] for stage in ordered_keys(document["stages"])}
+    return {stage: document.stages[stage] for stage in ordered_keys(document.stages)}
 
 
 def suites_of(document: Document) -> list[Suite]:
@@ -154,12 +187,12 @@ def suites_of(document: Document) -> list[Suite]:
 def results_of(document: Document, suite: Suite, parse: str) -> ParseResults:
     """Return what there is of each metric group of the suite. A leaderboard has no analyses: its figures are of chosen
     stories, analyses of a run's."""
-    entrants = {group.key: document["stages"].get(group.key) or [] for group in suite.groups}
+    entrants = {group.key: document.stages.get(group.key, ()) for group in suite.groups}
     read = {
         stage: [entrant for entrant in group_entrants if entrant.parses[parse]]
         for stage, group_entrants in entrants.items()
     }
-    of_leaderboard = document["kind"] == "leaderboard"
+    of_leaderboard = document.kind == "leaderboard"
     analysed = {
         stage: [entrant for entrant in group_entrants if not of_leaderboard and analyses_of(entrant, parse)]
         for stage, group_entrants in read.items()
@@ -171,11 +204,10 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
     """The tables by name, made when they are asked for, each with the models that it does not have; what makes one of a
     suite's own raises SuiteFailed. `failed` gets a sentence for each suite that has tables of its own which it could
     not say."""
-    withheld = document.get("withheld")
     tables = {
         name: _table_of(document, name, table, "")
         for name, table in _of_groups(document)
-        if table.whole or not withheld
+        if table.whole or not document.withheld
     }
     for parse in PARSES:
         for suite in suites_of(document):
@@ -186,7 +218,7 @@ def tables_of(document: Document, failed: list[str] | None = None) -> dict[str, 
                 **_of_controls(document, parse),
                 **_of_methods(document, parse),
             }
-            visible = {name: table for name, table in suite_tables.items() if table.whole or not withheld}
+            visible = {name: table for name, table in suite_tables.items() if table.whole or not document.withheld}
             tables |= {f"{name}-{parse}": _table_of(document, name, table, parse) for name, table in visible.items()}
     return tables
 
@@ -217,7 +249,7 @@ def _table_of(document: Document, name: str, table: ShownTable, parse: str) -> C
 
 
 def _with_entered(document: Document, name: str, make: Callable[[], Table]) -> Callable[[], Table]:
-    rows = document.get("entered", ())
+    rows = document.entered
     return partial(with_entered, make, name, rows, suites_of(document)[0]) if rows else make
 
 
@@ -231,7 +263,7 @@ def _with_absent(make: Callable[[], Table], absent: Sequence[Absent]) -> Table:
 
 def _without_metrics(document: Document, stage: str, parse: str) -> list[Absent]:
     """Return the models without a row in a table of one parse."""
-    entrants = document["stages"].get(stage) or []
+    entrants = document.stages.get(stage, ())
     return unread([entrant for entrant in entrants if not entrant.parses[parse]], parse)
 
 
@@ -245,20 +277,18 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
             if group_named(stage).by_category:
                 yield f"categories-{stage}", ShownTable(make, (stage,), keeps_unread=True)
         judged += entrants if group_named(stage).judged else []
-        if splits := document.get("prompt_splits", {}).get(stage):
+        if splits := (document.prompt_splits or {}).get(stage):
             yield f"prompts-{stage}", ShownTable(partial(prompt_table, splits, stage))
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
 
 
 def _of_controls(document: Document, parse: str) -> dict[str, ShownTable]:
-    controls = document.get("controls")
-    return dict(control_tables(controls, parse)) if controls else {}
+    return dict(control_tables(document.controls, parse)) if document.controls else {}
 
 
 def _of_methods(document: Document, parse: str) -> dict[str, ShownTable]:
-    by_method = document.get("by_method")
-    return dict(method_tables(by_method, parse)) if by_method else {}
+    return dict(method_tables(document.by_method, parse)) if document.by_method else {}
 
 
 def _of_facets(results: ParseResults) -> Iterator[tuple[str, ShownTable]]:

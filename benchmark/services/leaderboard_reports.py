@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmark.models import Dataset, Form, Run
@@ -26,15 +27,16 @@ def leaderboard_report(
     document = leaderboard_document(
         "", {stage: [plain(entrant) for entrant in rows[stage]] for stage in rows}, leaderboard.absent, entered
     )
-    return document | {
-        "facts": [
+    return replace(
+        document,
+        facts=[
             *_facts(dataset, leaderboard, runs, query),
             *(fact for run in runs for fact in facts_of(run, reports[run.pk])),
         ],
-        "methods": _methods(runs, reports, rows),
-        "numbers": sorted(leaderboard.chosen.stories),
-        "query": dict(query),
-    }
+        methods=_methods(runs, reports, rows),
+        numbers=sorted(leaderboard.chosen.stories),
+        query=dict(query),
+    )
 
 
 def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:

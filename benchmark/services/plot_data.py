@@ -81,14 +81,14 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
             suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
-            suite_pictures |= dict(control_pictures(document["controls"], parse)) if "controls" in document else {}
-            suite_pictures |= dict(method_pictures(document["by_method"], parse)) if "by_method" in document else {}
+            suite_pictures |= dict(control_pictures(document.controls, parse)) if document.controls else {}
+            suite_pictures |= dict(method_pictures(document.by_method, parse)) if document.by_method else {}
             by_name = {
                 **dict(_matrices(document, results)),
                 **{name: _picture_of(document, picture, parse) for name, picture in suite_pictures.items()},
             }
             pictures |= {f"{name}-{parse}": picture for name, picture in by_name.items()}
-    return {name: picture for name, picture in pictures.items() if picture.whole or not document.get("withheld")}
+    return {name: picture for name, picture in pictures.items() if picture.whole or not document.withheld}
 
 
 def _of(title: str, parse: str) -> str:
@@ -98,7 +98,7 @@ def _of(title: str, parse: str) -> str:
 def _picture_of(document: Document, picture: ShownPicture, parse: str) -> Picture:
     """Return a suite's plot with the models that have no figures of the parse."""
     absent = absent_from(document, *picture.groups)
-    absent += [model for stage in picture.groups for model in unread(document["stages"].get(stage) or [], parse)]
+    absent += [model for stage in picture.groups for model in unread(document.stages.get(stage, ()), parse)]
     return Picture(_of(picture.title, parse), picture.plot, picture.arguments, tuple(absent), picture.whole)
 
 
@@ -191,7 +191,7 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
 
 def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
     """Return the models that are absent, and those without a rank in the parse; people are not compared."""
-    models = models_of(document["stages"].get(stage) or [])
+    models = models_of(document.stages.get(stage, ()))
     ranked = {model.key for model in in_rank_order(models, parse)}
     unpaired = absent_from(document, stage)
     for model in models:

@@ -4,6 +4,7 @@ results."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from django.db import transaction
@@ -43,15 +44,14 @@ def freeze_comparison(
     deleted."""
     title = title or f"{comparison.first} and {comparison.second}"
     different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
-    document = {
-        "title": title,
-        "kind": "comparison",
-        "stages": {},
-        "facts": [fact for run in different for fact in facts_of(run, report_of(run))],
-        "methods": [{"heading": "Comparison", "text": _compared(comparison)}],
-        "comparison": comparison,
-        "keys": list(keys),
-    }
+    document = Document(
+        title=title,
+        kind="comparison",
+        facts=[fact for run in different for fact in facts_of(run, report_of(run))],
+        methods=[{"heading": "Comparison", "text": _compared(comparison)}],
+        comparison=comparison,
+        keys=list(keys),
+    )
     report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
     numbers = [row["number"] for row in comparison.stories]
@@ -112,7 +112,7 @@ def _compared(comparison: Comparison) -> str:
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:
     title = title.replace("\x00", "").strip()[:200]
-    metrics = as_json(document) | {"title": title}
+    metrics = as_json(replace(document, title=title))
     report = SharedReport.objects.create(project=project, run=run, title=title, metrics=metrics, created_by=by)
     audit.record(by=by, project=project, action="report.shared", target=report.uid, title=title)
     return report

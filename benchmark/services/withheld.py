@@ -14,9 +14,9 @@ from dataclasses import replace
 
 from annotation.models.workload import FEWEST, too_few
 from benchmark.services.absences import Absence, rows_withheld
-from benchmark.services.across import SuiteRanking
 from benchmark.services.comparisons import Comparison
 from benchmark.services.documents import Document
+from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
 
@@ -46,9 +46,9 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
 
 def stories_of(document: Document) -> Numbers | None:
     """The numbers of the stories that a document is about; None where it is too old to say."""
-    if document["kind"] == "comparison":
-        return {row["number"] for row in document["comparison"].stories}
-    return set(document["numbers"]) if "numbers" in document else None
+    if document.comparison:
+        return {row["number"] for row in document.comparison.stories}
+    return None if document.numbers is None else set(document.numbers)
 
 
 def whole_document(document: Document, closed: Numbers) -> Document:
@@ -58,12 +58,12 @@ def whole_document(document: Document, closed: Numbers) -> Document:
     count = len(closed if stories is None else closed & stories)
     if not count:
         return document
-    if document["kind"] == "comparison":
-        return document | {"comparison": whole_comparison(document["comparison"], closed), "withheld": count}
-    absent = dict(document.get("absent", {}))
-    for row in rows_of(document["stages"], count):
+    if document.comparison:
+        return replace(document, comparison=whole_comparison(document.comparison, closed), withheld=count)
+    absent = dict(document.absent or {})
+    for row in rows_of(document.stages, count):
         absent[row.stage] = [*absent.get(row.stage, ()), row.told]
-    return document | {"stages": whole_stages(document["stages"]), "absent": absent, "withheld": count}
+    return replace(document, stages=whole_stages(document.stages), absent=absent, withheld=count)
 
 
 def whole_ranking(ranking: SuiteRanking, closed: Numbers) -> SuiteRanking:

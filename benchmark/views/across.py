@@ -16,9 +16,10 @@ from benchmark.access import across_for, results_access
 from benchmark.addresses import model_in
 from benchmark.domain.tables import Column
 from benchmark.models import SharedReport
-from benchmark.services.across import AcrossModel, Place, SuiteRanking, model_without_place, models_across
+from benchmark.services.across import model_without_place
 from benchmark.services.across_tables import ALL, ONE, PAIRS, pictures_across, tables_across
 from benchmark.services.documents import Document
+from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_named
 from benchmark.views.downloads import table_response
 from benchmark.views.plots import plot_response
@@ -55,7 +56,7 @@ def frozen_across(
     request: HttpRequest, access: ProjectAccess, report: SharedReport, document: Document, address: Address
 ) -> HttpResponse:
     """Show the page as it was when it was frozen; its cells open the items of that time."""
-    slug, rankings = access.project.slug, document["rankings"]
+    slug, rankings = access.project.slug, document.rankings
     model = model_in(request.GET, rankings)
 
     def items(run: str, **query: Any) -> str:

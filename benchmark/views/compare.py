@@ -23,6 +23,7 @@ from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind
+from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
 from benchmark.services.shared_reports import freeze_comparison
@@ -107,11 +108,11 @@ def _opening(slug: str, chosen: dict[str, Any]) -> Href:
     return href
 
 
-def frozen_opening(slug: str, report: str, document: Mapping[str, Any]) -> Href:
+def frozen_opening(slug: str, report: str, document: Document) -> Href:
     """Return links for a frozen comparison: either side of a row opens its items as they were; `document` says of whom
     it is."""
-    comparison = document["comparison"]
-    entrants = [key.partition(".")[2] for key in document.get("keys", ())]
+    comparison = document.comparison
+    entrants = [key.partition(".")[2] for key in document.keys or ()]
     sides = dict(zip(("first", "second"), entrants, strict=False))
     stage = group_named(comparison.stage).scored
 
@@ -245,16 +246,16 @@ def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> s
     return reverse("benchmark:run_item", args=[access.project.slug, entrant.run, pk])
 
 
-def comparison_now(slug: str, document: Mapping[str, Any]) -> str:
+def comparison_now(slug: str, document: Document) -> str:
     """Return the address of a frozen comparison as it is now; empty where the document is too old to say of whom it is,
     or where a run was deleted."""
-    if "keys" not in document:
+    if document.keys is None:
         return ""
-    first, second = document["keys"]
+    first, second = document.keys
     uids = {key.partition(".")[0] for key in (first, second)}
     if Run.objects.filter(uid__in=uids).count() < len(uids):  # one was deleted since
         return ""
-    comparison = document["comparison"]
+    comparison = document.comparison
     params = {"stage": comparison.stage, "reading": comparison.parse, "split": comparison.split}
     return f"{reverse('benchmark:compare', args=[slug])}?{urlencode({'a': first, 'b': second} | params)}"
 

@@ -98,9 +98,9 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: 
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
     name, leaderboard = f"pairs-{stage}-{parse}", chosen["leaderboard"]
-    document = leaderboard_document("Leaderboard", leaderboard.entrants, leaderboard.absent) | {
-        "withheld": leaderboard.withheld
-    }
+    document = leaderboard_document(
+        "Leaderboard", leaderboard.entrants, leaderboard.absent, withheld=leaderboard.withheld
+    )
     picture = plots_of(document).get(name)
     if picture is None:
         return None

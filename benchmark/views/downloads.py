@@ -41,26 +41,24 @@ Tables = Mapping[str, Callable[[], Table]]
 def run_table(request: HttpRequest, slug: str, uid: str, table: str, data: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     document = run_document(access)
-    return table_response(
-        tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.get("withheld", 0)
-    )
+    return table_response(tables_of(document), table, data, f"{slug}-{uid}-{table}", withheld=document.withheld)
 
 
 def shared_table(request: HttpRequest, slug: str, report: str, table: str, data: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
-    if document["kind"] == ACROSS:
-        tables: Tables = tables_across(document["rankings"], model_in(request.GET, document["rankings"]))
+    if document.kind == ACROSS:
+        tables: Tables = tables_across(document.rankings, model_in(request.GET, document.rankings))
     else:
-        compared = document["kind"] == "comparison"
-        tables = tables_of_comparison(document["comparison"]) if compared else tables_of(document)
-    return table_response(tables, table, data, f"{slug}-{report}-{table}", withheld=document.get("withheld", 0))
+        compared = document.kind == "comparison"
+        tables = tables_of_comparison(document.comparison) if compared else tables_of(document)
+    return table_response(tables, table, data, f"{slug}-{report}-{table}", withheld=document.withheld)
 
 
 def leaderboard_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     parse = filters_of(request.GET)["reading"]
     document = document_asked_for(request.GET, results_access(request.user, slug))
     tables = {name: partial(_of_parse, make, parse) for name, make in tables_of(document).items()}
-    return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document["withheld"])
+    return table_response(tables, table, data, f"{slug}-leaderboard-{table}", withheld=document.withheld)
 
 
 def _of_parse(make: Callable[[], Table], parse: str) -> Table:

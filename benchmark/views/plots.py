@@ -31,24 +31,24 @@ KEPT_SECONDS = 7 * 24 * 3600
 def run_plot(request: HttpRequest, slug: str, uid: str, plot: str, picture: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     document = run_document(access)
-    check_shown(pictures := plots_of(document), plot, document.get("withheld", 0))
+    check_shown(pictures := plots_of(document), plot, document.withheld)
     return plot_response(request, pictures, plot, picture, f"{slug}-{uid}-{plot}")
 
 
 def shared_plot(request: HttpRequest, slug: str, report: str, plot: str, picture: str) -> HttpResponse:
     document = shared_document(*report_access(request.user, slug, report))
-    if document["kind"] == ACROSS:
-        pictures = pictures_across(document["rankings"], model_in(request.GET, document["rankings"]))
+    if document.kind == ACROSS:
+        pictures = pictures_across(document.rankings, model_in(request.GET, document.rankings))
     else:
-        compared = document["kind"] == "comparison"
-        pictures = {"two-models": comparison_picture(document["comparison"])} if compared else plots_of(document)
-    check_shown(pictures, plot, document.get("withheld", 0))
+        compared = document.kind == "comparison"
+        pictures = {"two-models": comparison_picture(document.comparison)} if compared else plots_of(document)
+    check_shown(pictures, plot, document.withheld)
     return plot_response(request, pictures, plot, picture, f"{slug}-{report}-{plot}")
 
 
 def leaderboard_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     document = document_asked_for(request.GET, results_access(request.user, slug))
-    check_shown(pictures := plots_of(document), plot, document["withheld"])
+    check_shown(pictures := plots_of(document), plot, document.withheld)
     return plot_response(request, pictures, plot, picture, f"{slug}-leaderboard-{plot}")
 
 

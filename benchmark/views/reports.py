@@ -103,29 +103,29 @@ def shared_report(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     access, frozen = report_access(request.user, slug, report)
     document = shared_document(access, frozen)
     address = shared_address(slug, frozen.uid)
-    if document["kind"] == ACROSS:
+    if document.kind == ACROSS:
         return frozen_across(request, access, frozen, document, address)
     href = frozen_item_links(slug, frozen.uid) if frozen.items.exists() else no_link  # older ones kept no items
     context = {
         "report": frozen,
         "document": document,
-        "withheld": document.get("withheld", 0),
-        "nouns": next((suite_named(group_suite(stage)).noun[1] for stage in document["stages"]), "stories"),
+        "withheld": document.withheld,
+        "nouns": next((suite_named(group_suite(stage)).noun[1] for stage in document.stages), "stories"),
         "address": request.build_absolute_uri(request.path),
         "charts": {
-            stage: leaderboard_chart("", document["stages"][stage], stage)
-            for stage in ordered_keys(document["stages"])
-            if document["stages"][stage]
+            stage: leaderboard_chart("", document.stages[stage], stage)
+            for stage in ordered_keys(document.stages)
+            if document.stages[stage]
         },
         "sections": sections_of(document, address, request.GET, href),
         "explorer": explorer_of(document, address, request.GET, href),
-        "people": any(entrant.kind == "person" for entrants in document["stages"].values() for entrant in entrants),
+        "people": any(entrant.kind == "person" for entrants in document.stages.values() for entrant in entrants),
     }
-    if document["kind"] == "comparison":
+    if document.kind == "comparison":
         opening = frozen_opening(slug, frozen.uid, document) if href is not no_link else no_link
-        context |= comparison_parts(document["comparison"], address, opening) | {"now": comparison_now(slug, document)}
-    elif "query" in document:
-        context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document['query'])}"
+        context |= comparison_parts(document.comparison, address, opening) | {"now": comparison_now(slug, document)}
+    elif document.query is not None:
+        context["now"] = f"{reverse('benchmark:leaderboard', args=[slug])}?{urlencode(document.query)}"
     return render(request, "benchmark/results/report.html", access.context | context)
 
 

@@ -36,17 +36,17 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)
     charts = {
-        stage: leaderboard_chart(slug, document["stages"][stage], stage)
-        for stage in ordered_keys(document["stages"])
-        if document["stages"][stage]
+        stage: leaderboard_chart(slug, document.stages[stage], stage)
+        for stage in ordered_keys(document.stages)
+        if document.stages[stage]
     }
-    kinds = {entrant.kind for entrants in document["stages"].values() for entrant in entrants}
-    by_size = sorted(document["stages"].values(), key=lambda entrants: -len(entrants))
+    kinds = {entrant.kind for entrants in document.stages.values() for entrant in entrants}
+    by_size = sorted(document.stages.values(), key=lambda entrants: -len(entrants))
     comparable = {
         entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
     }
     no_folder = no_official_output(access.run)
-    shows_outputs = not no_folder and not document.get("withheld")
+    shows_outputs = not no_folder and not document.withheld
     return {
         "document": document,
         "control": CONTROLS.get(access.run.control),
@@ -59,6 +59,6 @@ def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
         "incomplete": access.run.job.state != "finished",
         "entrants": list(comparable.values()),
         "outputs": list(access.run.entrants.all()) if shows_outputs else [],
-        "withheld": document.get("withheld", 0),
+        "withheld": document.withheld,
         "no_folder": no_folder,
     }

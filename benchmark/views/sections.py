@@ -30,7 +30,7 @@ def sections_of(
     tables, plots = tables_of(document, failed), plots_of(document, failed)
     heads = {
         stage: _table(stage, tables[stage](), address, href)
-        for stage in ordered_keys(document["stages"])
+        for stage in ordered_keys(document.stages)
         if stage in tables
     }
     parses = parses_in(document)
@@ -53,7 +53,7 @@ def sections_of(
             "failed": unmade,
         }
         if part["plots"] or shown_tables:
-            (paper if section.paper and document["kind"] == "run" else parts).append(part)
+            (paper if section.paper and document.kind == "run" else parts).append(part)
     return {"heads": heads, "paper": paper, "parts": parts, "parse": parse, "parses": parses, "failed": failed}
 
 
@@ -69,13 +69,13 @@ def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
 def sections_in(document: Document) -> list[Section]:
     """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite
     arranges itself, single repetitions."""
-    keys = ordered_keys(document["stages"])
+    keys = ordered_keys(document.stages)
     pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
     repetitions = Section("Single repetitions", (), tuple(repeated))
     papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
-    sections = [*papers, pairs, *(method_sections(keys) if "by_method" in document else ())]
-    sections += control_sections(keys) if "controls" in document else ()
+    sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
+    sections += control_sections(keys) if document.controls else ()
     for suite in suites_of(document):
         sections += [*_of_groups(suite), *(section for section in suite.sections if not section.paper)]
         if not suite.arranges("judge-tests"):
@@ -101,7 +101,7 @@ def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:
 
 def parses_in(document: Document) -> list[str]:
     """List the repaired parse, and the official one where anybody has it."""
-    entrants = [entrant for stage_entrants in document["stages"].values() for entrant in stage_entrants]
+    entrants = [entrant for stage_entrants in document.stages.values() for entrant in stage_entrants]
     return [name for name in ("repaired", "official") if any(entrant.parses[name] for entrant in entrants)]
 
 
@@ -117,7 +117,7 @@ def explorer_of(
     nothing to show, and where that is withheld. {"key", "title", "failed"}, a sentence, where the suite could not show
     it."""
     suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
-    if document.get("withheld") or suite is None or suite.explorer is None:
+    if document.withheld or suite is None or suite.explorer is None:
         return None
     try:
         return _explorer(document, suite, suite.explorer, address, chosen, href)

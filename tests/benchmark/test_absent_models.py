@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from django.core.management import CommandError, call_command
 
 from benchmark.domain.tables import to_csv, to_json, to_latex
 from benchmark.models import Form, RunItem
-from benchmark.services.documents import document_from, document_of, leaderboard_document, tables_of
+from benchmark.services.documents import Document, document_from, document_of, leaderboard_document, tables_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import forget_report, report_of
@@ -191,14 +192,14 @@ def test_who_has_no_official_reading_is_named_in_what_is_official(world):
 
 def test_rows_of_people_that_wait_are_named():
     stages = {"stage1": [], "stage2": [SimpleNamespace(kind="person"), SimpleNamespace(kind="model")]}
-    document = {"kind": "run", "stages": stages, "absent": {}, "numbers": [1, 2, 3, 4, 5, 6]}
+    document = Document(kind="run", stages=stages, absent={}, numbers=[1, 2, 3, 4, 5, 6])
     held = whole_document(document, {1, 2, 9})
-    assert [one.kind for one in held["stages"]["stage2"]] == ["model"]
-    assert held["absent"]["stage2"] == [
+    assert [one.kind for one in held.stages["stage2"]] == ["model"]
+    assert held.absent["stage2"] == [
         {"model": "People", "why": "withheld: you still have work to do on 2 of these stories"}
     ]
-    without = whole_document(document | {"stages": {"stage1": [], "stage2": [SimpleNamespace(kind="model")]}}, {1})
-    assert without["absent"] == {}
+    without = whole_document(replace(document, stages={"stage1": [], "stage2": [SimpleNamespace(kind="model")]}), {1})
+    assert without.absent == {}
 
 
 def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):

@@ -16,15 +16,7 @@ from django.utils import timezone
 
 from benchmark.models import Audience, Dataset, ResultsVisibility, Run, SharedReport
 from benchmark.services import across
-from benchmark.services.across import (
-    NO_CHANCE,
-    Place,
-    SuiteRanking,
-    models_across,
-    pairs_across,
-    rankings_across,
-)
-from benchmark.services.across_reports import rankings_as_data, rankings_from
+from benchmark.services.across import NO_CHANCE, pairs_across, rankings_across
 from benchmark.services.across_tables import table_of_all, table_of_model, table_of_pairs
 from benchmark.services.archiving import archive_run, delete_run
 from benchmark.services.imports import import_benchmark
@@ -34,6 +26,14 @@ from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
 from benchmark.services.runs import start_run
 from benchmark.services.selections import Selection
+from benchmark.services.suite_rankings import (
+    Place,
+    RankedModel,
+    SuiteRanking,
+    models_across,
+    rankings_as_data,
+    rankings_from,
+)
 from benchmark.services.withheld import whole_ranking
 from benchmark.suites.registry import suite_named
 from tests.benchmark.results_world import HOSTILE, results_world
@@ -70,7 +70,7 @@ def ranking(title: str = "Tiny sums", **values: float | None) -> SuiteRanking:
         query={"version": "1", "form": "text"}, within="Free text", ranked=len(values), chance=None,
         no_chance=NO_CHANCE, absent=(),
         places={key: place(value, 1 + order.index(key)) for key, value in values.items()},
-        models={key: {"name": key, "spec": {}} for key in values},
+        models={key: RankedModel(key, {}) for key in values},
     )  # fmt: skip
 
 
@@ -98,8 +98,8 @@ def test_rows_go_by_the_first_ranking_then_by_the_next():
 
 def test_two_models_of_one_name_are_told_apart_by_their_endpoints():
     one, other = ranking("One", a=0.5), ranking("Two", b=0.5)
-    one = replace(one, models={"a": {"name": "ada", "spec": {"model": "ada-1"}}})
-    other = replace(other, models={"b": {"name": "ada", "spec": {"model": "ada-2"}}})
+    one = replace(one, models={"a": RankedModel("ada", {"model": "ada-1"})})
+    other = replace(other, models={"b": RankedModel("ada", {"model": "ada-2"})})
     assert {model.name for model in models_across([one, other])} == {"ada (model ada-1)", "ada (model ada-2)"}
 
 
@@ -204,7 +204,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
     assert (newest.title, oldest.title) == ("Tiny sums, version 2", "Tiny sums, version 1")
     for found, dataset in ((newest, world.datasets[1]), (oldest, world.datasets[0])):
         entrants = leaderboard_of(dataset, "text", "").entrants["tiny"]
-        names = {model["name"]: key for key, model in found.models.items()}
+        names = {model.name: key for key, model in found.models.items()}
         assert {*names} == {*SKILLS} and found.ranked == len(entrants)
         for entrant in entrants:
             own = found.places[names[entrant.name]]
@@ -216,7 +216,7 @@ def test_each_dataset_has_a_ranking_with_the_leaderboards_figures(world):
 def test_the_newest_listed_run_of_a_model_counts(world):
     before = world.rankings[0]
     again = world.run(world.datasets[1], "ada", seed=7)
-    [key] = [key for key, model in before.models.items() if model["name"] == "ada"]
+    [key] = [key for key, model in before.models.items() if model.name == "ada"]
     assert world.rankings[0].places[key].run == again.uid
     assert len(world.rankings[0].places) == len(SKILLS), "one place a model, however often it ran"
     archive_run(by=None, run=again, now=timezone.now())
@@ -299,7 +299,7 @@ def test_a_frozen_page_stays_as_it_was_down_to_its_items(world, client):
 
 def test_a_document_gives_its_rankings_back(world):
     rankings = world.rankings
-    found = rankings_from({"rankings": json.loads(json.dumps(rankings_as_data(rankings)))})
+    found = rankings_from(json.loads(json.dumps(rankings_as_data(rankings))))
     assert table_of_all(found).rows == table_of_all(rankings).rows
     assert table_of_pairs(found) == table_of_pairs(rankings)
 

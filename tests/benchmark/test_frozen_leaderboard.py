@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import AuditEvent
 from benchmark.models import Audience, RunItem, SharedReport
 from benchmark.services.archiving import archive_run, delete_run
-from benchmark.services.documents import document_from, tables_of
+from benchmark.services.documents import Document, document_from, tables_of
 from benchmark.services.leaderboard_scope import Leaderboard, leaderboard_of
 from benchmark.services.plot_data import plots_of
 from benchmark.services.shared_reports import freeze_leaderboard
@@ -77,11 +77,7 @@ def test_its_links_open_the_items_of_their_time(world, client):
 
 def test_it_has_the_files_of_the_leaderboard(world, client):
     report = frozen(world)
-    live = {
-        "title": "",
-        "kind": "leaderboard",
-        "stages": leaderboard(world).entrants,
-    }
+    live = Document(kind="leaderboard", stages=leaderboard(world).entrants)
     kept = document_from(report.metrics)
     assert {*tables_of(kept)} == {*tables_of(live)} and {*plots_of(kept)} == {*plots_of(live)}
     client.force_login(world.alice)

@@ -193,11 +193,11 @@ def test_nothing_is_asked_of_it_and_nothing_says_that_it_was_free(bring, cast, c
     assert "imported" in listed and "$0" not in listed
     made = client.get(f"{address}made/").content.decode()
     assert run.imported["digest"] in made and "acme/large 2" in made
-    facts = dict(document_of(run)["facts"])
+    facts = dict(document_of(run).facts)
     assert (
         facts["Prompts, calls and price"] == "not known: imported" and facts["Model as written there"] == "acme/large 2"
     )
-    methods = {part["heading"]: part["text"] for part in document_of(run)["methods"]}
+    methods = {part["heading"]: part["text"] for part in document_of(run).methods}
     assert "made elsewhere" in methods["Answers"] and "Prompts" not in methods
     item = RunItem.objects.filter(entrant__run=run).first()
     shown = " ".join(client.get(f"{address}items/{item.pk}/").content.decode().split())

@@ -97,7 +97,7 @@ def test_a_run_states_what_it_showed(cast, gold):
     said = "3 from the sample corpus (False Belief Task); 2 from calibration stories (Riddle Task)"
     assert examples_told(run, "label") == settings_of(run, "stage2", reads=True)["examples"] == said
     document = document_of(run)
-    assert ["Examples of labelling", said] in document["facts"]
+    assert ["Examples of labelling", said] in document.facts
     assert f"Examples of labelling: {said}." in methods(document)["Prompts"]
     place = RunItem.objects.select_related("call").get(entrant__run=run, sample__number=2)
     sent = "\n".join(one["text"] for one in asked_of(place.call))
@@ -137,7 +137,7 @@ def test_below_level_4_and_for_baselines_there_is_nothing_to_state(cast, gold):
 # --- the judge
 # -----------------------------------------------------------------------------------------------------------------
 def methods(document) -> dict[str, str]:
-    return {one["heading"]: one["text"] for one in document["methods"]}
+    return {one["heading"]: one["text"] for one in document.methods}
 
 
 def judged(cast, gold, judge, **fields) -> Run:
@@ -155,7 +155,7 @@ def test_the_lexical_judge_is_not_said_to_have_seen_anything_but_tables(cast, go
     said = methods(document)["Judge"]
     assert "a baseline that reads no prompt and no story" in said and "in-context" not in said and "level" not in said
     assert methods(document)["Prompts"].startswith("No prompt was read")
-    assert ["Judge sees", "both tables, no prompt and no story"] in document["facts"]
+    assert ["Judge sees", "both tables, no prompt and no story"] in document.facts
 
 
 @pytest.mark.parametrize(

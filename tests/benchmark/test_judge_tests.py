@@ -247,9 +247,9 @@ def test_it_stands_beside_every_row_in_notes_methods_and_files(dataset, omniscie
         assert "negated 100.0 % [" in note and "n = " in note and "exact" in note
     kinds = {row["kind"]: row for row in tables["judge-tests"]().rows}
     assert len(kinds) == 5 and kinds["negated"]["match"] == "no" and kinds["paraphrase"]["match"] == "yes"
-    judged = next(one["text"] for one in document["methods"] if one["heading"] == "Judge")
+    judged = next(one["text"] for one in document.methods if one["heading"] == "Judge")
     assert "Self-test of the judge lexical-judge on pairs made from version 1 of the gold" in judged
-    assert document["stages"]["stage1"][0].judge_test["kinds"][0]["n"] > 0
+    assert document.stages["stage1"][0].judge_test["kinds"][0]["n"] > 0
 
 
 @pytest.mark.once
@@ -260,7 +260,7 @@ def test_not_tested_is_a_value(dataset, omniscient):
     assert [row["judge_test"] for row in tables["stage1"]().rows] == ["not tested"]
     assert "Self-test of the judge lexical-judge: not tested." in tables["stage1"]().notes
     assert [row["kind"] for row in tables["judge-tests"]().rows] == ["not tested"]
-    assert "not tested" in next(one["text"] for one in document["methods"] if one["heading"] == "Judge")
+    assert "not tested" in next(one["text"] for one in document.methods if one["heading"] == "Judge")
 
 
 def command(*arguments: str) -> dict:

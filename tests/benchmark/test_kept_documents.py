@@ -32,9 +32,16 @@ NOW = OF_BEFORE | {
 
 
 def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
-    kept = {"title": "T", "kind": "leaderboard", "stages": {"stage1": [NOW]}, "numbers": [1]}
+    kept = {
+        "title": "T",
+        "kind": "leaderboard",
+        "stages": {"stage1": [NOW]},
+        "facts": [["Form", "Text"]],
+        "methods": [],
+    }
+    kept |= {"absent": {"stage1": []}, "numbers": [1], "query": {"split": "main"}}
     document = document_from(kept)
-    [entrant] = document["stages"]["stage1"]
+    [entrant] = document.stages["stage1"]
     assert (entrant.parses, entrant.metrics) == (NOW["readings"], NOW["figures"])
     assert entrant.at == datetime(2026, 11, 23, 11, tzinfo=UTC)
     assert as_json(document) == kept
@@ -42,9 +49,9 @@ def test_a_kept_document_is_the_same_when_it_is_read_and_written_again():
 
 def test_an_entrant_that_an_earlier_version_kept_has_nothing_of_what_it_lacks():
     document = document_from({"kind": "run", "stages": {"stage1": [OF_BEFORE], "stage2": None}})
-    [entrant] = document["stages"]["stage1"]
+    [entrant] = document.stages["stage1"]
     assert (entrant.ranking, entrant.group, entrant.within, entrant.judge_test) == ({}, {}, {}, None)
-    assert entrant.others is None and document["stages"]["stage2"] == []
+    assert entrant.others is None and document.stages["stage2"] == []
 
 
 def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may_lack_what_is_new():
@@ -59,8 +66,15 @@ def test_a_kept_comparison_is_the_same_when_it_is_read_and_written_again_and_may
     }
     of_before |= {"method": "none"}
     told = {"tests": 0, "differ": "", "split": "", "selection": "", "lead": ["Read this."], "judge_tests": []}
-    kept = {"kind": "comparison", "stages": {}, "comparison": of_before | told}
+    kept = {
+        "title": "T",
+        "kind": "comparison",
+        "stages": {},
+        "facts": [],
+        "methods": [],
+        "comparison": of_before | told,
+    }
     document = document_from(kept)
-    assert document["comparison"].parse == "repaired" and as_json(document) == kept
-    before = document_from({"kind": "comparison", "comparison": of_before})["comparison"]
+    assert document.comparison.parse == "repaired" and as_json(document) == kept
+    before = document_from({"kind": "comparison", "comparison": of_before}).comparison
     assert (before.tests, before.lead, before.withheld) == (None, (), 0)

@@ -493,7 +493,7 @@ def test_an_extension_and_a_reading_are_stated_with_their_versions(alice, cast, 
     assert (first["did"], first["models"], first["stories"], first["code"]) == ("extended", ["random"], 2, "9.9")
     assert first["changed"] == ["omniscient"] and first["packages"]["django"] and first["python"]
     assert (second["did"], second["changed"]) == ("read again", 0)
-    facts = dict(document_of(extracted)["facts"])
+    facts = dict(document_of(extracted).facts)
     (said,) = [text for name, text in facts.items() if name.startswith("Extended ")]
     assert said.startswith(
         "models random; 2 stories; with settings changed since the launch: omniscient; Credence 9.9, Python 3."
@@ -504,5 +504,5 @@ def test_an_extension_and_a_reading_are_stated_with_their_versions(alice, cast, 
 
 def test_a_report_states_what_was_sent(cast, gold):
     run = work_off(started(cast, gold, [make_endpoint("reader")], max_tokens=700, seed=7))
-    sent = dict(document_of(run)["facts"])["Sent to reader, labelling"]
+    sent = dict(document_of(run).facts)["Sent to reader, labelling"]
     assert "max_tokens: 700" in sent and "seed: 7" in sent and "messages" not in sent

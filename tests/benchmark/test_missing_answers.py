@@ -94,7 +94,7 @@ def test_order_bold_and_differences_agree_on_every_page(world, client):
     assert overall["value"] == pytest.approx(-pair["value"]) and overall["n"] == STORIES
     assert overall["first"] - overall["second"] == pytest.approx(overall["value"])
     document = document_of(world.run)  # the run's own report has the same order
-    assert [one.model for one in document["stages"]["stage2"]][:2] == ["majority", "random"]
+    assert [one.model for one in document.stages["stage2"]][:2] == ["majority", "random"]
 
 
 def test_what_is_missing_is_said_above_the_pictures_of_differences(world, client):

@@ -115,7 +115,7 @@ def test_the_run_page_names_the_endpoint_and_opens_the_answers(cast, gold, clien
 
 
 def scoring(run) -> str:
-    return next(one["text"] for one in document_of(run)["methods"] if one["heading"] == "Scoring")
+    return next(one["text"] for one in document_of(run).methods if one["heading"] == "Scoring")
 
 
 def test_the_methods_text_names_whoever_ignored_the_schema_and_counts_the_answers(cast, gold):

@@ -166,8 +166,8 @@ def assert_shown(run: Run, other: Run, expected: dict) -> None:
     found = prompt_splits(run, {"stage2": [model]})
     assert found == {"stage2": [{name: value for name, value in expected.items() if name != "group"}]}
     document = document_of(run)
-    assert "prompt_splits" not in document  # baselines read no prompts
-    document["prompt_splits"] = found
+    assert document.prompt_splits is None  # baselines read no prompts
+    document = replace(document, prompt_splits=found)
     table = tables_of(document)["prompts-stage2"]()
     assert table.rows[0]["of_prompts"] == expected["of_prompts"] and "level 1" in " ".join(table.notes)
     assert any("prompts-stage2" in section.tables for section in sections_in(document))

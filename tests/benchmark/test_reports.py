@@ -88,7 +88,7 @@ def test_a_shared_report_stays_as_it_was(world, client, live):
     world.run.save()
     after = client.get(address)
     assert before.context["document"] == after.context["document"]
-    assert "Renamed" not in after.context["document"]["title"]
+    assert "Renamed" not in after.context["document"].title
     assert client.get(f"{address}tables/stage2.csv").content == table
     assert client.get(f"{address}figures/leaderboard-stage2.svg").content == metric
     assert client.get(f"{world.base}/runs/{world.run.uid}/tables/stage2.csv").content != table

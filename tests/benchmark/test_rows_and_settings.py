@@ -15,7 +15,7 @@ from benchmark.domain.tables import source_of
 from benchmark.models import Form
 from benchmark.services.comparison_tables import difference_table
 from benchmark.services.comparisons import compare, pair_of
-from benchmark.services.documents import leaderboard_document, tables_of
+from benchmark.services.documents import Document, leaderboard_document, tables_of
 from benchmark.services.judge_versions import version_of
 from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.reports import reports_of
@@ -33,7 +33,7 @@ def world(tmp_path) -> ResultsWorld:
     return results_world(tmp_path)
 
 
-def document(world, *, all_runs: bool = False, **asked: str) -> dict:
+def document(world, *, all_runs: bool = False, **asked: str) -> Document:
     stages = leaderboard_of(world.dataset, Form.TEXT, None, all_runs=all_runs, asked=asked).entrants
     return leaderboard_document("Leaderboard", stages)
 

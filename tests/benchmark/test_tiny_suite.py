@@ -371,19 +371,19 @@ def test_a_plot_of_its_own_is_thirty_lines_and_drawn_on_page_and_in_files_light_
 def test_who_has_open_work_sees_of_its_own_what_it_calls_whole(run):
     document = document_of(run)
     assert {"glance-official", "glance-repaired"} < set(tables_of(document)) & set(plots_of(document))
-    assert set(tables_of(document | {"withheld": 1})) == {"tiny"}
+    assert set(tables_of(replace(document, withheld=1))) == {"tiny"}
     open_to_all = {"leaderboard-tiny", "glance-official", "glance-repaired"}
-    assert set(plots_of(document | {"withheld": 1})) == open_to_all
+    assert set(plots_of(replace(document, withheld=1))) == open_to_all
 
 
 @pytest.mark.once
 def test_its_own_table_and_picture_name_who_is_not_in_them(run):
     document = document_of(run)
     late = {"model": "late", "why": "all 24 calls failed"}
-    stages = document["stages"]["tiny"]
+    stages = document.stages["tiny"]
     entry = stages[1]
     stages[1] = replace(entry, parses=entry.parses | {"official": None, "reason": "No answer is official."})
-    document |= {"absent": {"tiny": [late]}}
+    document = replace(document, absent={"tiny": [late]})
     lacking = [late, {"model": entry.model, "why": "No answer is official"}]
     assert tables_of(document)["glance-official"]().absent == lacking
     assert plots_of(document)["glance-official"].absent == tuple(lacking)

@@ -5,9 +5,10 @@ from typing import Any, TypedDict
 
 from annotation.management.json_command import JsonCommand
 from benchmark.management.commands._files import add_width, check_output, content_of, written
-from benchmark.services.across import AcrossModel, SuiteRanking, models_across, pairs_across, rankings_across
+from benchmark.services.across import pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.shared_reports import freeze_across
+from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
 
 
 class RankingTold(TypedDict):

@@ -180,7 +180,7 @@ def _shared(report: SharedReport, client: Client) -> dict[str, Any]:
 
 def _shared_tables(document: Any, client: Client, address: str) -> dict[str, Any]:
     """The tables of a run as those of `_run`, the last of them as the page sends it."""
-    makers = tables_of(document) if document["kind"] == "run" else {}
+    makers = tables_of(document) if document.kind == "run" else {}
     sent = [*makers][-1:] or ["differences", "stories"]
     made = {name: _cells(table_file(make(), "csv")) for name, make in makers.items() if name not in sent}
     return made | {name: _cells(client.get(f"{address}tables/{name}.csv").content) for name in sent}

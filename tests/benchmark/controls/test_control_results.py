@@ -38,7 +38,7 @@ def admin(client, world):
 
 
 def _rows(run: Run) -> dict[tuple[str, str], dict]:
-    rows = document_of(run)["controls"]["rows"]["opentom"]["repaired"]
+    rows = document_of(run).controls["rows"]["opentom"]["repaired"]
     return {(row["model"], row["control"]): row for row in rows}
 
 
@@ -95,7 +95,7 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
 
 def test_what_stayed_as_it_is_is_listed_with_its_reason(run):
     RunItem.objects.filter(entrant__run=run.controls.get(control="renamed"), sample__number__in=(2, 3, 7)).delete()
-    left = next(row for row in document_of(run)["controls"]["left"] if row["control"] == "renamed")
+    left = next(row for row in document_of(run).controls["left"] if row["control"] == "renamed")
     assert (left["same"], left["numbers"]) == (3, "2–3, 7") and left[
         "why"
     ] == "It names nobody, and nothing that the lists of names have."
@@ -118,7 +118,7 @@ def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run,
 
 def test_a_run_without_controls_says_nothing_of_them(tmp_path, client):
     _cast, run = controlled_world(tmp_path)
-    assert "controls" not in document_of(run)
+    assert document_of(run).controls is None
 
 
 def test_numbers_are_told_in_ranges():

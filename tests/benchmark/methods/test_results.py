@@ -41,7 +41,7 @@ def admin(client, world):
 
 
 def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], dict]:
-    rows = document_of(run)["by_method"]["rows"]["opentom"][parse]
+    rows = document_of(run).by_method["rows"]["opentom"][parse]
     return {(row["model"], row["method"]): row for row in rows}
 
 
@@ -56,7 +56,7 @@ def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
     assert unhelped["value"] == rows[STEADY, "cot"]["value"] == 0 and unhelped["n"] == QUESTIONS
     plain = rows[THINKS, "plain"]
     assert plain["score"]["value"] == pytest.approx(1 - OVERLOOKED) and plain["value"] is None and plain["why"] == ""
-    by_method = document_of(runs[0])["by_method"]
+    by_method = document_of(runs[0]).by_method
     assert "Holm's correction over the 4 tests" in by_method["how"]["opentom"]["repaired"]
     # whichever of the runs is looked at
     assert [row["value"] for row in rows_of(runs[1]).values()] == [row["value"] for row in rows.values()]
@@ -72,7 +72,7 @@ def test_missing_answers_are_values_with_bounds(runs):
     low, high = row["bounds"]
     assert low == pytest.approx(row["value"]) and high - low == pytest.approx(23 / QUESTIONS)
     # official scoring needs an answer to every question
-    assert document_of(runs[0])["by_method"]["rows"]["opentom"]["repaired"]
+    assert document_of(runs[0]).by_method["rows"]["opentom"]["repaired"]
 
 
 def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
@@ -119,7 +119,7 @@ def test_without_the_plain_method_scores_stand_and_say_so(runs):
 
 def test_a_run_alone_says_nothing_of_methods(runs):
     Run.objects.exclude(pk=runs[1].pk).update(archived_at=timezone.now())
-    assert "by_method" not in document_of(runs[1])
+    assert document_of(runs[1]).by_method is None
 
 
 def test_the_report_shows_methods_and_gives_them_as_files(runs, admin, world):

@@ -48,7 +48,7 @@ def run(small, own_registry):
 
 
 def _rows(run, group: str, parse: str = "repaired") -> list[dict]:
-    return document_of(run)["controls"]["rows"][group][parse]
+    return document_of(run).controls["rows"][group][parse]
 
 
 def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
@@ -71,7 +71,7 @@ def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
 def test_a_figure_that_a_control_cannot_change_has_a_sentence_and_no_row(run):
     document = document_of(run)
     assert _rows(run, "fantom-facts") == [] and "controls-fantom-facts-repaired" not in tables_of(document)
-    [left] = document["controls"]["left"]
+    [left] = document.controls["left"]
     assert left["still"] == ["Token F1"] and left["same"] == 31
     assert (
         "Shuffled options: nothing changes of what Token F1 counts, so no difference is shown."

@@ -1,0 +1,132 @@
+"""Rankings of the page across suites, and how reports keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from benchmark.domain.tables import Absent
+from benchmark.suites.registry import group_named
+from benchmark.suites.showing.names import labels_of
+
+
+class AcrossModel(NamedTuple):
+    """A model of any number of suites: its `key` in addresses, and a name that no other has."""
+
+    key: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A model in a ranking: its `metric` {value, interval[, reason]}, `bounds` with missing answers at their worst and
+    best where any are, its rank with the interval from best to worst, and the run that it is of."""
+
+    metric: Mapping[str, Any] | None
+    bounds: Sequence[float] | None
+    rank: int | None
+    ranks: Sequence[int] | None
+    why: str
+    run: str
+    run_title: str
+    entrant: int
+    settings: str
+
+
+@dataclass(frozen=True, slots=True)
+class RankedModel:
+    """A model as `labels_of` takes it; between suites no settings are shared."""
+
+    name: str
+    spec: Mapping[str, Any]
+    kind: str = "model"
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRanking:
+    """The ranking of a metric group of one suite on one dataset in one form.
+
+    `title` tells it from the others of its project. `places` are by key of the model, `ranked` is how many rows have a
+    rank, baselines among them. `chance` is what its score is expected to be by chance, `exact` where that follows from
+    what may be answered, else the figure of `CHANCE`; None with a reason in `no_chance`. `absent` are models that it
+    does not have, with the reason. Where its reader may not see it, `withheld` says why, and nobody has a place.
+    """
+
+    stage: str
+    title: str
+    dataset: str
+    over: str
+    numbers: frozenset[int]
+    query: Mapping[str, str]
+    within: str
+    places: Mapping[str, Place]
+    models: Mapping[str, RankedModel]
+    ranked: int
+    chance: Mapping[str, Any] | None
+    no_chance: str
+    absent: Sequence[Absent]
+    withheld: str = ""
+
+    @property
+    def score(self) -> str:
+        """The figure's name in words."""
+        return group_named(self.stage).score_title
+
+    @property
+    def split(self) -> str:
+        return self.query.get("split", "")
+
+
+def models_across(rankings: Sequence[SuiteRanking]) -> list[AcrossModel]:
+    """Return all models with a place, in the order of the first ranking, those that it lacks in the order of the next,
+    and so on."""
+    models = {key: model for ranking in rankings for key, model in ranking.models.items()}
+    labels = labels_of(list(models.values()))
+    names = dict(zip(models, labels.models, strict=True))
+    ordered = sorted(names, key=lambda key: ([_order(ranking.places.get(key)) for ranking in rankings], names[key]))
+    return [AcrossModel(key, names[key]) for key in ordered]
+
+
+def _order(place: Place | None) -> float:
+    return float("inf") if place is None or place.rank is None else place.rank
+
+
+def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[dict[str, Any]]:
+    """Return rankings ready for JSON; of a model there is its name, told apart from namesakes, and nothing of its
+    endpoint."""
+    names = {model.key: model.name for model in models_across(rankings)}
+    return [
+        asdict(ranking)
+        | {
+            "numbers": sorted(ranking.numbers),
+            "places": {key: _place_as_data(place) for key, place in ranking.places.items()},
+            "models": {key: {"name": names[key], "spec": {}} for key in ranking.models},
+        }
+        for ranking in rankings
+    ]
+
+
+def _place_as_data(place: Place) -> dict[str, Any]:
+    data = asdict(place)
+    return {"figure": data.pop("metric")} | data
+
+
+def _place_from(data: Mapping[str, Any]) -> Place:
+    return Place(metric=data["figure"], **{name: value for name, value in data.items() if name != "figure"})
+
+
+def rankings_from(rows: Sequence[Mapping[str, Any]]) -> list[SuiteRanking]:
+    """Return the rankings that `rankings_as_data` wrote."""
+    return [
+        SuiteRanking(
+            **dict(row)
+            | {
+                "numbers": frozenset(row["numbers"]),
+                "places": {key: _place_from(place) for key, place in row["places"].items()},
+                "models": {key: RankedModel(**model) for key, model in row["models"].items()},
+            }
+        )
+        for row in rows
+    ]
