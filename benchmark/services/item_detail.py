@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
@@ -25,10 +26,29 @@ SHOWN_CHARACTERS = 20_000
 """Characters of a text that a page shows; the whole text is a download."""
 
 
-def shortened(text: str) -> dict[str, Any]:
-    """Return {"text", "whole", "left"}: the beginning, the length of the whole text, and how many characters are left
-    out."""
-    return {"text": text[:SHOWN_CHARACTERS], "whole": len(text), "left": max(0, len(text) - SHOWN_CHARACTERS)}
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """The beginning of a text, the length of the whole, and how many characters are left out."""
+
+    text: str
+    whole: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage(Shortened):
+    """A message that was sent, by its role."""
+
+    role: str
+
+
+def shortened(text: str) -> Shortened:
+    return Shortened(text[:SHOWN_CHARACTERS], len(text), max(0, len(text) - SHOWN_CHARACTERS))
+
+
+def message_shown(role: str, text: str) -> ShownMessage:
+    short = shortened(text)
+    return ShownMessage(short.text, short.whole, short.left, role)
 
 
 SOLVED = "This part shows a story, solved, that you still have work to do on; it can be read when that is done."
@@ -46,9 +66,9 @@ def texts_of(run: Run, closed: Set[int]) -> list[str]:
     return [normalised for text in texts if text and (normalised := " ".join(text.split()))]
 
 
-def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Return [{role, text, …}] of `messages_of`, long texts shortened for a page."""
-    return [{"role": message["role"], **shortened(message["text"])} for message in messages_of(call, closed)]
+def asked_of(call: Call | None, closed: Sequence[str] = ()) -> list[ShownMessage]:
+    """Return `messages_of` with long texts shortened for a page."""
+    return [message_shown(message["role"], message["text"]) for message in messages_of(call, closed)]
 
 
 def messages_of(call: Call | None, closed: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -90,9 +110,16 @@ def changes_shown(item: RunItem | SharedItem) -> list[Changed]:
         return []
 
 
-def items_beside(item: RunItem) -> list[RunItem]:
-    """Return the same model's items of this question as published and under controls, other than this one, each with a
-    `title` of its run."""
+@dataclass(frozen=True, slots=True)
+class SameQuestion:
+    """The item of a question in another run, and what that run is beside the other."""
+
+    item: RunItem
+    title: str
+
+
+def items_beside(item: RunItem) -> list[SameQuestion]:
+    """Return the same model's items of this question as published and under controls, other than this one."""
     run = item.entrant.run
     family = Q(entrant__run=run.original_id or run.pk) | Q(entrant__run__original=run.original_id or run.pk)
     same = {
@@ -101,16 +128,11 @@ def items_beside(item: RunItem) -> list[RunItem]:
         "stage": item.stage,
         "repetition": item.repetition,
     }
-    items = list(
-        RunItem.objects.filter(family, entrant__run__deleted_at=None, **same)
-        .exclude(pk=item.pk)
-        .select_related("entrant__run")
-        .order_by("pk")
-    )
-    for other in items:
-        control = CONTROLS.get(other.entrant.run.control)
-        other.title = control.title if control else "as published"
-    return items
+    others = RunItem.objects.filter(family, entrant__run__deleted_at=None, **same).exclude(pk=item.pk)
+    return [
+        SameQuestion(other, control.title if (control := CONTROLS.get(other.entrant.run.control)) else "as published")
+        for other in others.select_related("entrant__run").order_by("pk")
+    ]
 
 
 def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:

@@ -3,19 +3,19 @@ what differs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass, replace
 
 from benchmark.models import RunItem
 from benchmark.services import item_detail
 from benchmark.services import items as items_service
+from benchmark.services.item_detail import Shortened, ShownMessage
 from benchmark.suites.contract import MetricGroup, Step
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import NamedEntrant
 from benchmark.suites.side_by_side import ReadLine
 
 Item = RunItem | None
-VERDICTS = ("right", "officially_right")
 
 
 def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item, Item]]:
@@ -33,91 +33,136 @@ def steps_of(pair: Sequence[NamedEntrant], number: int) -> dict[str, tuple[Item,
     return {step: (first, second) for step, (first, second) in sides.items() if first or second}
 
 
-def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> dict[str, Any]:
-    """Return {"prompts", "same_prompt", "sides", "lines", "count", "differing", "failed"} of two items of one step.
-    `prompts` is one where both were asked alike, else one of each side; `lines` are those that differ where `only`
-    these are asked for; `failed` are sentences of a suite that could not set out an answer."""
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is shown of one model: its item, in which state it is, what was asked, the answer, its lines, and a sentence
+    where its suite could not set the answer out. One that was not asked has nothing."""
+
+    item: Item = None
+    state: str = ""
+    asked: Sequence[ShownMessage] = ()
+    answer: Shortened | None = None
+    lines: Sequence[ReadLine] = ()
+    failed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What both parses of one side have of a line, with their verdicts; `apart` where the official parse has something
+    else or another verdict."""
+
+    official: str | None
+    repaired: str | None
+    right: bool | None
+    officially_right: bool | None
+    note: str
+    apart: bool
+
+    @property
+    def compared(self) -> tuple[str | bool | None, ...]:
+        return self.official, self.repaired, self.right, self.officially_right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairedLine:
+    """A line of either side, with the cell of each; `differs` where a parse or its verdict does, `again` where the line
+    above is about the same."""
+
+    about: str
+    part: str
+    gold: str | None
+    cells: Sequence[Cell]
+    differs: bool
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetLine(PairedLine):
+    """The question of that `number` in a set: whether it is the one that is shown `here`, and whether it `counts` for
+    the set."""
+
+    number: int
+    here: bool
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Two items of one step. `prompts` is one where both were asked alike, else one of each side; of `count` lines
+    `differing` differ, and `lines` are those that are shown; `failed` are sentences of a suite that could not set out
+    an answer."""
+
+    prompts: Sequence[Sequence[ShownMessage]]
+    same_prompt: bool
+    sides: Sequence[Side]
+    lines: Sequence[PairedLine]
+    count: int
+    differing: int
+    failed: Sequence[str]
+
+
+def side_by_side(items: Sequence[Item], closed: Set[int], *, only: bool) -> SideBySide:
+    """Set two items of one step beside each other, with the lines that differ where `only` these are asked for."""
     sides = [_side(item, closed) for item in items]
-    prompts = [side["asked"] for side in sides if side["asked"]]
+    prompts = [side.asked for side in sides if side.asked]
     same = len(prompts) < 2 or prompts[0] == prompts[1]
-    lines = paired([side["lines"] for side in sides])
-    return {
-        "prompts": prompts[:1] if same else prompts,
-        "same_prompt": same,
-        "sides": sides,
-        "lines": _begun([line for line in lines if line["differs"] or not only]),
-        "count": len(lines),
-        "differing": sum(line["differs"] for line in lines),
-        "failed": list(dict.fromkeys(filter(None, (side["failed"] for side in sides)))),
-    }
+    lines = paired([side.lines for side in sides])
+    return SideBySide(
+        prompts=prompts[:1] if same else prompts,
+        same_prompt=same,
+        sides=sides,
+        lines=_begun([line for line in lines if line.differs or not only]),
+        count=len(lines),
+        differing=sum(line.differs for line in lines),
+        failed=list(dict.fromkeys(side.failed for side in sides if side.failed)),
+    )
 
 
-def _begun(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Say of each line whether it is about the same `again` as the one above it."""
-    above = [None, *(line["about"] for line in lines)]
-    return [line | {"again": line["about"] == before} for line, before in zip(lines, above, strict=False)]
+def _begun(lines: Sequence[PairedLine]) -> list[PairedLine]:
+    """Return the lines with whether they are about the same as the one above."""
+    above = [None, *(line.about for line in lines)]
+    return [replace(line, again=line.about == before) for line, before in zip(lines, above, strict=False)]
 
 
-def _side(item: Item, closed: Set[int]) -> dict[str, Any]:
-    """Return what is shown of one model; of one that was not asked nothing."""
+def _side(item: Item, closed: Set[int]) -> Side:
     if item is None:
-        return {"item": None, "asked": [], "answer": None, "lines": [], "failed": "", "state": ""}
+        return Side()
     call = item.call or (item.item.call if item.item else None)
     lines, failed = item_detail.lines_shown(item)
-    return {
-        "item": item,
-        "state": items_service.state_of(item),
-        "asked": item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
-        "answer": item_detail.shortened(call.answer) if call and call.answer else None,
-        "lines": lines,
-        "failed": failed,
-    }
+    return Side(
+        item=item,
+        state=items_service.state_of(item),
+        asked=item_detail.asked_of(call, item_detail.texts_of(item.entrant.run, closed)),
+        answer=item_detail.shortened(call.answer) if call and call.answer else None,
+        lines=lines,
+        failed=failed,
+    )
 
 
-def paired(sides: Sequence[Sequence[ReadLine]]) -> list[dict[str, Any]]:
-    """Return {"about", "part", "gold", "cells", "differs"} of each line of either side, in the order of the first;
-    `cells` are {"official", "repaired", "right", "officially_right", "note", "apart"} of each side, as its line has
-    them, `apart` where the official parse has something else or another verdict. Lines differ where a parse or its
-    verdict does."""
+def paired(sides: Sequence[Sequence[ReadLine]]) -> list[PairedLine]:
+    """Return each line of either side, in the order of the first."""
     by_place = [{(line.about, line.part): line for line in reversed(lines)} for lines in sides]
     places = dict.fromkeys((line.about, line.part) for lines in sides for line in lines)
-    rows: list[dict[str, Any]] = []
-    for place in places:
-        pair = [lines.get(place) for lines in by_place]
-        gold = next((line.gold for line in pair if line and line.gold is not None), None)
-        cells = [_cell(line) for line in pair]
-        read = [tuple(cell[name] for name in ("official", "repaired", *VERDICTS)) for cell in cells]
-        rows.append(
-            {
-                "about": place[0],
-                "part": place[1],
-                "gold": gold,
-                "cells": cells,
-                "differs": any(one != read[0] for one in read),
-            }
-        )
-    return rows
+    return [_paired(about, part, [lines.get((about, part)) for lines in by_place]) for about, part in places]
 
 
-def _cell(line: ReadLine | None) -> Mapping[str, Any]:
-    line = line or ReadLine("")
-    official = (line.official, line.officially_right)
-    return {
-        "official": line.official,
-        "repaired": line.repaired,
-        "right": line.right,
-        "officially_right": line.officially_right,
-        "note": line.note,
-        "apart": line.official is not None and official != (line.repaired, line.right),
-    }
+def _paired(about: str, part: str, lines: Sequence[ReadLine | None]) -> PairedLine:
+    gold = next((line.gold for line in lines if line and line.gold is not None), None)
+    cells = [_cell(line or ReadLine("")) for line in lines]
+    differs = any(cell.compared != cells[0].compared for cell in cells)
+    return PairedLine(about=about, part=part, gold=gold, cells=cells, differs=differs)
+
+
+def _cell(line: ReadLine) -> Cell:
+    apart = line.official is not None and (line.official, line.officially_right) != (line.repaired, line.right)
+    return Cell(line.official, line.repaired, line.right, line.officially_right, line.note, apart)
 
 
 def set_beside(
     pair: Sequence[NamedEntrant], items: Sequence[Item], group: MetricGroup, closed: Set[int]
-) -> list[dict[str, Any]]:
-    """Return the questions of the set that an item is of, where the metric group counts sets: {"number", "here",
-    "counts" for the set, "line", what `paired` returns of their answers}. Nothing where the suite has more than one
-    line of an answer."""
+) -> list[SetLine]:
+    """Return the questions of the set that an item is of, where the metric group counts sets. Nothing where the suite
+    has more than one line of an answer."""
     here = next((item for item in items if item), None)
     if group.unit is None or here is None or not here.sample.group:
         return []
@@ -133,35 +178,58 @@ def set_beside(
     for item in beside.select_related("sample", "call", "entrant__run__dataset").order_by("sample__number"):
         by_number.setdefault(item.sample.number, {})[item.entrant_id] = item
     rows = [_of_set(number, [of.get(pk) for pk in ids], here.sample.number, group) for number, of in by_number.items()]
-    return [row for row in rows if row] if all(rows) and len(rows) > 1 else []
+    lines = [row for row in rows if row]
+    return lines if len(lines) == len(rows) > 1 else []
 
 
-def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -> dict[str, Any]:
+def _of_set(number: int, items: Sequence[Item], here: int, group: MetricGroup) -> SetLine | None:
     sides = [item_detail.lines_shown(item)[0] if item else [] for item in items]
     if not any(sides) or any(len(lines) > 1 for lines in sides):
-        return {}
+        return None
     sample = item_detail.sample_of(next(item for item in items if item))
     counts = group.counts is None or group.counts(sample)
-    return {"number": number, "here": number == here, "counts": counts, **paired(sides)[0]}
+    [line] = paired(sides)
+    return SetLine(
+        about=line.about,
+        part=line.part,
+        gold=line.gold,
+        cells=line.cells,
+        differs=line.differs,
+        number=number,
+        here=number == here,
+        counts=counts,
+    )
 
 
-def step_shown(asked: str, steps: Mapping[str, Any], scored: str) -> str:
+def step_shown(asked: str, steps: Collection[str], scored: str) -> str:
     """Return the step that an address asks for where there is one, else the one that the ranking scores."""
     return asked if asked in steps else scored if scored in steps else next(iter(steps))
 
 
-def tabs(steps: Mapping[str, Any], suite_steps: Sequence[Step], here: str) -> list[dict[str, Any]]:
-    """Return {key, label, here} of the steps of which there are items."""
-    return [
-        {"key": step.key, "label": step.label, "here": step.key == here} for step in suite_steps if step.key in steps
-    ]
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A step of which there are items; `here` where it is the one that is shown."""
+
+    key: str
+    label: str
+    here: bool
 
 
-def numbers_around(pair: Sequence[NamedEntrant], number: int, closed: Set[int]) -> dict[str, int | None]:
-    """Return {"before", "after"}: the stories next to this one that both were asked about, passing over those in
+def tabs(steps: Collection[str], suite_steps: Sequence[Step], here: str) -> list[Tab]:
+    return [Tab(step.key, step.label, step.key == here) for step in suite_steps if step.key in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The numbers of the stories before and after one."""
+
+    before: int | None
+    after: int | None
+
+
+def numbers_around(pair: Sequence[NamedEntrant], number: int, closed: Set[int]) -> Around:
+    """Return the stories next to this one that both were asked about, passing over those in
     `closed`."""
     both = frozenset.intersection(*(frozenset(entrant.numbers) for entrant in pair)) - closed
-    return {
-        "before": max((other for other in both if other < number), default=None),
-        "after": min((other for other in both if other > number), default=None),
-    }
+    before = max((other for other in both if other < number), default=None)
+    return Around(before, min((other for other in both if other > number), default=None))

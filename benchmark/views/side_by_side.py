@@ -49,9 +49,9 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "query": query,
         "comparison_href": f"{reverse('benchmark:compare', args=[slug])}?{query}#stories",
         "questions": (questions := service.set_beside(pair, steps[step], group_named(stage), closed)),
-        "counting": sum(row["counts"] and row["differs"] for row in questions),
+        "counting": sum(row.counts and row.differs for row in questions),
         "set_title": group_named(stage).score_title,
-        **service.numbers_around(pair, number, closed),
-        **service.side_by_side(steps[step], closed, only=only),
+        "around": service.numbers_around(pair, number, closed),
+        "beside": service.side_by_side(steps[step], closed, only=only),
     }
     return render(request, "benchmark/results/compare_story.html", access.context | context)

@@ -31,26 +31,26 @@ def test_lines_of_two_answers_stand_beside_each_other():
         ReadLine("it rains", "order", "1", "1", "2", right=False, officially_right=True),
     ]
     rows = paired([first, second])
-    assert [(row["about"], row["part"]) for row in rows] == [
+    assert [(row.about, row.part) for row in rows] == [
         ("it rains", "order"),
         ("it rains", "truth"),
         ("only here", ""),
     ]
     # order: 1 against 2; truth: the repaired parses agree and the official ones do not; what one side lacks
     # altogether has no parse on either
-    assert [row["differs"] for row in rows] == [True, True, False]
-    assert [[cell["right"] for cell in row["cells"]] for row in rows] == [[True, False], [False, False], [None, None]]
-    assert [cell["apart"] for cell in rows[1]["cells"]] == [True, False]
+    assert [row.differs for row in rows] == [True, True, False]
+    assert [[cell.right for cell in row.cells] for row in rows] == [[True, False], [False, False], [None, None]]
+    assert [cell.apart for cell in rows[1].cells] == [True, False]
 
 
 def test_a_mark_is_what_the_score_says_and_never_that_words_are_equal():
     same = ReadLine("choice", gold="(b) the shed", official="(b) the shed", repaired="(b) the shed")
     [row] = paired([[replace(same, right=True, officially_right=True)], [same]])
-    assert [cell["right"] for cell in row["cells"]] == [True, None] and row["differs"]
-    assert [cell["apart"] for cell in row["cells"]] == [False, False]
+    assert [cell.right for cell in row.cells] == [True, None] and row.differs
+    assert [cell.apart for cell in row.cells] == [False, False]
     scored_otherwise = replace(same, right=True, officially_right=False)
     [row] = paired([[scored_otherwise], [replace(scored_otherwise, note="small print")]])
-    assert all(cell["apart"] for cell in row["cells"]) and not row["differs"], "a note is not compared"
+    assert all(cell.apart for cell in row.cells) and not row.differs, "a note is not compared"
 
 
 def _view(gold: dict, official: dict | None, repaired: dict | None) -> ItemView:
