@@ -4,7 +4,7 @@ read addresses alike."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,8 +14,8 @@ from annotation.access import ProjectAccess
 from annotation.models import Project
 from benchmark.access import check_shown, comparison_for, leaderboard_for
 from benchmark.domain.tables import Table
-from benchmark.models import Dataset, Form
-from benchmark.services.comparisons import compare, pair_of, unread
+from benchmark.models import Dataset, Form, Run
+from benchmark.services.comparisons import Comparison, compare, pair_of, unread
 from benchmark.services.conditions import FIELDS
 from benchmark.services.documents import Document, leaderboard_document
 from benchmark.services.entered_rows import Plain, rows_of
@@ -28,12 +28,75 @@ from benchmark.services.leaderboard_scope import (
 )
 from benchmark.services.selections import selection_named
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
+from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
-from benchmark.suites.shown import EntrantResults
+from benchmark.suites.shown import EntrantResults, NamedEntrant
 from benchmark.suites.story_scores import PARSES
 
 
-def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any] | None:
+@dataclass(frozen=True, slots=True)
+class ConditionFilter:
+    """A filter by what a ranking is within, with the names that there are to choose from and the `chosen` one."""
+
+    field: str
+    label: str
+    names: Sequence[str]
+    chosen: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenLeaderboard:
+    """The leaderboard that an address asks for: of which dataset, suite and answer format, with those that there are to
+    choose from; `every` where it has all runs, `asked` the conditions that it is within, as were asked for, `query` its
+    whole address, of these `params`."""
+
+    dataset: Dataset
+    datasets: Sequence[Dataset]
+    suite: str
+    suites: Sequence[Suite]
+    form: str
+    forms: Sequence[tuple[str, str]]
+    every: bool
+    leaderboard: Leaderboard
+    asked: Mapping[str, str]
+    conditions: Sequence[ConditionFilter]
+    query: str
+    params: Mapping[str, Any]
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The names that templates read."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenComparison:
+    """The comparison that an address asks for: the `pair` in a metric group and parse, with the others that both have;
+    `unofficial` says why there is no official parse. `whole` is all of it, `comparison` what its reader may see;
+    `query` is its whole address, of what was `asked`, `swapped` that of the two the other way round, `everywhere` that
+    over all stories."""
+
+    runs: Sequence[Run]
+    entrants: Mapping[str, Sequence[NamedEntrant]]
+    pair: Sequence[NamedEntrant]
+    stage: str
+    parse: str
+    parses: Sequence[str]
+    unofficial: str
+    whole: Comparison
+    comparison: Comparison
+    query: str
+    asked: Mapping[str, str]
+    swapped: str
+    everywhere: str
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The names that templates read."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+
+def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> ChosenLeaderboard | None:
     """Return the version, answer format and stories that the address asks for, and their leaderboard; None without a
     dataset."""
     datasets = list(Dataset.objects.filter(project=access.project))
@@ -60,20 +123,20 @@ def chosen_leaderboard(params: Mapping[str, str], access: ProjectAccess) -> dict
         | ({"runs": "all"} if every else {})
         | conditions
     )
-    return {
-        "dataset": dataset,
-        "datasets": datasets,
-        "suite": suite,
-        "suites": [suite_named(name) for name in sorted(ran)],
-        "form": answer_format,
-        "forms": Form.choices,
-        "every": every,
-        "leaderboard": leaderboard,
-        "asked": conditions,
-        "conditions": _conditions(leaderboard, conditions),
-        "query": urlencode(query),
-        "params": query,
-    }
+    return ChosenLeaderboard(
+        dataset=dataset,
+        datasets=datasets,
+        suite=suite,
+        suites=[suite_named(name) for name in sorted(ran)],
+        form=answer_format,
+        forms=Form.choices,
+        every=every,
+        leaderboard=leaderboard,
+        asked=conditions,
+        conditions=_conditions(leaderboard, conditions),
+        query=urlencode(query),
+        params=query,
+    )
 
 
 def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
@@ -86,10 +149,10 @@ def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
 CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
 
 
-def _conditions(leaderboard: Leaderboard, chosen: dict[str, str]) -> list[dict[str, Any]]:
+def _conditions(leaderboard: Leaderboard, chosen: Mapping[str, str]) -> list[ConditionFilter]:
     """List the filters by what a ranking is within, where there is a choice."""
     return [
-        {"field": field, "label": label, "names": leaderboard.conditions[field], "chosen": chosen.get(field, "")}
+        ConditionFilter(field, label, leaderboard.conditions[field], chosen.get(field, ""))
         for field, label in CONDITIONS.items()
         if len(leaderboard.conditions[field]) > 1
     ]
@@ -140,18 +203,18 @@ def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Docu
     return leaderboard_document_of(chosen, params)
 
 
-def leaderboard_document_of(chosen: Mapping[str, Any], params: Mapping[str, str]) -> Document:
+def leaderboard_document_of(chosen: ChosenLeaderboard, params: Mapping[str, str]) -> Document:
     """Return the document of a chosen leaderboard, with the rows that the filters of its address leave."""
-    leaderboard, filters = chosen["leaderboard"], filters_of(params)
+    leaderboard, filters = chosen.leaderboard, filters_of(params)
     stages = {stage: kept(entrants, filters) for stage, entrants in leaderboard.entrants.items()}
     entered = entered_of(chosen, filters)
     return leaderboard_document("Leaderboard", stages, leaderboard.absent, entered, withheld=leaderboard.withheld)
 
 
-def entered_of(chosen: Mapping[str, Any], filters: Mapping[str, str]) -> list[Plain]:
+def entered_of(chosen: ChosenLeaderboard, filters: Mapping[str, str]) -> list[Plain]:
     """Return the rows of papers that the filters of a leaderboard leave: none where one kind of rows alone is asked
     for."""
-    rows = [] if filters["show"] else rows_of(chosen["dataset"].project, chosen["suite"])
+    rows = [] if filters["show"] else rows_of(chosen.dataset.project, chosen.suite)
     return [row for row in rows if filters["model"].casefold() in row["name"].casefold()]
 
 
@@ -172,7 +235,7 @@ def ranking_in(params: Mapping[str, str]) -> dict[str, str]:
     return {name: params[name] for name in CARRIED if params.get(name)}
 
 
-def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> dict[str, Any]:
+def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> ChosenComparison:
     """Return what the address asks to be compared: `whole`, and as the reader may see it. Raises NotComparable."""
     runs, entrants = pair_of(access.project, params.get("a", ""), params.get("b", ""))
     stage = params.get("stage") if params.get("stage") in entrants else next(iter(entrants))
@@ -183,18 +246,18 @@ def chosen_comparison(params: Mapping[str, str], access: ProjectAccess) -> dict[
     full = compare(entrants[stage], stage, parse, selection)
     query = {"a": params["a"], "b": params["b"], "stage": stage, "reading": parse}
     query |= ({"split": selection.key} if selection else {}) | ranking_in(params)
-    return {
-        "runs": runs,
-        "entrants": entrants,
-        "pair": entrants[stage],
-        "stage": stage,
-        "parse": parse,
-        "parses": parses,
-        "unofficial": unofficial,
-        "whole": full,
-        "comparison": comparison_for(access, entrants[stage], full),
-        "query": urlencode(query),
-        "asked": query,
-        "swapped": urlencode(query | {"a": params["b"], "b": params["a"]}),
-        "everywhere": urlencode({name: value for name, value in query.items() if name != "split"}),
-    }
+    return ChosenComparison(
+        runs=runs,
+        entrants=entrants,
+        pair=entrants[stage],
+        stage=stage,
+        parse=parse,
+        parses=parses,
+        unofficial=unofficial,
+        whole=full,
+        comparison=comparison_for(access, entrants[stage], full),
+        query=urlencode(query),
+        asked=query,
+        swapped=urlencode(query | {"a": params["b"], "b": params["a"]}),
+        everywhere=urlencode({name: value for name, value in query.items() if name != "split"}),
+    )

@@ -13,7 +13,14 @@ from rest_framework.response import Response
 from annotation.access import ProjectAccess
 from annotation.api.description import answers
 from benchmark.access import results_access, run_access, run_document
-from benchmark.addresses import chosen_comparison, chosen_leaderboard, leaderboard_document_of, of_parse, table_named
+from benchmark.addresses import (
+    ChosenLeaderboard,
+    chosen_comparison,
+    chosen_leaderboard,
+    leaderboard_document_of,
+    of_parse,
+    table_named,
+)
 from benchmark.api.description import CSV, FILES, NOT_SHOWN, RUN, SLUG, TABLE, LaTeX, answers_in
 from benchmark.api.requests import ComparisonFilter, LeaderboardFilter, ParseFilter
 from benchmark.api.shapes.results import ComparisonOut, LeaderboardOut, ReportOut, TableOut
@@ -95,11 +102,11 @@ class Leaderboard(GenericAPIView):
         """The finished runs of a version in one ranking for each metric group. 404 where there is no version, split or
         condition of that name."""
         chosen, document, _ = _leaderboard_asked_for(request, slug)
-        leaderboard = chosen["leaderboard"]
+        leaderboard = chosen.leaderboard
         body = {
-            "version": chosen["dataset"].version,
-            "suite": chosen["suite"],
-            "answer_format": chosen["form"],
+            "version": chosen.dataset.version,
+            "suite": chosen.suite,
+            "answer_format": chosen.form,
             "selection": _selection(leaderboard.chosen) if leaderboard.chosen else None,
             "selections": [_selection(selection) for selection in leaderboard.selections],
             "conditions": leaderboard.conditions,
@@ -118,11 +125,11 @@ class LeaderboardTable(TableView):
     def get(self, request: Request, slug: str, table: str) -> HttpResponse:
         """A table of the leaderboard, by its name there: JSON, or a file with `format=csv` or `format=tex`."""
         chosen, document, parse = _leaderboard_asked_for(request, slug)
-        named = table_named(tables_of(document), table, chosen["leaderboard"].withheld)
+        named = table_named(tables_of(document), table, chosen.leaderboard.withheld)
         return self.file(request, of_parse(named, parse), f"{slug}-leaderboard-{table}")
 
 
-def _leaderboard_asked_for(request: Request, slug: str) -> tuple[dict[str, Any], Document, str]:
+def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboard, Document, str]:
     """Return the leaderboard that was asked for, its document, and the parse that was named."""
     access = results_access(request.user, slug)
     asked = read_query(request, LeaderboardFilter)
@@ -136,10 +143,10 @@ def _leaderboard(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]
     chosen = chosen_leaderboard(params, access)
     if chosen is None:
         raise Http404("There is no dataset yet.")
-    leaderboard = chosen["leaderboard"]
+    leaderboard = chosen.leaderboard
     there = {
-        "suite": [suite.name for suite in chosen["suites"]],
-        "version": [str(dataset.version) for dataset in chosen["datasets"]],
+        "suite": [suite.name for suite in chosen.suites],
+        "version": [str(dataset.version) for dataset in chosen.datasets],
         "split": [selection.key for selection in leaderboard.selections],
         **{field: leaderboard.conditions[field] for field in FIELDS},
     }
@@ -163,15 +170,15 @@ class ComparisonView(GenericAPIView):
             chosen = chosen_comparison(params, access)
         except NotComparable as refusal:
             raise CannotBeDone(str(refusal)) from refusal
-        if asked.get("group", chosen["stage"]) != chosen["stage"]:
+        if asked.get("group", chosen.stage) != chosen.stage:
             raise Http404(
-                f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen['entrants'])}."
+                f"The two have no metric group {asked['group']!r} in common; expected {', '.join(chosen.entrants)}."
             )
-        if asked.get("reading", chosen["parse"]) != chosen["parse"]:
-            raise CannotBeDone(chosen["unofficial"])
-        if asked.get("split", chosen["comparison"].split) != chosen["comparison"].split:
+        if asked.get("reading", chosen.parse) != chosen.parse:
+            raise CannotBeDone(chosen.unofficial)
+        if asked.get("split", chosen.comparison.split) != chosen.comparison.split:
             raise Http404(f"There is no split {asked['split']!r}.")
-        return chosen["comparison"]
+        return chosen.comparison
 
 
 class ComparisonOfTwo(ComparisonView):

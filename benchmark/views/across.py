@@ -22,9 +22,9 @@ from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_named
 from benchmark.views.downloads import table_response
+from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.plots import plot_response
-from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
+from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
 
 Items = Callable[..., str]
 """(run, filters) → the address of items."""
@@ -107,13 +107,11 @@ def _shown(
         PAIRS: no_link,
     }
     context["tables"] = {
-        name: table_context(name, make(), href=hrefs[name]) | {"files": files_of("table", name, address)}
+        name: page_table(name, make(), href=hrefs[name], files=files_of("table", name, address))
         for name, make in tables_across(rankings, model).items()
     }
     [(name, picture)] = pictures_across(rankings, model).items()
-    svg = address("plot", name, "svg")
-    plot = {"name": name, "title": picture.title, "svg": svg, "alone": True, "join": "&" if "?" in svg else "?"}
-    return context | {"plot": plot | {"files": files_of("plot", name, address)}}
+    return context | {"plot": plot_of(name, picture.title, address, alone=True)}
 
 
 def _of_model(address: Address, model: AcrossModel | None) -> Address:

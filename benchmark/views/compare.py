@@ -3,8 +3,8 @@ most."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Role
 from benchmark.access import results_access
-from benchmark.addresses import chosen_comparison, ranking_in
+from benchmark.addresses import ChosenComparison, chosen_comparison, ranking_in
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
@@ -30,8 +30,8 @@ from benchmark.services.shared_reports import freeze_comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 from benchmark.suites.showing.entrants import measured
 from benchmark.suites.shown import NamedEntrant
-from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, table_context
+from benchmark.views.files import Address, files_of, plot_of
+from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once
 from core.views.charts import Row, dot_chart
 
@@ -45,12 +45,12 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     except NotComparable as error:
         context = {"problem": str(error), "unchosen": isinstance(error, NotChosen)}
         return render(request, "benchmark/results/compare.html", access.context | context)
-    comparison, query = chosen["comparison"], chosen["query"]
+    comparison, query = chosen.comparison, chosen.query
     category = request.GET.get("category", "")
     stories = [story for story in comparison.stories if category in ("", story["category"])]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
-        **chosen,
+        **chosen.context,
         "all_pairs": f"{reverse('benchmark:differences', args=[slug])}?{_leaderboard_query(chosen)}",
         **comparison_parts(comparison, comparison_address(slug, query), _opening(slug, chosen)),
         "category": category,
@@ -64,45 +64,54 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/compare.html", access.context | context)
 
 
-def _tabs(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """List the addresses of the same two in every metric group and in every parse."""
+@dataclass(frozen=True, slots=True)
+class CompareTab:
+    """The same two at a stage and in a parse; `here` where that is what is shown."""
+
+    title: str
+    query: str
+    here: bool
+
+
+def _tabs(chosen: ChosenComparison) -> list[CompareTab]:
+    """List the addresses of the same two at every stage and in every parse."""
     return [
-        {
-            "title": f"{group_named(stage).title}, {parse}",
-            "query": urlencode(chosen["asked"] | {"stage": stage, "reading": parse}),
-            "here": (stage, parse) == (chosen["stage"], chosen["parse"]),
-        }
-        for stage in chosen["entrants"]
-        for parse in chosen["parses"]
+        CompareTab(
+            f"{group_named(stage).title}, {parse}",
+            urlencode({**chosen.asked, "stage": stage, "reading": parse}),
+            (stage, parse) == (chosen.stage, chosen.parse),
+        )
+        for stage in chosen.entrants
+        for parse in chosen.parses
     ]
 
 
-def _leaderboard_query(chosen: Mapping[str, Any]) -> str:
+def _leaderboard_query(chosen: ChosenComparison) -> str:
     """Return the query of a ranking that has both, as the leaderboard's address asks for it: the one that the reader
     came from, if it does."""
-    run, stage, params = chosen["runs"][0], chosen["stage"], chosen["asked"]
-    came_from = {"split": chosen["comparison"].split, **ranking_in(params)}
+    run, stage, params = chosen.runs[0], chosen.stage, chosen.asked
+    came_from = {"split": chosen.comparison.split, **ranking_in(params)}
     ranking = ranking_with(run.dataset, run.form, stage, [params["a"], params["b"]], asked=came_from)
     query = {"version": run.dataset.version, "form": run.form, "split": ranking.pop("split", "")}
-    query |= {"stage": stage, "reading": chosen["parse"], **ranking}
+    query |= {"stage": stage, "reading": chosen.parse, **ranking}
     return urlencode({name: value for name, value in query.items() if value})
 
 
-def _opening(slug: str, chosen: dict[str, Any]) -> Href:
+def _opening(slug: str, chosen: ChosenComparison) -> Href:
     """Return links for a comparison: either side of a row opens its items, the difference the stories that it is of."""
-    sides = dict(zip(("first", "second"), chosen["pair"], strict=True))
-    stage = group_named(chosen["stage"]).scored
+    sides = dict(zip(("first", "second"), chosen.pair, strict=True))
+    stage = group_named(chosen.stage).scored
 
     def href(row: Mapping[str, Any], column: Column) -> str:
         if row.get(column.key) is None:
             return ""
         if column.key == "value":
-            return f"?{chosen['query']}&{urlencode({'category': row['category']})}#stories"
+            return f"?{chosen.query}&{urlencode({'category': row['category']})}#stories"
         entrant = sides.get(column.key)
         if entrant is None or not entrant.entrant:
             return ""
-        where = {"category": row["category"], "split": chosen["comparison"].split}
-        where |= measured(chosen["stage"], row["key"], chosen["parse"])
+        where = {"category": row["category"], "split": chosen.comparison.split}
+        where |= measured(chosen.stage, row["key"], chosen.parse)
         return items_url(slug, entrant.run, **{"model": entrant.entrant, "stage": stage} | where)
 
     return href
@@ -137,19 +146,19 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         )
         for row in displayed.rows
     ]
-    table = table_context("differences", difference_table(displayed), href=href)
+    files = files_of("table", "differences", address)
+    table = page_table("differences", difference_table(shown), href=href, files=files)
     unit = f"{comparison.first} minus {comparison.second} (points)"
     return {
         "comparison": comparison,
-        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm", lead=table["lead"]),
-        "differences": table | {"files": files_of("table", "differences", address)},
+        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm", lead=table.lead),
+        "differences": table,
         "story_files": files_of("table", "stories", address),
-        "plot": {
-            "title": f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}",
-            "svg": address("plot", "two-models", "svg"),
-            "join": "&" if "?" in address("plot", "two-models", "svg") else "?",
-            "files": files_of("plot", "two-models", address),
-        },
+        "plot": plot_of(
+            "two-models",
+            f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}",
+            address,
+        ),
         "score": group_named(comparison.stage).score_title,
         "noun": nouns_of_group(comparison.stage),
         "of_sets": bool(group_named(comparison.stage).unit),
@@ -179,8 +188,17 @@ def comparison_address(slug: str, query: str) -> Address:
     return address
 
 
-def _overall(comparison: Comparison) -> dict[str, Any]:
-    """Return the score over all stories in words."""
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The score over all stories in words, with its `value`, None where no story has one of both."""
+
+    value: float | None
+    shown_value: str
+    shown_interval: str
+    verdict: str
+
+
+def _overall(comparison: Comparison) -> Overall:
     row = next(
         row for row in comparison.rows if row["key"] == group_named(comparison.stage).score and not row["category"]
     )
@@ -188,13 +206,13 @@ def _overall(comparison: Comparison) -> dict[str, Any]:
     tests = comparison.tests
     # A frozen one may be older.
     family = f" over the {tests} test{'' if tests == 1 else 's'} of the table below" if tests else ""
-    return row | {
-        "shown_value": f"{points(row['value'])} points",
-        "shown_interval": _interval(row),
-        "verdict": f"{outcome} (Holm-adjusted {_verdict(row)}{family})"
-        if row["p_adjusted"] is not None
-        else "not tested",
-    }
+    tested = f"{outcome} (Holm-adjusted {_verdict(row)}{family})"
+    return Overall(
+        value=row["value"],
+        shown_value=f"{points(row['value'])} points",
+        shown_interval=_interval(row),
+        verdict=tested if row["p_adjusted"] is not None else "not tested",
+    )
 
 
 def _interval(row: Mapping[str, Any]) -> str:
@@ -207,28 +225,52 @@ def points(value: float | None) -> str:
     return "–" if value is None else f"{100 * value:+z.1f}".replace("-", "−")
 
 
-def _with_items(access: ProjectAccess, chosen: dict[str, Any], stories: list[dict]) -> list[dict]:
+@dataclass(frozen=True, slots=True)
+class StoryCell:
+    """The score of one of the two on a story, which opens its item; `ahead` where it is the better one."""
+
+    text: str
+    href: str
+    ahead: bool
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryRow:
+    """A story with both scores, their difference in points, and the address of both answers side by side, empty where
+    one has no item."""
+
+    number: int
+    category: str
+    cells: Sequence[StoryCell]
+    gap: str
+    beside: str
+
+
+def _with_items(
+    access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[Mapping[str, Any]]
+) -> list[StoryRow]:
     """List stories with both scores as cells that open their items."""
-    pair = chosen["pair"]
-    items = items_behind(pair, chosen["stage"], [row["number"] for row in stories])
-    rows = []
-    for row in stories:
-        gap = row["difference"] or 0
-        cells = [
-            {
-                "text": _without_score(entrant, row["number"], chosen["stage"])
-                if value is None
-                else f"{100 * value:.1f}",
-                "href": _item_url(access, entrant, items.get((entrant.key, row["number"]))),
-                "ahead": gap * sign > 0,
-                "model": entrant.model,
-            }
-            for entrant, value, sign in zip(pair, (row["first"], row["second"]), (1, -1), strict=True)
-        ]
-        beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, row['number']])}?{chosen['query']}"
-        both = all(cell["href"] for cell in cells)
-        rows.append(row | {"cells": cells, "gap": points(row["difference"]), "beside": beside if both else ""})
-    return rows
+    items = items_behind(chosen.pair, chosen.stage, [story["number"] for story in stories])
+    return [_story_row(access, chosen, story, items) for story in stories]
+
+
+def _story_row(
+    access: ProjectAccess, chosen: ChosenComparison, story: Mapping[str, Any], items: Mapping[tuple[str, int], int]
+) -> StoryRow:
+    number, gap = story["number"], story["difference"] or 0
+    cells = [
+        StoryCell(
+            text=_without_score(entrant, number, chosen.stage) if value is None else f"{100 * value:.1f}",
+            href=_item_url(access, entrant, items.get((entrant.key, number))),
+            ahead=gap * sign > 0,
+            model=entrant.model,
+        )
+        for entrant, value, sign in zip(chosen.pair, (story["first"], story["second"]), (1, -1), strict=True)
+    ]
+    beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{chosen.query}"
+    both = all(cell.href for cell in cells)
+    return StoryRow(number, story["category"], cells, points(story["difference"]), beside if both else "")
 
 
 def _without_score(entrant: NamedEntrant, number: int, stage: str) -> str:
@@ -272,9 +314,9 @@ def share_comparison(request: HttpRequest, slug: str) -> HttpResponse:
 
     def make() -> str:
         return freeze_comparison(
-            by=request.user, project=access.project, runs=chosen["runs"],
-            keys=[chosen["asked"]["a"], chosen["asked"]["b"]],
-            comparison=chosen["whole"], title=title,
+            by=request.user, project=access.project, runs=chosen.runs,
+            keys=[chosen.asked["a"], chosen.asked["b"]],
+            comparison=chosen.whole, title=title,
         ).uid  # fmt: skip
 
     try:

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from annotation.access import ProjectAccess
 from benchmark.access import results_access
-from benchmark.addresses import chosen_leaderboard
+from benchmark.addresses import ChosenLeaderboard, chosen_leaderboard
 from benchmark.domain.tables import Table
 from benchmark.models import Form
 from benchmark.services.differences import categories_among, pair_table, pairs_of
@@ -23,8 +23,8 @@ from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.plot_data import plots_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
-from benchmark.views.sections import files_of
-from benchmark.views.tables import Href, ordered, table_context
+from benchmark.views.files import PagePlot, files_of, plot_of
+from benchmark.views.tables import Href, ordered, page_table
 
 ROWS_A_PAGE = 50
 EVERY = "every"
@@ -35,28 +35,28 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return redirect("benchmark:leaderboard", slug)
-    stages = {stage: entrants for stage, entrants in chosen["leaderboard"].entrants.items() if entrants}
-    parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen["form"] != Form.STRUCTURED]
+    stages = {stage: entrants for stage, entrants in chosen.leaderboard.entrants.items() if entrants}
+    parses = [parse for parse in reversed(PARSES) if parse == "repaired" or chosen.form != Form.STRUCTURED]
     stage = request.GET.get("stage") if request.GET.get("stage") in stages else next(iter(stages), "")
     parse = request.GET.get("reading") if request.GET.get("reading") in parses else parses[0]
     context = {
-        **chosen,
+        **chosen.context,
         "stages": [(stage, group_named(stage).title) for stage in stages],
-        "withheld": chosen["leaderboard"].withheld,
+        "withheld": chosen.leaderboard.withheld,
         "parses": parses,
         "stage": stage,
         "parse": parse,
-        "noun": suite_named(chosen["suite"]).noun,
+        "noun": suite_named(chosen.suite).noun,
         **(_pairs(request, access, chosen, stage, parse) if stage else {}),
     }
     return render(request, "benchmark/results/differences.html", access.context | context)
 
 
 def _pairs(
-    request: HttpRequest, access: ProjectAccess, chosen: Mapping[str, Any], stage: str, parse: str
+    request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str
 ) -> dict[str, Any]:
     """Return the filters, one page of the table and the files of all of it."""
-    entrants = chosen["leaderboard"].entrants[stage]
+    entrants = chosen.leaderboard.entrants[stage]
     rows, method = _open_pairs(chosen, stage, parse)
     categories = categories_among(rows, stage)
     over, text = request.GET.get("over", ""), request.GET.get("model", "").strip()
@@ -67,37 +67,42 @@ def _pairs(
     sort = sort if sort.removeprefix("-") in {column.key for column in table.columns} else ""
     page = Paginator(ordered(table, sort).rows, ROWS_A_PAGE).get_page(request.GET.get("page"))
     filters = {"stage": stage, "reading": parse, "over": over, "model": text}
-    query = f"{chosen['query']}&{urlencode({name: value for name, value in filters.items() if value})}"
-    shown_table = table_context(
-        "differences",
-        _naming_absent(pair_table(list(page), stage, parse, method, entrants), chosen, stage),
-        href=_compare(access, stage, parse, chosen),
+    query = f"{chosen.query}&{urlencode({name: value for name, value in filters.items() if value})}"
+    shown_table = replace(
+        page_table(
+            "differences",
+            _naming_absent(pair_table(list(page), stage, parse, method, entrants), chosen, stage),
+            href=_compare(access, stage, parse, chosen),
+            sortable=True,
+            query=query,
+        ),
+        sort=sort,
     )
     return {
         "categories": categories,
         "over": over,
         "text": text,
         "count": sum(row["p"] is not None for row in rows),
-        "table": shown_table | {"sort": sort, "sortable": True, "query": query},
+        "table": shown_table,
         "page": page,
         "query": query + (f"&{urlencode({'sort': sort})}" if sort else ""),
-        "leaderboard_query": chosen["query"],
-        "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table["lead"]),
-        "files": files_of("table", stage, _address(access.project.slug, f"{chosen['query']}&reading={parse}")),
+        "leaderboard_query": chosen.query,
+        "plot": _matrix(access.project.slug, chosen, stage, parse, shown_table.lead),
+        "files": files_of("table", stage, _address(access.project.slug, f"{chosen.query}&reading={parse}")),
     }
 
 
-def _open_pairs(chosen: Mapping[str, Any], stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
+def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
-    leaderboard = chosen["leaderboard"]
+    leaderboard = chosen.leaderboard
     rows, method = pairs_of(leaderboard.entrants[stage], stage, leaderboard.chosen, parse)
     return ([row for row in rows if not row["category"]] if leaderboard.withheld else rows), method
 
 
-def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: Sequence[str]) -> dict[str, Any] | None:
+def _matrix(slug: str, chosen: ChosenLeaderboard, stage: str, parse: str, lead: Sequence[str]) -> PagePlot | None:
     """The picture of all pairs, with what is to be read before it; None of fewer models than it is drawn for, and where
     it waits for the reader's work."""
-    name, leaderboard = f"pairs-{stage}-{parse}", chosen["leaderboard"]
+    name, leaderboard = f"pairs-{stage}-{parse}", chosen.leaderboard
     document = leaderboard_document(
         "Leaderboard", leaderboard.entrants, leaderboard.absent, withheld=leaderboard.withheld
     )
@@ -106,26 +111,25 @@ def _matrix(slug: str, chosen: Mapping[str, Any], stage: str, parse: str, lead: 
         return None
 
     def address(kind: str, of: str, suffix: str) -> str:
-        return f"{reverse('benchmark:leaderboard_plot', args=[slug, of, suffix])}?{chosen['query']}"
+        return f"{reverse('benchmark:leaderboard_plot', args=[slug, of, suffix])}?{chosen.query}"
 
-    files = files_of("plot", name, address)
-    return {"title": picture.title, "svg": address("plot", name, "svg"), "join": "&", "files": files, "lead": lead}
+    return plot_of(name, picture.title, address, lead=lead)
 
 
-def _naming_absent(table: Table, chosen: Mapping[str, Any], stage: str) -> Table:
+def _naming_absent(table: Table, chosen: ChosenLeaderboard, stage: str) -> Table:
     """Return the table with the models that the ranking does not have."""
-    return replace(table, absent=[absence.told for absence in chosen["leaderboard"].absent if absence.stage == stage])
+    return replace(table, absent=[absence.told for absence in chosen.leaderboard.absent if absence.stage == stage])
 
 
 def _fits(row: Mapping[str, Any], text: str) -> bool:
     return any(text.casefold() in row[side].casefold() for side in ("first", "second"))
 
 
-def _compare(access: ProjectAccess, stage: str, parse: str, chosen: Mapping[str, Any]) -> Href:
+def _compare(access: ProjectAccess, stage: str, parse: str, chosen: ChosenLeaderboard) -> Href:
     """Return links of differences: each opens the two models story by story, and from there again all pairs of their
     ranking."""
     page = reverse("benchmark:compare", args=[access.project.slug])
-    split, ranking = chosen["leaderboard"].chosen.key, chosen["asked"] | ({"runs": "all"} if chosen["every"] else {})
+    split, ranking = chosen.leaderboard.chosen.key, chosen.asked | ({"runs": "all"} if chosen.every else {})
 
     def href(row, column) -> str:
         if column.key != "value" or row["value"] is None:
@@ -145,11 +149,11 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     category."""
     access = results_access(request.user, slug)
     chosen = chosen_leaderboard(request.GET, access)
-    stages = chosen["leaderboard"].entrants if chosen else {}
+    stages = chosen.leaderboard.entrants if chosen else {}
     if table not in stages or data not in TABLE_TYPES:
         raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
-    entrants = chosen["leaderboard"].entrants[table]
+    entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)
     full_table = _naming_absent(pair_table(rows, table, parse, method, entrants), chosen, table)
     content = table_file(full_table, data, f"differences-{table}-{parse}")

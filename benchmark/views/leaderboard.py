@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -14,8 +15,17 @@ from django.urls import reverse
 from annotation.access import ProjectAccess, project_access
 from annotation.models import Membership, Role
 from benchmark.access import sees_results, visibility_of
-from benchmark.addresses import CONDITIONS, KINDS, chosen_leaderboard, entered_of, filters_of, kept, of_parse
-from benchmark.domain.tables import Column, source_of
+from benchmark.addresses import (
+    CONDITIONS,
+    KINDS,
+    ChosenLeaderboard,
+    chosen_leaderboard,
+    entered_of,
+    filters_of,
+    kept,
+    of_parse,
+)
+from benchmark.domain.tables import Column, Table, source_of
 from benchmark.models import Run
 from benchmark.services.absences import Absence
 from benchmark.services.across import key_of
@@ -29,8 +39,8 @@ from benchmark.suites.registry import group_named, suite_named, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.shown import EntrantResults
 from benchmark.views.across import across_url
-from benchmark.views.sections import Address, files_of
-from benchmark.views.tables import Href, item_links, items_url, table_context
+from benchmark.views.files import Address, PageFile, files_of
+from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table
 from core.views.charts import DotChart, Row, dot_chart
 from workers.models import JobState
 
@@ -42,20 +52,18 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = chosen_leaderboard(request.GET, access)
     if chosen is None:
         return render(request, "benchmark/results/leaderboard.html", access.context | {"datasets": []})
-    leaderboard, filters = chosen["leaderboard"], filters_of(request.GET)
+    leaderboard, filters = chosen.leaderboard, filters_of(request.GET)
+    files_query = "&".join(filter(None, [chosen.query, urlencode({k: v for k, v in filters.items() if v})]))
     stages = [
-        _stage(request, access, stage, kept(leaderboard.entrants[stage], filters), chosen)
+        _stage(request, access, stage, kept(leaderboard.entrants[stage], filters), chosen, files_query)
         for stage in leaderboard.entrants
         if leaderboard.entrants[stage] or leaderboard.rankings[stage].others or _uncovered(request, stage, leaderboard)
     ]
-    files_query = "&".join(filter(None, [chosen["query"], urlencode({k: v for k, v in filters.items() if v})]))
-    for stage in stages:
-        stage["picture_files"] = files_of("plot", f"leaderboard-{stage['key']}", _address(slug, files_query))
     context = {
-        **chosen,
+        **chosen.context,
         **filters,
         "kinds": KINDS,
-        "suite": suite_named(chosen["suite"]),
+        "suite": suite_named(chosen.suite),
         "stages": stages,
         "absent": named_together(absence for absence in leaderboard.absent if absence.failed),
         "unscored": list({absence.why: absence.told for absence in leaderboard.absent if absence.unscored}.values()),
@@ -63,7 +71,7 @@ def leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
         "entrants": _comparable(leaderboard),
         "files_query": files_query,
         "running": Run.objects.listed()
-        .filter(dataset=chosen["dataset"], suite=chosen["suite"], form=chosen["form"])
+        .filter(dataset=chosen.dataset, suite=chosen.suite, form=chosen.form)
         .exclude(job__state__in=[JobState.FINISHED, JobState.CANCELLED])
         .count(),
     }
@@ -75,17 +83,27 @@ def _address(slug: str, query: str) -> Address:
     return lambda kind, name, suffix: f"{reverse('benchmark:leaderboard_plot', args=[slug, name, suffix])}?{query}"
 
 
-def named_together(absences: Iterable[Absence]) -> list[dict[str, Any]]:
-    """List models without an answer, the metric groups of a run that share a reason together."""
+@dataclass(frozen=True, slots=True)
+class AbsentTogether:
+    """Models without an answer at `stages`, in words, that share a reason, with the absence at the first of them; so
+    many calls `failed`."""
+
+    one: Absence
+    stages: str
+    failed: int
+
+
+def named_together(absences: Iterable[Absence]) -> list[AbsentTogether]:
+    """List models without an answer, the stages of a run that share a reason together."""
     by_reason: dict[tuple[str, str, str], list[Absence]] = {}
     for absence in absences:
         by_reason.setdefault((absence.run, absence.model, absence.problem), []).append(absence)
     return [
-        {
-            "one": stages[0],
-            "stages": " and ".join(group_named(absence.stage).noun for absence in stages),
-            "failed": sum(absence.failed for absence in stages),
-        }
+        AbsentTogether(
+            stages[0],
+            " and ".join(group_named(absence.stage).noun for absence in stages),
+            sum(absence.failed for absence in stages),
+        )
         for stages in by_reason.values()
     ]
 
@@ -97,38 +115,82 @@ def _hidden(request: HttpRequest, access: ProjectAccess) -> HttpResponse:
     return render(request, "benchmark/results/hidden.html", access.context | context)
 
 
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """A model whose run has a part of the chosen stories, with the address of the ranking over its run's."""
+
+    one: Absence
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The rows that are in another ranking: how many, of which models, within what, and its address."""
+
+    rows: int
+    models: str
+    told: str
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRanking:
+    """The ranking of one metric group as the page shows it: its table, its chart with files, the settings that all
+    rows have in `common`, how many rows there are without filters, and what is in other rankings or in none."""
+
+    key: str
+    title: str
+    table: PageTable
+    chart: DotChart
+    picture_files: Sequence[PageFile]
+    common: Mapping[str, str]
+    all: int
+    others: Sequence[Elsewhere]
+    uncovered: Sequence[Uncovered]
+
+
 def _stage(
     request: HttpRequest,
     access: ProjectAccess,
     stage: str,
     entrants: list[EntrantResults],
-    chosen: Mapping[str, Any],
-) -> dict[str, Any]:
-    sort, slug, leaderboard = request.GET.get("sort", ""), access.project.slug, chosen["leaderboard"]
-    split, filters = leaderboard.chosen.key, filters_of(request.GET)
-    parse, entered = filters["reading"], entered_of(chosen, filters)
-    make = partial(stage_table, entrants, stage)
-    table = of_parse(with_entered(make, stage, entered, suite_named(chosen["suite"])), parse)
-    if sort.removeprefix("-") not in {column.key for column in table.columns}:
-        sort = f"{parse or 'repaired'}_rank"
-    return {
-        "key": stage,
-        "title": table.title,
-        "table": {"query": _kept(request)}
-        | table_context(
+    chosen: ChosenLeaderboard,
+    files_query: str,
+) -> GroupRanking:
+    slug, leaderboard = access.project.slug, chosen.leaderboard
+    table, sort = _table(request, stage, entrants, chosen)
+    return GroupRanking(
+        key=stage,
+        title=table.title,
+        table=page_table(
             stage,
             table,
-            href=_href(slug, split, entrants),
+            href=_href(slug, leaderboard.chosen.key, entrants),
             run_href=lambda uid: run_url(slug, uid),
             sort=sort,
             sortable=True,
+            query=_kept(request),
         ),
-        "chart": leaderboard_chart(slug, entrants, stage, split),
-        "common": leaderboard.common[stage],
-        "all": len(leaderboard.entrants[stage]),
-        "others": [_other(request, other) for other in leaderboard.rankings[stage].others],
-        "uncovered": _uncovered(request, stage, leaderboard),
-    }
+        chart=leaderboard_chart(slug, entrants, stage, leaderboard.chosen.key),
+        picture_files=files_of("plot", f"leaderboard-{stage}", _address(slug, files_query)),
+        common=leaderboard.common[stage],
+        all=len(leaderboard.entrants[stage]),
+        others=[_other(request, other) for other in leaderboard.rankings[stage].others],
+        uncovered=_uncovered(request, stage, leaderboard),
+    )
+
+
+def _table(
+    request: HttpRequest, stage: str, entrants: list[EntrantResults], chosen: ChosenLeaderboard
+) -> tuple[Table, str]:
+    """Return the table with the rows of papers, in the parse that the address asks for, and by what it is sorted."""
+    sort, filters = request.GET.get("sort", ""), filters_of(request.GET)
+    make, parse = partial(stage_table, entrants, stage), filters["reading"]
+    entered = entered_of(chosen, filters)
+    table = of_parse(with_entered(make, stage, entered, suite_named(chosen.suite)), parse)
+    if sort.removeprefix("-") not in {column.key for column in table.columns}:
+        sort = f"{parse or 'repaired'}_rank"
+    return table, sort
 
 
 def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
@@ -143,26 +205,22 @@ def _href(slug: str, split: str, entrants: Iterable[EntrantResults]) -> Href:
     return href
 
 
-def _uncovered(request: HttpRequest, stage: str, leaderboard: Leaderboard) -> list[dict[str, Any]]:
+def _uncovered(request: HttpRequest, stage: str, leaderboard: Leaderboard) -> list[Uncovered]:
     """List models whose runs have a part of the chosen stories, each with the address of the ranking over its run's."""
     params = {name: value for name, value in request.GET.items() if name != "sort"}
     return [
-        {"one": absence, "query": urlencode(params | {"split": f"{OF_RUN}{absence.run}"})}
+        Uncovered(absence, urlencode(params | {"split": f"{OF_RUN}{absence.run}"}))
         for absence in leaderboard.absent
         if absence.stage == stage and absence.covered is not None
     ]
 
 
-def _other(request: HttpRequest, other: OtherRanking) -> dict[str, Any]:
+def _other(request: HttpRequest, other: OtherRanking) -> Elsewhere:
     """Return the rows that are in another ranking, and its address."""
     names = {field: other.within[field] for field in CONDITIONS if field in other.within}
     params = {name: value for name, value in request.GET.items() if name not in (*CONDITIONS, "sort")}
-    return {
-        "rows": other.rows,
-        "models": ", ".join(dict.fromkeys(other.models)),
-        "told": " · ".join(names.values()),
-        "query": urlencode(params | names),
-    }
+    models, told = ", ".join(dict.fromkeys(other.models)), " · ".join(names.values())
+    return Elsewhere(other.rows, models, told, urlencode(params | names))
 
 
 def _kept(request: HttpRequest) -> str:

@@ -24,9 +24,10 @@ from benchmark.services.shared_reports import freeze_across, freeze_leaderboard,
 from benchmark.suites.registry import group_suite, ordered_keys, suite_named
 from benchmark.views.across import frozen_across
 from benchmark.views.compare import comparison_now, comparison_parts, frozen_opening
+from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.run_results import pieces
-from benchmark.views.sections import Address, explorer_of, sections_of
+from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import frozen_item_links, no_link
 from core.idempotency.forms import made_once
 
@@ -67,19 +68,19 @@ def share_leaderboard(request: HttpRequest, slug: str) -> HttpResponse:
 
     def make() -> SharedReport:
         whole = leaderboard_of(
-            chosen["dataset"],
-            chosen["form"],
-            chosen["params"]["split"],
-            suite=chosen["suite"],
-            all_runs=chosen["every"],
-            asked=chosen["asked"],
+            chosen.dataset,
+            chosen.form,
+            chosen.params["split"],
+            suite=chosen.suite,
+            all_runs=chosen.every,
+            asked=chosen.asked,
         )
         title = request.POST.get("title", "")
         return freeze_leaderboard(
-            by=request.user, dataset=chosen["dataset"], leaderboard=whole, query=chosen["params"], title=title
+            by=request.user, dataset=chosen.dataset, leaderboard=whole, query=chosen.params, title=title
         )
 
-    back = f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen['query']}"
+    back = f"{reverse('benchmark:leaderboard', args=[slug])}?{chosen.query}"
     return _frozen(request, slug, "leaderboard", make, back=back)
 
 

@@ -13,8 +13,9 @@ from benchmark.controls.chosen import CONTROLS
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys, suite_named
+from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
-from benchmark.views.sections import Address, explorer_of, sections_of
+from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import item_links
 
 

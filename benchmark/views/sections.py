@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from benchmark.domain.tables import Table
+from benchmark.domain.tables import Column, Table
 from benchmark.services.control_tables import control_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
 from benchmark.services.method_tables import method_sections
-from benchmark.services.plot_data import plots_of
+from benchmark.services.plot_data import Picture, plots_of
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import ordered_keys
-from benchmark.suites.shown import Choice, Explored, Explorer, Section
-from benchmark.views.tables import Href, no_link, table_context
-
-Address = Callable[[str, str, str], str]
-"""(kind "table" or "plot", name, suffix) → the address of the file."""
+from benchmark.suites.shown import Choice, Explorer, Section
+from benchmark.views.files import Address, PageFile, PagePlot, files_of, plot_of
+from benchmark.views.tables import Href, PageTable, no_link, page_table
 
 
-def sections_of(
-    document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
-) -> dict[str, Any]:
-    """Return {"heads": {stage: table}, "paper" and "parts": [{title, plots, tables, failed}], "parse", "parses",
-    "failed"}: those of the benchmark's paper apart from the others in the report of a run, as a leaderboard begins with
-    its rankings; `failed` are sentences on what a suite could not show."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a page: its plots, its tables, and sentences on what its suite could not make."""
+
+    title: str
+    plots: Sequence[PagePlot]
+    tables: Sequence[PageTable]
+    failed: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Sections:
+    """What a report shows of one of its `parses`: the rankings by metric group as `heads`, then its parts, those of the
+    benchmark's `paper` apart from the others in the report of a run; `failed` are sentences on what a suite could not
+    show."""
+
+    heads: Mapping[str, PageTable]
+    paper: Sequence[Part]
+    parts: Sequence[Part]
+    parse: str
+    parses: Sequence[str]
+    failed: Sequence[str]
+
+
+def sections_of(document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link) -> Sections:
     failed: list[str] = []
     tables, plots = tables_of(document, failed), plots_of(document, failed)
     heads = {
@@ -35,26 +53,35 @@ def sections_of(
     }
     parses = parses_in(document)
     parse = chosen_parse(chosen, parses)
-    paper, parts = [], []
+    paper: list[Part] = []
+    parts: list[Part] = []
     for section in sections_in(document):
-        shown_plots = [plot for name in section.pictures if (plot := _named(name, parse, plots))]
-        shown_tables = [table for name in section.tables if (table := _named(name, parse, tables))]
-        unmade: list[str] = []
-        part = {
-            "title": section.title,
-            "plots": [
-                _plot(name, plots[name].title, address) | {"alone": len(shown_plots) == 1} for name in shown_plots
-            ],
-            "tables": [
-                _table(name, table, address, href)
-                for name in shown_tables
-                if (table := _made(tables[name], unmade)) is not None
-            ],
-            "failed": unmade,
-        }
-        if part["plots"] or shown_tables:
+        if part := _part(section, parse, tables, plots, address, href):
             (paper if section.paper and document.kind == "run" else parts).append(part)
-    return {"heads": heads, "paper": paper, "parts": parts, "parse": parse, "parses": parses, "failed": failed}
+    return Sections(heads, paper, parts, parse, parses, failed)
+
+
+def _part(
+    section: Section,
+    parse: str,
+    tables: Mapping[str, Callable[[], Table]],
+    plots: Mapping[str, Picture],
+    address: Address,
+    href: Href,
+) -> Part | None:
+    """Return a part of one parse; None where the document has nothing of it."""
+    plot_names = [plot for name in section.pictures if (plot := _named(name, parse, plots))]
+    table_names = [table for name in section.tables if (table := _named(name, parse, tables))]
+    if not plot_names and not table_names:
+        return None
+    unmade: list[str] = []
+    made = [(name, table) for name in table_names if (table := _made(tables[name], unmade)) is not None]
+    return Part(
+        title=section.title,
+        plots=[plot_of(name, plots[name].title, address, alone=len(plot_names) == 1) for name in plot_names],
+        tables=[_table(name, table, address, href) for name, table in made],
+        failed=unmade,
+    )
 
 
 def _made(make: Callable[[], Table], failed: list[str]) -> Table | None:
@@ -110,38 +137,101 @@ def chosen_parse(chosen: Mapping[str, str], parses: Sequence[str]) -> str:
     return parse if parse in parses else next(iter(parses), "repaired")
 
 
+@dataclass(frozen=True, slots=True)
+class MatrixCell:
+    """A count with its `shade`, 0 to 10, by the share of the gold label's rows, and with that share's interval; `same`
+    where gold and answer are."""
+
+    count: int
+    href: str
+    shade: int = 0
+    same: bool = False
+    interval: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixRow:
+    gold: str
+    cells: Sequence[MatrixCell]
+    total: MatrixCell
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """A confusion matrix with its files."""
+
+    title: str
+    labels: Sequence[str]
+    rows: Sequence[MatrixRow]
+    notes: Sequence[str]
+    table_files: Sequence[PageFile]
+    plot_files: Sequence[PageFile]
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceField:
+    """A choice of the explorer, with the `value` that was chosen."""
+
+    field: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorerPart:
+    """What the explorer of a suite shows; where the suite could not show it, `failed` says so, and there is nothing
+    else."""
+
+    key: str
+    title: str
+    failed: str = ""
+    choices: Sequence[ChoiceField] = ()
+    parse: str = ""
+    parses: Sequence[str] = ()
+    matrix: Matrix | None = None
+    picture: PagePlot | None = None
+    table: PageTable | None = None
+
+
 def explorer_of(
     document: Document, address: Address, chosen: Mapping[str, str], href: Href = no_link
-) -> dict[str, Any] | None:
+) -> ExplorerPart | None:
     """Return what the explorer of the document's suite shows of what `chosen` names; None without one, where it has
-    nothing to show, and where that is withheld. {"key", "title", "failed"}, a sentence, where the suite could not show
-    it."""
+    nothing to show, and where that is withheld."""
     suite = next((candidate for candidate in suites_of(document) if candidate.explorer), None)
     if document.withheld or suite is None or suite.explorer is None:
         return None
     try:
         return _explorer(document, suite, suite.explorer, address, chosen, href)
     except SuiteFailed as error:
-        return {"key": suite.explorer.key, "title": suite.explorer.title, "failed": str(error)}
+        return ExplorerPart(suite.explorer.key, suite.explorer.title, str(error))
 
 
 def _explorer(
     document: Document, suite: Suite, explorer: Explorer, address: Address, chosen: Mapping[str, str], href: Href
-) -> dict[str, Any] | None:
+) -> ExplorerPart | None:
     choices_by_parse = {name: explorer.choices(results_of(document, suite, name)) for name in parses_in(document)}
     parses = [name for name, choices in choices_by_parse.items() if choices]
     if not parses:
         return None
     parse = chosen_parse(chosen, parses)
-    values = {choice.field: _chosen_value(choice, chosen) for choice in choices_by_parse[parse]}
+    choices = choices_by_parse[parse]
+    values = {choice.field: _chosen_value(choice, chosen) for choice in choices}
     shows = explorer.shows(values)
-    return {
-        "key": explorer.key,
-        "title": explorer.title,
-        "choices": [_choice(choice, values[choice.field]) for choice in choices_by_parse[parse]],
-        "parse": parse,
-        "parses": parses,
-    } | _explored(document, shows, parse, address, href)
+    tables, plots = tables_of(document), plots_of(document)
+    matrix, picture, table = (f"{name}-{parse}" for name in (shows.matrix, shows.picture, shows.table))
+    return ExplorerPart(
+        key=explorer.key,
+        title=explorer.title,
+        choices=[ChoiceField(choice.field, choice.label, choice.options, values[choice.field]) for choice in choices],
+        parse=parse,
+        parses=parses,
+        matrix=_matrix(matrix, plots[matrix].title, tables[matrix](), address, href),
+        picture=plot_of(picture, plots[picture].title, address),
+        table=_table(table, tables[table](), address, href),
+    )
 
 
 def _chosen_value(choice: Choice, chosen: Mapping[str, str]) -> str:
@@ -150,71 +240,34 @@ def _chosen_value(choice: Choice, chosen: Mapping[str, str]) -> str:
     return selected if selected in values else values[0]
 
 
-def _choice(choice: Choice, value: str) -> dict[str, Any]:
-    return {"field": choice.field, "label": choice.label, "options": choice.options, "value": value}
-
-
-def _explored(document: Document, shows: Explored, parse: str, address: Address, href: Href) -> dict[str, Any]:
-    tables, plots = tables_of(document), plots_of(document)
-    matrix, picture, table = (f"{name}-{parse}" for name in (shows.matrix, shows.picture, shows.table))
-    return {
-        "matrix": _matrix(tables[matrix](), href)
-        | {
-            "title": plots[matrix].title,
-            "table_files": files_of("table", matrix, address),
-            "plot_files": files_of("plot", matrix, address),
-        },
-        "picture": _plot(picture, plots[picture].title, address),
-        "table": _table(table, tables[table](), address, href),
-    }
-
-
-def _matrix(table: Table, href: Href) -> dict[str, Any]:
-    """Return rows of cells with their shade, 0 to 10, by the share of the gold label's rows, and with that share's
-    interval."""
+def _matrix(name: str, title: str, table: Table, address: Address, href: Href) -> Matrix:
     columns = {column.key: column for column in table.columns}
     labels = [key for key in columns if key not in ("gold", "total") and not key.endswith(" share")]
-    rows = []
-    for row in table.rows:
-        cells = [
-            {
-                "count": row[label],
-                "shade": round(10 * (row[f"{label} share"] or 0)),
-                "same": label == row["gold"],
-                "interval": columns[f"{label} share"].interval_text(row) if row[label] else "",
-                "why": columns[f"{label} share"].no_interval(row),
-                "href": href(row, columns[label]) if row[label] else "",
-            }
-            for label in labels
-        ]
-        total = {"count": row["total"], "href": href(row, columns["total"]) if row["total"] else ""}
-        rows.append({"gold": row["gold"], "cells": cells, "total": total})
-    return {"labels": labels, "rows": rows, "notes": [*table.dashes, *table.notes]}
+    return Matrix(
+        title=title,
+        labels=labels,
+        rows=[_matrix_row(row, labels, columns, href) for row in table.rows],
+        notes=[*table.dashes, *table.notes],
+        table_files=files_of("table", name, address),
+        plot_files=files_of("plot", name, address),
+    )
 
 
-def _table(name: str, table: Any, address: Address, href: Href) -> dict[str, Any]:
-    return table_context(name, table, href=href) | {"files": files_of("table", name, address)}
+def _matrix_row(row: Mapping[str, Any], labels: Sequence[str], columns: Mapping[str, Column], href: Href) -> MatrixRow:
+    cells = [
+        MatrixCell(
+            count=row[label],
+            href=href(row, columns[label]) if row[label] else "",
+            shade=round(10 * (row[f"{label} share"] or 0)),
+            same=label == row["gold"],
+            interval=columns[f"{label} share"].interval_text(row) if row[label] else "",
+            why=columns[f"{label} share"].no_interval(row),
+        )
+        for label in labels
+    ]
+    total = MatrixCell(row["total"], href(row, columns["total"]) if row["total"] else "")
+    return MatrixRow(row["gold"], cells, total)
 
 
-def _plot(name: str, title: str, address: Address) -> dict[str, Any]:
-    return {
-        "name": name,
-        "title": title,
-        "files": files_of("plot", name, address),
-        "svg": address("plot", name, "svg"),
-    }
-
-
-SUFFIXES = {"table": ("csv", "json", "tex"), "plot": ("svg", "pdf", "png")}
-NAMES = {"csv": "CSV", "json": "JSON", "tex": "LaTeX", "svg": "SVG", "pdf": "PDF", "png": "PNG"}
-
-
-def files_of(kind: str, name: str, address: Address) -> list[dict[str, str]]:
-    """Return {href, label[, column]} of each format; `column` is the address of a figure as wide as a column of a
-    paper."""
-    return [_file(kind, address(kind, name, suffix), suffix) for suffix in SUFFIXES[kind]]
-
-
-def _file(kind: str, href: str, suffix: str) -> dict[str, str]:
-    file = {"href": href, "label": NAMES[suffix]}
-    return file | {"column": f"{href}{'&' if '?' in href else '?'}width=column"} if kind == "plot" else file
+def _table(name: str, table: Table, address: Address, href: Href) -> PageTable:
+    return page_table(name, table, href=href, files=files_of("table", name, address))

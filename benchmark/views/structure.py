@@ -33,9 +33,9 @@ from benchmark.services.structure_tables import (
 )
 from benchmark.suites.contract import ANSWERS
 from benchmark.suites.story_scores import PARSES
+from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
-from benchmark.views.sections import files_of
-from benchmark.views.tables import table_context
+from benchmark.views.tables import page_table
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 
 APART_A_PAGE = 25
@@ -100,11 +100,11 @@ def _parts(slug: str, association: Association, query: str) -> dict[str, Any]:
 
     assert association.metrics is not None
     tables = {
-        name: table_context(name, _short(make())) | {"files": files_of("table", name, address)}
+        name: page_table(name, _short(make()), files=files_of("table", name, address))
         for name, make in tables_of(association).items()
         if name != "observations"
     }
-    files = [file for file in files_of("table", "observations", address) if file["label"] != "LaTeX"]
+    files = [file for file in files_of("table", "observations", address) if file.label != "LaTeX"]
     return {
         "verdict": verdict_of(association),
         "chart": _answers_chart(association),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache, partial
 from itertools import groupby
@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from benchmark.domain.tables import Column, Items, Source, Table, source_of
 from benchmark.suites.registry import group_named
+from benchmark.views.files import PageFile
 
 LEGEND_NOTES, LEGEND_LENGTH = 3, 190
 """The number of notes that stand open below a table, and of characters that each has at most; the others are
@@ -90,7 +91,83 @@ def no_link(row: Mapping[str, Any], column: Column) -> str:
     return ""
 
 
-def table_context(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCell:
+    """A cell as printed, with its interval or `why` there is none, whether it is a `number`, how it is marked, and the
+    address that it opens; `again` where a cell before it in the row opens the same."""
+
+    text: str
+    interval: str = ""
+    why: str = ""
+    number: bool = False
+    mark: str = ""
+    href: str = ""
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRow:
+    """A row of cells, of which entrant it is if of one (`row`), and the address of its run; or the heading of a
+    `section`, without cells."""
+
+    cells: Sequence[PageCell] = ()
+    kind: str = ""
+    own: str = ""
+    row: Source | None = None
+    run_href: str = ""
+    section: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageEntered:
+    """A row that was entered from a paper, with its source."""
+
+    cells: Sequence[PageCell]
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageHead:
+    key: str
+    label: str
+    number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageGroup:
+    """A heading over so many columns."""
+
+    label: str
+    span: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTable:
+    """What templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for falling
+    values, `query` the filters that its links keep."""
+
+    name: str
+    title: str
+    groups: Sequence[PageGroup]
+    columns: Sequence[PageHead]
+    rows: Sequence[PageRow]
+    totals: Sequence[PageRow]
+    entered: Sequence[PageEntered]
+    lead: Sequence[str]
+    notes: Sequence[str]
+    more_notes: Sequence[str]
+    sort: str = ""
+    sortable: bool = False
+    query: str = ""
+    files: Sequence[PageFile] = ()
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+
+def page_table(
     name: str,
     table: Table,
     *,
@@ -98,41 +175,42 @@ def table_context(
     run_href: Callable[[str], str] | None = None,
     sort: str = "",
     sortable: bool = False,
-) -> dict[str, Any]:
-    """Return what templates/benchmark/results/_table.html takes. `sort` is a column's key, with a dash before it for
-    falling values; `run_href` makes the address of a row's run."""
+    query: str = "",
+    files: Sequence[PageFile] = (),
+) -> PageTable:
+    """Return the table as a page shows it, in the order of `sort`; `run_href` makes the address of a row's run."""
     table = ordered(table, sort) if sort else table
-    marks = table.marks()
-    rows: list[dict[str, Any]] = []
-    section = None
+    legend, more = split_notes(table)
+    return PageTable(
+        name=name,
+        title=table.title,
+        groups=_groups(table.columns),
+        columns=[_head(column) for column in table.columns],
+        rows=[*_rows(table, href, run_href)],
+        totals=[_row(table.columns, row, href, {}) for row in table.totals],
+        entered=[
+            PageEntered(_row(table.columns, row.cells, no_link, {}).cells, row.kind, row.beside)
+            for row in table.entered
+        ],
+        lead=[*table.lead, *table.missing_rows],
+        notes=legend,
+        more_notes=more,
+        sort=sort,
+        sortable=sortable,
+        query=query,
+        files=files,
+    )
+
+
+def _rows(table: Table, href: Href, run_href: Callable[[str], str] | None) -> Iterator[PageRow]:
+    """Yield the rows, before each section its heading."""
+    marks, section = table.marks(), None
     for at, row in enumerate(table.rows):
         if table.section and row.get(table.section) != section:
             section = row.get(table.section)
-            rows.append({"section": section})
-        cells = _row(
-            table.columns, row, href, {column.key: marks.get((at, column.key), "") for column in table.columns}
-        )
-        source = source_of(row)
-        rows.append(cells | {"run_href": run_href(source.run)} if run_href and source else cells)
-    legend, more = split_notes(table)
-    return {
-        "name": name,
-        "title": table.title,
-        "groups": _groups(table.columns),
-        "columns": [_head(column) for column in table.columns],
-        "width": len(table.columns),
-        "rows": rows,
-        "totals": [_row(table.columns, row, href, {}) for row in table.totals],
-        "entered": [
-            {"cells": _row(table.columns, row.cells, no_link, {})["cells"], "kind": row.kind, "source": row.beside}
-            for row in table.entered
-        ],
-        "lead": [*table.lead, *table.missing_rows],
-        "notes": legend,
-        "more_notes": more,
-        "sort": sort,
-        "sortable": sortable,
-    }
+            yield PageRow(section=section)
+        marked = {column.key: marks.get((at, column.key), "") for column in table.columns}
+        yield _row(table.columns, row, href, marked, run_href)
 
 
 def split_notes(table: Table) -> tuple[list[str], list[str]]:
@@ -165,20 +243,20 @@ def _rank(column: Column, value: Any) -> Any:
         return Decimal(0)
 
 
-def _head(column: Column) -> dict[str, Any]:
+def _head(column: Column) -> PageHead:
     name = column.label or column.header
     label = f"{name} ({column.unit})" if column.unit else name
-    return {"key": column.key, "label": label, "number": not column.is_text}
+    return PageHead(column.key, label, not column.is_text)
 
 
-def _groups(columns: Sequence[Column]) -> list[dict[str, Any]]:
+def _groups(columns: Sequence[Column]) -> list[PageGroup]:
     """Return the headings over the columns; the first column, which stays in sight, has a cell of its own."""
     if not any(column.group for column in columns):
         return []
     spans = [(name, len(list(group))) for name, group in groupby(columns, key=lambda column: column.group)]
     (name, span), *others = spans
     first = [(name, span)] if name or span == 1 else [("", 1), ("", span - 1)]
-    return [{"label": name, "span": span} for name, span in (*first, *others)]
+    return [PageGroup(name, span) for name, span in (*first, *others)]
 
 
 def _text(column: Column, value: Any) -> str:
@@ -188,25 +266,31 @@ def _text(column: Column, value: Any) -> str:
     return column.text(value)
 
 
-def _row(columns: Sequence[Column], row: Mapping[str, Any], href: Href, marks: Mapping[str, str]) -> dict[str, Any]:
+def _row(
+    columns: Sequence[Column],
+    row: Mapping[str, Any],
+    href: Href,
+    marks: Mapping[str, str],
+    run_href: Callable[[str], str] | None = None,
+) -> PageRow:
     seen: set[str] = set()
     cells = []
     for column in columns:
         link = href(row, column)
-        cells.append({
-            "text": _text(column, row.get(column.key)),
-            "interval": column.interval_text(row),
-            "why": column.no_interval(row),
-            "number": not column.is_text,
-            "mark": marks.get(column.key, ""),
-            "href": link,
-            "again": link in seen,
-        })  # fmt: skip
+        cells.append(
+            PageCell(
+                text=_text(column, row.get(column.key)),
+                interval=column.interval_text(row),
+                why=column.no_interval(row),
+                number=not column.is_text,
+                mark=marks.get(column.key, ""),
+                href=link,
+                again=link in seen,
+            )
+        )
         seen.add(link)
     source = source_of(row)
-    return {
-        "cells": cells,
-        "kind": KINDS.get(source.kind, "") if source else "",
-        "own": source.own if source else "",
-        "row": source,
-    }
+    if source is None:
+        return PageRow(cells=cells)
+    run = run_href(source.run) if run_href else ""
+    return PageRow(cells=cells, kind=KINDS.get(source.kind, ""), own=source.own, row=source, run_href=run)

@@ -111,7 +111,7 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     assert (absent.model, absent.run, absent.why, absent.covered) == ("small", small.uid, COVERED, 3)
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    [stage] = [one for one in page.context["stages"] if one["key"] == "stage2"]
+    [stage] = [one for one in page.context["stages"] if one.key == "stage2"]
     [named] = stage["uncovered"]
     assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
         page.content.decode().split()
@@ -147,9 +147,9 @@ def test_a_comparison_says_who_was_asked_about_a_part_of_the_stories(world, smal
     one, other = world.entrant("majority"), f"{small.uid}.{small.entrants.get(name='small').pk}"
     page = client.get(f"{world.base}/results/compare/", {"a": one, "b": other}).content.decode()
     assert told in " ".join(page.split())
-    cells = {row["number"]: row["cells"][1] for row in _stories(client, world, one, other)}
-    assert {number for number, cell in cells.items() if cell["text"] == "not asked"} == {4, 5, 6, 7, 8, 9}
-    assert {cells[number]["text"] for number in (1, 2, 3)} == {"unusable"} and not cells[9]["href"]
+    cells = {row.number: row.cells[1] for row in _stories(client, world, one, other)}
+    assert {number for number, cell in cells.items() if cell.text == "not asked"} == {4, 5, 6, 7, 8, 9}
+    assert {cells[number].text for number in (1, 2, 3)} == {"unusable"} and not cells[9].href
     alone = {"a": one, "b": other, "split": f"run:{small.uid}"}
     assert "was not asked about" not in client.get(f"{world.base}/results/compare/", alone).content.decode()
     asked = (world.run.uid, small.uid, "--model", "majority", "--other-model", "small", "--stage", "label")
@@ -216,7 +216,7 @@ def test_the_ranking_and_what_is_to_be_read_first_stand_in_csv(world):
 def test_nothing_is_said_of_missing_answers_where_they_do_not_differ(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
-    leads = {stage["key"]: stage["chart"].lead for stage in page.context["stages"]}
+    leads = {stage.key: stage.chart.lead for stage in page.context["stages"]}
     assert all("Missing answers differ" in told[0] for told in leads.values())
     text = page.content.decode()
     assert text.index("Missing answers differ") < text.index('<svg class="chart dots"') < text.index("<table")

@@ -67,11 +67,11 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/differences/?stage=stage2")
     assert page.status_code == 200 and "<script>alert" not in page.content.decode()
-    assert len(page.context["table"]["rows"]) == 3  # over all stories
+    assert len(page.context["table"].rows) == 3  # over all stories
 
     def texts(query: str, column: int) -> list[str]:
         answer = client.get(f"{world.base}/results/differences/?stage=stage2&{query}")
-        return [row["cells"][column]["text"] for row in answer.context["table"]["rows"]]
+        return [row.cells[column].text for row in answer.context["table"].rows]
 
     assert len(texts("over=every", 0)) == 24
     category = world.dataset.samples.first().category
@@ -80,7 +80,7 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
     assert len(texts("model=RANDOM", 0)) == 2
     sizes = [float(text) for text in texts("over=every&sort=value&reading=official", 3) if text != "–"]
     assert sizes == sorted(sizes) and len(sizes) == 24
-    address = next(row["cells"][3]["href"] for row in page.context["table"]["rows"] if row["cells"][3]["href"])
+    address = next(row.cells[3].href for row in page.context["table"].rows if row.cells[3].href)
     assert client.get(address).status_code == 200
     assert f"{world.base}/results/differences/" in client.get(f"{world.base}/results/").content.decode()
 
@@ -88,10 +88,10 @@ def test_the_page_filters_sorts_and_opens_the_comparison(world, client):
 def test_all_rows_download_whatever_is_shown(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/differences/?stage=stage2&reading=official&model=random")
-    assert [one["label"] for one in page.context["files"]] == ["CSV", "JSON", "LaTeX"]
+    assert [one.label for one in page.context["files"]] == ["CSV", "JSON", "LaTeX"]
     for one in page.context["files"]:
-        assert client.get(one["href"]).status_code == 200
-    held = json.loads(client.get(page.context["files"][1]["href"]).content)
+        assert client.get(one.href).status_code == 200
+    held = json.loads(client.get(page.context["files"][1].href).content)
     assert len(held["rows"]) == 24 and "official parse" in held["title"]
     tested = {"first", "second", "over", "value", "interval", "p", "p_adjusted", "shown", "n"}
     assert set(held["rows"][0]) - {"interval_reason"} == tested | {"answered_value", "answered_n"}

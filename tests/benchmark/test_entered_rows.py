@@ -15,7 +15,7 @@ from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.registry import suite_named, suites
-from benchmark.views.tables import table_context
+from benchmark.views.tables import page_table
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 
@@ -86,12 +86,9 @@ def test_beside_a_published_row_it_is_said_that_models_were_asked_otherwise_here
 
     published, people = told("published"), told("human")
     assert (
-        OWN_WORDING_NOTE in published.entered_told
-        and OWN_WORDING in table_context("board", published)["entered"][0]["source"]
+        OWN_WORDING_NOTE in published.entered_told and OWN_WORDING in page_table("board", published).entered[0].source
     )
-    assert (
-        OWN_WORDING_NOTE not in people.entered_told and table_context("board", people)["entered"][0]["source"] == SOURCE
-    )
+    assert OWN_WORDING_NOTE not in people.entered_told and page_table("board", people).entered[0].source == SOURCE
     assert (
         "own wording: not the paper" in to_latex(published).decode()
         and f'"source": "{SOURCE}"' in to_json(published).decode()

@@ -138,8 +138,8 @@ def test_sorting_and_filtering(world, client):
 
     def models(query: str) -> list[str]:
         response = client.get(f"{world.base}/results/?{query}")
-        stage = next(one for one in response.context["stages"] if one["key"] == "stage2")
-        return [row["cells"][0]["text"] for row in stage["table"]["rows"]]
+        stage = next(one for one in response.context["stages"] if one.key == "stage2")
+        return [row.cells[0].text for row in stage.table.rows]
 
     assert models("") == ["majority", "random", HOSTILE]
     assert models("sort=repaired_overall_accuracy") == [

@@ -76,11 +76,11 @@ def test_tables_without_a_ranking_say_that_missing_answers_differ(world):
 
 def test_order_bold_and_differences_agree_on_every_page(world, client):
     client.force_login(world.alice)
-    stage = next(one for one in client.get(f"{world.base}/results/").context["stages"] if one["key"] == "stage2")
-    rows = stage["table"]["rows"]
-    keys = [one["key"] for one in stage["table"]["columns"]]
-    marks = {row["cells"][0]["text"]: row["cells"][keys.index("repaired_overall_accuracy")]["mark"] for row in rows}
-    assert [row["cells"][0]["text"] for row in rows][:2] == ["majority", "random"]
+    stage = next(one for one in client.get(f"{world.base}/results/").context["stages"] if one.key == "stage2")
+    rows = stage.table.rows
+    keys = [one.key for one in stage.table.columns]
+    marks = {row.cells[0].text: row.cells[keys.index("repaired_overall_accuracy")].mark for row in rows}
+    assert [row.cells[0].text for row in rows][:2] == ["majority", "random"]
     assert marks["majority"] == "best" and marks["random"] == "second"
     found = leaderboard_of(world.dataset, Form.TEXT, None)
     [pair] = [
@@ -158,7 +158,7 @@ def test_the_command_tells_rank_share_and_bounds(world, capsys):
 def test_all_pairs_are_a_picture_on_the_page_of_differences_and_in_the_report(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/differences/?stage=stage2")
-    address = page.context["plot"]["svg"]
+    address = page.context["plot"].svg
     drawn = client.get(address).content.decode()
     assert "majority minus random: " in drawn and page.content.decode().count(address.replace("&", "&amp;")) >= 1
     assert "pairs-stage2-repaired" in plots_of(document_of(world.run))

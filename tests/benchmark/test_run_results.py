@@ -137,8 +137,8 @@ def test_a_model_and_a_dimension_are_chosen(world, client, address):
     client.force_login(world.alice)
     response = client.get(address, {"confusion_model": "2", "dimension": "truth-status"})
     explorer = response.context["explorer"]
-    assert explorer["matrix"]["title"] == "Truth status: gold labels and those of random, repaired parse"
-    assert [row["gold"] for row in explorer["matrix"]["rows"]] == ["True", "False", "Unknown"]
+    assert explorer.matrix.title == "Truth status: gold labels and those of random, repaired parse"
+    assert [row.gold for row in explorer.matrix.rows] == ["True", "False", "Unknown"]
     for nonsense in (
         {"confusion_model": "99"},
         {"confusion_model": "-1"},
@@ -153,25 +153,25 @@ def test_a_reading_is_chosen_for_all_analyses(world, client, address):
     client.force_login(world.alice)
     for parse in ("repaired", "official"):
         response = client.get(address, {"reading": parse, "dimension": "context"})
-        assert response.context["explorer"]["matrix"]["title"].endswith(f"{parse} parse")
-        metrics = [one["name"] for part in response.context["sections"]["parts"] for one in part["plots"]]
+        assert response.context["explorer"].matrix.title.endswith(f"{parse} parse")
+        metrics = [one.name for part in response.context["sections"].parts for one in part.plots]
         assert metrics and all(name.endswith(f"-{parse}") for name in metrics)
-    assert client.get(address, {"reading": "<b>"}).context["sections"]["parse"] == "repaired"
+    assert client.get(address, {"reading": "<b>"}).context["sections"].parse == "repaired"
 
 
 def _links(table, wanted: str) -> list[tuple[dict, str]]:
     """(row's links, address) of the cells under a column's heading in a table of the page."""
-    at = [column["key"] for column in table["columns"]].index(wanted)
-    rows = [row for row in table["rows"] if "cells" in row]
-    return [(row["cells"][0]["text"], row["cells"][at]["text"], row["cells"][at]["href"]) for row in rows]
+    at = [column.key for column in table.columns].index(wanted)
+    rows = [row for row in table.rows if row.cells]
+    return [(row.cells[0].text, row.cells[at].text, row.cells[at].href) for row in rows]
 
 
 def _parts(sections) -> list:
-    return [*sections["paper"], *sections["parts"]]
+    return [*sections.paper, *sections.parts]
 
 
 def _tables(response) -> dict:
-    return {table["name"]: table for part in _parts(response.context["sections"]) for table in part["tables"]}
+    return {table.name: table for part in _parts(response.context["sections"]) for table in part.tables}
 
 
 def _meant(client, link: str) -> tuple[int, int]:
@@ -212,11 +212,11 @@ def test_confusion_cells_and_label_counts_open_their_items(world, client, addres
     for parse in ("official", "repaired"):
         chosen = {"reading": parse, "confusion_model": "2", "dimension": "truth-status"}
         explorer = client.get(address, chosen).context["explorer"]
-        cells = [cell for row in explorer["matrix"]["rows"] for cell in row["cells"] if cell["count"]]
+        cells = [cell for row in explorer.matrix.rows for cell in row.cells if cell.count]
         assert len(cells) > 3
         for cell in cells:
-            assert _meant(client, cell["href"])[1] == cell["count"]
-        for _, text, link in _links(explorer["table"], "True"):
+            assert _meant(client, cell.href)[1] == cell.count
+        for _, text, link in _links(explorer.table, "True"):
             if link and text != "0":
                 assert _meant(client, link)[1] == int(text)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmark.domain.tables import Column, Table
-from benchmark.views.tables import LEGEND_LENGTH, LEGEND_NOTES, table_context
+from benchmark.views.tables import LEGEND_LENGTH, LEGEND_NOTES, page_table
 
 COLUMNS = [
     Column(key="model", header="Model"),
@@ -21,14 +21,14 @@ def table(*, notes=(), ps=(0.5, 0.25)) -> Table:
 
 def test_few_short_notes_stand_open_and_none_is_lost():
     notes = ["a", "long " * LEGEND_LENGTH, "c", "d", "e"]
-    page = table_context("board", table(notes=notes))
-    assert page["notes"] == ["Bold: best of the column; underlined: second.", "a", "c"]
-    assert page["more_notes"] == [notes[1], "d", "e"] and len(page["notes"]) <= LEGEND_NOTES
+    page = page_table("board", table(notes=notes))
+    assert page.notes == ["Bold: best of the column; underlined: second.", "a", "c"]
+    assert page.more_notes == [notes[1], "d", "e"] and len(page.notes) <= LEGEND_NOTES
 
 
 @pytest.mark.parametrize(
     ("p", "text"), [(0.00004, "<0.0001"), (0.00006, "0.0001"), (0.0, "0.0000"), (None, "–"), (0.25, "0.2500")]
 )
 def test_a_small_number_is_not_nought(p, text):
-    page = table_context("board", table(ps=(p, 0.5)))
-    assert page["rows"][0]["cells"][1]["text"] == text
+    page = page_table("board", table(ps=(p, 0.5)))
+    assert page.rows[0].cells[1].text == text

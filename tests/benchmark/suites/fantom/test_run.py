@@ -200,7 +200,7 @@ def test_two_models_are_compared_by_sets_and_a_set_leads_to_its_questions(run, c
     sets = page.context["stories"]
     # the sets with a false belief, under the first question that counts for ALL; the facts and the control are of no
     # set here
-    assert {row["number"] for row in sets} == {numbers["1-0-0/belief0/choice"], numbers["1-1-0/belief0/choice"]}
+    assert {row.number for row in sets} == {numbers["1-0-0/belief0/choice"], numbers["1-1-0/belief0/choice"]}
     assert page.context["comparison"].tests == len(page.context["comparison"].rows) == 1
     text = written(page)
     assert "unusable" not in text and "Set, by its first question" in text and "over the 1 test of" in text
