@@ -21,6 +21,7 @@ from benchmark.services.conditions import Ranking
 from benchmark.services.judge_versions import version_failure
 from benchmark.services.leaderboards import people_of
 from benchmark.services.results import WITHOUT_CALL
+from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import EntrantResults, RunEntrant
@@ -101,28 +102,28 @@ def _samples(stage: str) -> str:
     return suite_named(group_suite(stage)).noun[1]
 
 
-def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, Any]) -> list[Absence]:
+def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunFigures]) -> list[Absence]:
     """Return the models whose answers the suite could not score, in each of its rankings, and in judged ones those of a
     judge that it cannot describe."""
     unjudged = [
-        Absence(stage, row["name"], run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
+        Absence(stage, row.name, run=run.uid, run_title=run.title, why=_sentence(failure), unscored=True)
         for run in runs
         if (failure := version_failure(run))
         for stage in keys_of(suite)
         if group_named(stage).judged
-        for row in reports[run.pk]["entrants"]
-        if row.get(stage) is not None
+        for row in reports[run.pk].entrants
+        if row.groups.get(stage) is not None
     ]
     return unjudged + [
         Absence(
-            stage, names.get(row["name"], row["name"]), run=run.uid, run_title=run.title, why=_sentence(row["failed"]),
+            stage, names.get(row.name, row.name), run=run.uid, run_title=run.title, why=_sentence(row.failed),
             unscored=True,
         )
         for stage in keys_of(suite)
         for run in runs
-        for names in [people_of(reports[run.pk]["entrants"])]
-        for row in reports[run.pk]["entrants"]
-        if row.get("failed")
+        for names in [people_of(reports[run.pk].entrants)]
+        for row in reports[run.pk].entrants
+        if row.failed
     ]  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from benchmark.models import Dataset, Form, Run
 from benchmark.services.leaderboard_scope import Leaderboard, finished_runs_of, leaderboard_of_runs
 from benchmark.services.plot_data import leaderboard_rows
 from benchmark.services.reports import reports_of
+from benchmark.services.run_figures import RunFigures
 from benchmark.services.selections import Selection, selections_of
 from benchmark.services.suite_rankings import AcrossModel, Place, RankedModel, SuiteRanking
 from benchmark.services.variance import IDENTITY
@@ -50,7 +51,7 @@ def rankings_across(project: Project) -> list[SuiteRanking]:
     return [replace(ranking, title=title) for ranking, title in zip(rankings, _titles(rankings), strict=True)]
 
 
-def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRanking]:
+def _rankings(runs: list[Run], reports: Mapping[int, RunFigures]) -> Iterator[SuiteRanking]:
     dataset, suite, form = runs[0].dataset, suite_named(runs[0].suite), runs[0].form
     groups = suite.main_groups
     keys = [group.key for group in groups]
@@ -64,23 +65,21 @@ def _rankings(runs: list[Run], reports: Mapping[int, Any]) -> Iterator[SuiteRank
             yield _ranking(group, dataset, form, leaderboard, list(absent.values()), chance)
 
 
-def _fullest(
-    selections: Sequence[Selection], reports: Sequence[Mapping[str, Any]], groups: Sequence[str]
-) -> str | None:
+def _fullest(selections: Sequence[Selection], reports: Sequence[RunFigures], groups: Sequence[str]) -> str | None:
     """Return the selection in which most is counted by these metric groups, of equal ones the largest: a run of one
     kind of question can have more samples than a run of whole sets, and fewer sets."""
 
     def counted(selection: Selection) -> int:
         return max(
-            (_counted(report, groups) for report in reports if selection.stories <= {*report["numbers"]}), default=0
+            (_counted(report, groups) for report in reports if selection.stories <= {*report.numbers}), default=0
         )
 
     return max(selections, key=counted).key if selections else None
 
 
-def _counted(report: Mapping[str, Any], groups: Sequence[str]) -> int:
+def _counted(report: RunFigures, groups: Sequence[str]) -> int:
     """The part of a run that the groups count, of the model of which that is most."""
-    rows = [[_of(row.get(group)) for group in groups] for row in report["entrants"]]
+    rows = [[_of(row.groups.get(group)) for group in groups] for row in report.entrants]
     return max((sum(counts) for counts in rows), default=0)
 
 
@@ -89,13 +88,13 @@ def _of(metrics: Mapping[str, Any] | None) -> int:
     return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
 
 
-def _by_chance(group: str, chosen: Selection | None, reports: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+def _by_chance(group: str, chosen: Selection | None, reports: Sequence[RunFigures]) -> dict[str, Any] | None:
     """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very
     samples has it."""
     for report in reports:
-        if chosen and chosen.stories == {*report["numbers"]}:
-            for row in report["entrants"]:
-                if chance := (row.get(group) or {}).get("chance"):
+        if chosen and chosen.stories == {*report.numbers}:
+            for row in report.entrants:
+                if chance := (row.groups.get(group) or {}).get("chance"):
                     return {**chance, "interval": None, "exact": True}
     return None
 

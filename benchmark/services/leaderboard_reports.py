@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from benchmark.models import Dataset, Form, Run
 from benchmark.services.documents import Document, leaderboard_document, plain
@@ -12,6 +11,7 @@ from benchmark.services.entered_rows import rows_of
 from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import Facts, facts_of, methods_of
 from benchmark.services.reports import reports_of
+from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import EntrantResults
 
@@ -61,7 +61,7 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
 
 
 def _methods(
-    runs: Sequence[Run], reports: Mapping[int, Any], rows: Mapping[str, Sequence[EntrantResults]]
+    runs: Sequence[Run], reports: Mapping[int, RunFigures], rows: Mapping[str, Sequence[EntrantResults]]
 ) -> list[dict[str, str]]:
     """Return the paragraphs of all runs, each text once; where runs differ, the heading names those that it is of."""
     texts: dict[tuple[str, str], list[str]] = {}

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 from django.db.models import QuerySet
 
@@ -16,6 +15,7 @@ from benchmark.services.absences import Absence, absences, apart, is_absent, unc
 from benchmark.services.conditions import FIELDS, Ranking, named, ranked_together
 from benchmark.services.leaderboards import entrants_of, newest, ranked_entrants
 from benchmark.services.reports import reports_of
+from benchmark.services.run_figures import RunFigures
 from benchmark.services.selections import OF_RUN, Selection, selection_named, selections_of
 from benchmark.suites.registry import group_suite, is_suite, keys_of, suite_named, suites, suites_of
 from benchmark.suites.showing.names import label
@@ -84,7 +84,7 @@ def leaderboard_of_runs(
     dataset: Dataset,
     suite: str,
     runs: Sequence[Run],
-    reports: Mapping[int, Any],
+    reports: Mapping[int, RunFigures],
     key: str | None = None,
     *,
     all_runs: bool = False,
@@ -152,13 +152,13 @@ def ranking_with(
     return dict(asked)
 
 
-def _fitting(runs: Sequence[Run], reports: Mapping[int, Any], chosen: Selection | None) -> list[Run]:
+def _fitting(runs: Sequence[Run], reports: Mapping[int, RunFigures], chosen: Selection | None) -> list[Run]:
     """Return the runs that cover the stories of the selection."""
-    return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk]["numbers"])]
+    return [run for run in runs if chosen and chosen.stories <= set(reports[run.pk].numbers)]
 
 
 def _everybody(
-    groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, Any], all_runs: bool
+    groups: Iterable[str], runs: Sequence[Run], reports: Mapping[int, RunFigures], all_runs: bool
 ) -> tuple[dict[str, list[RunEntrant]], dict[str, list[RunEntrant]]]:
     """Return, by metric group, the named entrants with figures (only the newest of each settings unless `all_runs`),
     and those without an answer."""

@@ -22,6 +22,7 @@ from benchmark.services.conditions import FIELDS, asking_told, conditions_of, im
 from benchmark.services.in_context import examples_told, judge_told
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_versions import version_failure
+from benchmark.services.run_figures import EntrantFigures, RunFigures
 from benchmark.services.selections import Selection
 from benchmark.suites.asked import Parses
 from benchmark.suites.registry import group_named, nouns_of_group, suite_named, units_of_group
@@ -69,9 +70,9 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     return settings
 
 
-def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> list[RunEntrant]:
-    """Return each entrant and person with figures of the metric group, in the order of the runs. A judged group has
-    none of runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
+def entrants_of(runs: Sequence[Run], reports: Mapping[int, RunFigures], stage: str) -> list[RunEntrant]:
+    """Return each entrant and person with figures of the stage, in the order of the runs. A judged stage has none of
+    runs whose suite cannot say what their judge is: what is known of it decides what is ranked together."""
     if group_named(stage).judged:
         runs = [run for run in runs if not version_failure(run)]
     rows = StoryScores.objects.filter(run__in=runs).values_list("run_id", "entrant_id", "person", "pk")
@@ -80,42 +81,39 @@ def entrants_of(runs: Sequence[Run], reports: Mapping[int, Any], stage: str) -> 
     tests = summaries_of(runs) if group_named(stage).judged else {}
     for run in runs:
         specs = {entrant.pk: entrant.spec for entrant in run.entrants.all()}
-        people = people_of(reports[run.pk]["entrants"])
-        for row in reports[run.pk]["entrants"]:
-            if row.get(stage) is None:  # kept before the suite had the group
+        people = people_of(reports[run.pk].entrants)
+        for row in reports[run.pk].entrants:
+            metrics = row.groups.get(stage)
+            if metrics is None:  # kept before the suite had the group
                 continue
-            person = "" if row["id"] else row["name"]
-            reads = row["kind"] == "model"
+            person = "" if row.id else row.name
+            reads = row.kind == "model"
             settings = {} if person else settings_of(run, stage, reads=reads)
             entrants.append(RunEntrant(
-                key=f"{run.uid}.{row['id']}" if row["id"] else f"{run.uid}.p{list(people).index(person) + 1}",
-                name=people[person] if person else row["name"],
+                key=f"{run.uid}.{row.id}" if row.id else f"{run.uid}.p{list(people).index(person) + 1}",
+                name=people[person] if person else row.name,
                 person=person,
-                kind=row["kind"],
-                role=row.get("role", ""),
+                kind=row.kind,
+                role=row.role,
                 run=run.uid,
                 run_title=run.title,
                 at=run.created_at,
-                entrant=row["id"],
+                entrant=row.id,
                 settings=settings,
                 judge_test=tests.get(run.pk),
-                spec=specs.get(row["id"], {}),
+                spec=specs.get(row.id, {}),
                 conditions=dict.fromkeys(FIELDS) if person else conditions_of(run, stage, reads=reads),
-                metrics=row[stage],
-                numbers=reports[run.pk]["numbers"],
-                scores=scores[run.pk, row["id"], person],
+                metrics=metrics,
+                numbers=reports[run.pk].numbers,
+                scores=scores[run.pk, row.id, person],
             ))  # fmt: skip
     return entrants
 
 
-def people_of(entrants: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def people_of(entrants: Sequence[EntrantFigures]) -> dict[str, str]:
     """Return the pseudonym of each person of a run, by name: "Annotator 1", "Expert 1", the same on every run of the
     dataset."""
-    return {
-        entrant["name"]: f"{entrant['role'].capitalize()} {entrant['number']}"
-        for entrant in entrants
-        if entrant["id"] is None
-    }
+    return {entrant.name: f"{entrant.role.capitalize()} {entrant.number}" for entrant in entrants if entrant.id is None}
 
 
 def newest(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
@@ -295,7 +293,7 @@ def _ranked(models, columns, stage: str, parse: str, selection: Selection | None
     )
 
 
-def ranked_entrants_of_run(run: Run, report: Mapping[str, Any], stage: str) -> list[EntrantResults]:
+def ranked_entrants_of_run(run: Run, report: RunFigures, stage: str) -> list[EntrantResults]:
     """Rank the entrants of one run against each other, over its own stories."""
     entrants = entrants_of([run], {run.pk: report}, stage)
     labelled, _ = label(named(entrants))

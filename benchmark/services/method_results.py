@@ -66,7 +66,7 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
     if len({method_of_run(other) for other in family}) < 2:
         return None
     reports = reports_of(family)  # what follows reads what these keep
-    numbers = {other.pk: frozenset(reports[other.pk]["numbers"]) for other in family}
+    numbers = {other.pk: frozenset(reports[other.pk].numbers) for other in family}
     chosen = _chosen(run, family, numbers)
     titles = methods_of(suite_named(run.suite))
     asked = {name for name, _ in chosen}

@@ -13,6 +13,7 @@ from benchmark.models import Form, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.conditions import settings_told
 from benchmark.services.in_context import examples_told, judge_sees
+from benchmark.services.run_figures import RunFigures
 from benchmark.services.runs import READ_AGAIN
 from benchmark.services.watching import SchemaBreaker, schema_breakers
 from benchmark.suites.contract import Suite
@@ -29,7 +30,7 @@ from workers.providers.registry import without_prompts
 Facts = list[list[str]]
 
 
-def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
+def facts_of(run: Run, report: RunFigures) -> Facts:
     """Return [name, value] of everything that made the run, in one order: PostgreSQL keeps none of a JSON object's
     keys."""
     params, spec, suite = run.params, run.spec, suite_named(run.suite)
@@ -43,7 +44,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Started", run.created_at.strftime("%Y-%m-%d %H:%M UTC")],
         ["Last answer", _last(report)],
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
-        [suite.noun[1].capitalize(), f"{report['stories']:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
+        [suite.noun[1].capitalize(), f"{report.stories:,}" + (f" ({', '.join(chosen)})" if chosen else "")],
         *_data_facts(run),
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Form", Form(run.form).label],
@@ -73,7 +74,7 @@ def facts_of(run: Run, report: Mapping[str, Any]) -> Facts:
     ]
 
 
-def _facts_of_import(run: Run, report: Mapping[str, Any]) -> Facts:
+def _facts_of_import(run: Run, report: RunFigures) -> Facts:
     """Return the same of a run whose answers were made elsewhere: what is known of their making, and nothing of what
     nobody here asked."""
     making, suite, spec = run.imported, suite_named(run.suite), run.spec
@@ -89,7 +90,7 @@ def _facts_of_import(run: Run, report: Mapping[str, Any]) -> Facts:
         ["Model as written there", making["model"]],
         ["Answers", counted],
         ["Dataset", f"version {run.dataset.version}, SHA-256 {run.dataset.digest}"],
-        [suite.noun[1].capitalize(), f"{report['stories']:,}"],
+        [suite.noun[1].capitalize(), f"{report.stories:,}"],
         *_data_facts(run),
         ["Stages", ", ".join(suite.step(stage).label.lower() for stage in run.stages)],
         ["Prompts, calls and price", "not known: imported"],
@@ -183,8 +184,8 @@ def sent_settings(run: Run) -> list[dict[str, str]]:
     return settings_sent
 
 
-def _last(report: Mapping[str, Any]) -> str:
-    times = [row["last"] for row in report["answers"] if row["last"]]
+def _last(report: RunFigures) -> str:
+    times = [row.last for row in report.answers if row.last]
     return max(times)[:16].replace("T", " ") + " UTC" if times else "–"
 
 
@@ -198,23 +199,21 @@ def _endpoint(spec: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _answered(run: Run, report: Mapping[str, Any]) -> Facts:
+def _answered(run: Run, report: RunFigures) -> Facts:
     suite = suite_named(run.suite)
     return [
         [
-            f"Answers: {row['name']}, {suite.step(row['stage']).label.lower()}",
+            f"Answers: {row.name}, {suite.step(row.stage).label.lower()}",
             (
-                f"{row['answers']:,} by {row['answered_by'] or 'itself'}, {row['input_tokens'] or 0:,} tokens "
-                f"in, {row['output_tokens'] or 0:,} out"
+                f"{row.answers:,} by {row.answered_by or 'itself'}, {row.input_tokens or 0:,} tokens "
+                f"in, {row.output_tokens or 0:,} out"
             ),
         ]
-        for row in report["answers"]
+        for row in report.answers
     ]
 
 
-def methods_of(
-    run: Run, report: Mapping[str, Any], stages: Mapping[str, Sequence[EntrantResults]]
-) -> list[dict[str, str]]:
+def methods_of(run: Run, report: RunFigures, stages: Mapping[str, Sequence[EntrantResults]]) -> list[dict[str, str]]:
     """Return [{heading, text}] in the order of a methods section: what was asked about, then the suite's own
     paragraphs."""
     suite, reported = suite_named(run.suite), _reported(run, stages)
@@ -260,9 +259,9 @@ def _reported(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Repor
     )
 
 
-def _data(run: Run, report: Mapping[str, Any]) -> str:
+def _data(run: Run, report: RunFigures) -> str:
     suite, dataset = suite_named(run.suite), run.dataset
-    counted = f"We evaluated on {report['stories']:,} of the {dataset.stories_count:,} {suite.noun[1]}"
+    counted = f"We evaluated on {report.stories:,} of the {dataset.stories_count:,} {suite.noun[1]}"
     if dataset.suite:
         return f"{counted} of {dataset.title or suite.title}, kept with SHA-256 {dataset.digest[:12]}… (in full below)."
     return (

@@ -30,10 +30,12 @@ class Person:
 def person_of(run: Run, key: str) -> Person | None:
     """Return the person of a run by the last part of an entrant's key; None for one without figures."""
     group = suite_named(run.suite).people
-    people = [person for person in report_of(run)["entrants"] if person["id"] is None]
+    people = [person for person in report_of(run).entrants if person.id is None]
     pseudonyms = people_of(people)
     person = {f"p{at}": person for at, person in enumerate(people, 1)}.get(key)
-    return Person(key, pseudonyms[person["name"]], person["name"], person["role"]) if person and person[group] else None
+    if person is None or not person.groups[group]:
+        return None
+    return Person(key, pseudonyms[person.name], person.name, person.role)
 
 
 def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:

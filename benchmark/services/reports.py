@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
@@ -14,6 +15,7 @@ from benchmark.models import Run, RunItem, RunReport, StoryScores
 from benchmark.services.asking import settings_of
 from benchmark.services.human_results import people_in
 from benchmark.services.results import each_entered, samples_of
+from benchmark.services.run_figures import Answered, EntrantFigures, RunFigures
 from benchmark.suites.contract import Entered, Measured, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.people import PersonMeasured
@@ -25,22 +27,13 @@ REPORTS = Notifier("the report is computed when somebody opens it")
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 
-def report_of(run: Run) -> dict[str, Any]:
-    """Return {entrants: [{id, name, kind, GROUP…[, role, number][, failed]}], stories, numbers, answers, scored,
-    places, version}, from the stored row where that is up to date.
-
-    The figures of each metric group of the suite are None or {official, repaired, answered, asked, analyses[, reason]};
-    `official` and `repaired` as score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of
-    `official` have an `interval` too. `reason` says why `official` is None; `answered` counts the answers that official
-    scoring takes. `analyses` is {reading: those of the suite}, None where the parse has no figures. Of a person the
-    group that the suite names for people has `labelled` and `own` too, as `suites.people` says. `failed` is the
-    sentence of a suite that could not score what this one said: then no group has figures.
-    """
+def report_of(run: Run) -> RunFigures:
+    """Return the figures of a run, from the stored row where that is up to date."""
     return reports_of([run])[run.pk]
 
 
-def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
-    """Return the report of each run, by run id. Two queries where all are up to date."""
+def reports_of(runs: Sequence[Run]) -> dict[int, RunFigures]:
+    """Return the figures of each run, by run id. Two queries where all are up to date."""
     scored = places_of(runs)
     stored = {row.run_id: row for row in RunReport.objects.filter(run__in=runs)}
     reports = {}
@@ -48,47 +41,55 @@ def reports_of(runs: Sequence[Run]) -> dict[int, dict[str, Any]]:
         row = stored.get(run.pk)
         valid = {"places": scored[run.pk], "version": made_by()}
         current = row is not None and {name: row.metrics.get(name) for name in valid} == valid
-        reports[run.pk] = row.metrics if current else _computed(run, scored[run.pk])
+        reports[run.pk] = RunFigures.from_json(row.metrics) if current else _computed(run, scored[run.pk])
     return reports
 
 
-def _computed(run: Run, scored: list[int]) -> dict[str, Any]:
+class _Scored(NamedTuple):
+    """The figures of an entrant or person, and by metric group those story by story."""
+
+    figures: EntrantFigures
+    by_story: Mapping[str, Any]
+
+
+def _computed(run: Run, scored: list[int]) -> RunFigures:
     rows, numbers = _rows(run)
-    failed = any("failed" in row for row in rows)
-    metrics = {
-        "stories": len(numbers),
-        "numbers": numbers,
-        "entrants": [{name: value for name, value in row.items() if name != "by_story"} for row in rows],
-        "answers": _answers(run),
-        "scored": scored[1],
-        "places": scored,
-        "version": "" if failed else made_by(),  # what a suite failed at is tried again whenever somebody asks
-    }
+    figures = RunFigures(
+        stories=len(numbers),
+        numbers=numbers,
+        entrants=[row.figures for row in rows],
+        answers=_answers(run),
+        scored=scored[1],
+        places=scored,
+        version="" if any(row.figures.failed for row in rows) else made_by(),
+    )
+    _keep(run, figures, rows)
+    return figures
+
+
+def _keep(run: Run, figures: RunFigures, rows: Sequence[_Scored]) -> None:
+    """Store the figures; of a run that somebody deletes meanwhile nothing is kept."""
     by_story = [
-        StoryScores(run=run, entrant_id=row["id"], person="" if row["id"] else row["name"], metrics=row["by_story"])
-        for row in rows
+        StoryScores(run=run, entrant_id=row.id, person="" if row.id else row.name, metrics=scores)
+        for row, scores in rows
     ]
     with transaction.atomic():
-        # two who open the page at once would both insert, and of a run that somebody deletes meanwhile nothing is kept
+        # two who open the page at once would both insert
         if Run.objects.select_for_update().filter(pk=run.pk).first() is None:
-            return metrics
-        values = {"scored": scored[1], "metrics": metrics, "computed_at": timezone.now()}
+            return
+        values = {"scored": figures.scored, "metrics": figures.as_json(), "computed_at": timezone.now()}
         RunReport.objects.update_or_create(run=run, defaults=values)
         StoryScores.objects.filter(run=run).delete()
         StoryScores.objects.bulk_create(by_story, batch_size=1)  # one is megabytes as text
-    return metrics
 
 
-def _answers(run: Run) -> list[dict[str, Any]]:
-    """Return the model names under which the answers of each entrant and step came, their number, tokens and the time
-    of the last one."""
+def _answers(run: Run) -> list[Answered]:
+    """Return the model names under which the answers of each entrant and stage came."""
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False).order_by("entrant__position", "stage")
     rows = answered.values_list("entrant", "entrant__name", "stage", "call__answered_by").annotate(
         Count("call"), Sum("call__input_tokens"), Sum("call__output_tokens"), Max("call__finished_at")
     )
-    names = ("entrant", "name", "stage", "answered_by", "answers", "input_tokens", "output_tokens", "last")
-    calls = [dict(zip(names, row, strict=True)) for row in rows]
-    return [row | {"last": row["last"].isoformat() if row["last"] else None} for row in calls]
+    return [Answered(*told, last.isoformat() if last else None) for *told, last in rows]
 
 
 def forget_report(run: Run) -> None:
@@ -106,64 +107,64 @@ def places_of(runs: Sequence[Run]) -> dict[int, list[int]]:
     return {run: [count for pk in one for count in counts.get(pk, [0, 0])] for run, one in whose.items()}
 
 
-def _rows(run: Run) -> tuple[list[dict[str, Any]], list[int]]:
-    """Each entrant's and person's figures with `by_story`, and the numbers of the samples."""
+def _rows(run: Run) -> tuple[list[_Scored], list[int]]:
+    """Return each entrant's and person's figures, and the numbers of the samples."""
     suite = suite_named(run.suite)
     if why := outdated(settings_of(run)):
-        return [row | _failed(suite, why) for row in _entrants(run)], []
+        return [_failed(suite, entrant, why) for entrant in _entrants(run)], []
     samples = samples_of(run)
     rows = [
-        {"id": pk, "name": entered.name, "kind": entered.kind} | _measured(suite, entered)
+        _measured(suite, EntrantFigures(id=pk, name=entered.name, kind=entered.kind), entered)
         for pk, entered in each_entered(run, samples)
     ]
     return [*rows, *_people(suite, run, samples)], [sample.number for sample in samples.values()]
 
 
-def _entrants(run: Run) -> list[dict[str, Any]]:
+def _entrants(run: Run) -> list[EntrantFigures]:
     return [
-        {"id": one.pk, "name": one.name, "kind": "model" if one.endpoint.about.reads_prompts else "baseline"}
+        EntrantFigures(id=one.pk, name=one.name, kind="model" if one.endpoint.about.reads_prompts else "baseline")
         for one in run.entrants.select_related("endpoint")
     ]
 
 
-def _measured(suite: Suite, entered: Entered) -> dict[str, Any]:
+def _measured(suite: Suite, entrant: EntrantFigures, entered: Entered) -> _Scored:
     try:
-        return _by_group(suite.measure(entered))
+        return _by_group(entrant, suite.measure(entered))
     except SuiteFailed as error:
-        return _failed(suite, str(error))
+        return _failed(suite, entrant, str(error))
 
 
-def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[dict[str, Any]]:
+def _people(suite: Suite, run: Run, samples: Mapping[int, Sample]) -> Iterator[_Scored]:
     if suite.people_measured is None or run.control:  # people labelled what was published
         return
     for person in people_in(run, samples):
-        row = {"id": None, "name": person.name, "kind": "person", "role": person.role, "number": person.number}
+        entrant = EntrantFigures(id=None, name=person.name, kind="person", role=person.role, number=person.number)
         try:
             measured = suite.people_measured(person)
         except SuiteFailed as error:
-            yield row | _failed(suite, str(error))
+            yield _failed(suite, entrant, str(error))
         else:
             if measured:
-                yield row | _of_person(suite.people, measured)
+                yield _of_person(suite.people, entrant, measured)
 
 
-def _of_person(group: str, measured: PersonMeasured) -> dict[str, Any]:
-    row = _by_group(measured.measured)
-    own, by_story = measured.own
-    row[group] = row[group] | {"labelled": measured.labelled, "own": own.as_json()}
-    row["by_story"][group]["own"] = by_story.as_json()
-    return row
+def _of_person(group: str, entrant: EntrantFigures, measured: PersonMeasured) -> _Scored:
+    (own, own_by_story), (figures, by_story) = measured.own, _by_group(entrant, measured.measured)
+    of_people = {**(figures.groups[group] or {}), "labelled": measured.labelled, "own": own.as_json()}
+    return _Scored(
+        replace(figures, groups={**figures.groups, group: of_people}),
+        {**by_story, group: {**by_story[group], "own": own_by_story.as_json()}},
+    )
 
 
-def _failed(suite: Suite, why: str) -> dict[str, Any]:
-    return _by_group(dict.fromkeys(group.key for group in suite.groups)) | {"failed": why}
+def _failed(suite: Suite, entrant: EntrantFigures, why: str) -> _Scored:
+    return _by_group(replace(entrant, failed=why), dict.fromkeys(group.key for group in suite.groups))
 
 
-def _by_group(measured: Mapping[str, Measured | None]) -> dict[str, Any]:
-    """Return what is kept of the figures: those of each metric group, and by sample under `by_story`."""
-    metrics = {group: result and result.metrics.as_json() for group, result in measured.items()}
+def _by_group(entrant: EntrantFigures, measured: Mapping[str, Measured | None]) -> _Scored:
+    groups = {group: result and result.metrics.as_json() for group, result in measured.items()}
     by_story = {group: result and result.by_sample.as_json() for group, result in measured.items()}
-    return {**metrics, "by_story": by_story}
+    return _Scored(replace(entrant, groups=groups), by_story)
 
 
 def scores_of(run: Run) -> dict[str, Any]:

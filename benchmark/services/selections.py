@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
+from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import nouns_of_samples, suite_named
 
 OF_RUN = "run:"
@@ -23,7 +23,7 @@ class Selection:
     stories: frozenset[int]
 
 
-def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[Run]) -> list[Selection]:
+def selections_of(dataset: Dataset, reports: Mapping[int, RunFigures], runs: Sequence[Run]) -> list[Selection]:
     """Return the selections that some run covers, the largest first: all stories, splits, and the stories of runs."""
     rows = list(dataset.samples.values_list("number", "split"))
     selections = [
@@ -34,12 +34,12 @@ def selections_of(dataset: Dataset, reports: Mapping[int, Any], runs: Sequence[R
     for split in sorted({split for _, split in rows if split}):
         selections.append(_split(dataset, split, (number for number, of in rows if of == split)))
     for run in reversed(runs):
-        own_selection = _of_run(run, reports[run.pk]["numbers"])
+        own_selection = _of_run(run, reports[run.pk].numbers)
         if own_selection.stories and own_selection.stories not in {selection.stories for selection in selections}:
             selections.append(own_selection)
-    covered = [frozenset(report["numbers"]) for report in reports.values()]
-    covering = [selection for selection in selections if any(selection.stories <= run for run in covered)]
-    return sorted(covering, key=lambda selection: -len(selection.stories))
+    covered = [frozenset(report.numbers) for report in reports.values()]
+    kept = [selection for selection in selections if any(selection.stories <= run for run in covered)]
+    return sorted(kept, key=lambda selection: -len(selection.stories))
 
 
 def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
@@ -47,7 +47,7 @@ def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
     than `suite`."""
     if key.startswith(OF_RUN):
         run = Run.objects.filter(dataset=dataset, suite=suite, uid=key.removeprefix(OF_RUN)).first()
-        selection = run and _of_run(run, report_of(run)["numbers"])
+        selection = run and _of_run(run, report_of(run).numbers)
     else:
         selection = key and _split(dataset, key, dataset.samples.filter(split=key).values_list("number", flat=True))
     return selection if selection and selection.stories else None

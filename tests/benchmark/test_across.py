@@ -8,6 +8,7 @@ import html
 import json
 import re
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
@@ -24,6 +25,7 @@ from benchmark.services.leaderboard_scope import leaderboard_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan
 from benchmark.services.plot_data import score_of
+from benchmark.services.run_figures import EntrantFigures
 from benchmark.services.runs import start_run
 from benchmark.services.selections import Selection
 from benchmark.services.suite_rankings import (
@@ -112,18 +114,16 @@ def test_open_work_takes_the_chance_level_away_and_of_few_stories_everything(tin
     assert many.places and many.chance is None and "you still have work to do" in many.no_chance
 
 
-def report_of(numbers: range, counted: int, **more) -> dict:
+def report_of(numbers: range, counted: int, **more) -> SimpleNamespace:
     overall = {"stories": counted - 1, "unusable": 1}
-    return {
-        "numbers": [*numbers],
-        "entrants": [{"name": "m", "tiny": {"repaired": {"overall": overall}, **more}, "other": None}],
-    }
+    groups = {"tiny": {"repaired": {"overall": overall}, **more}, "other": None}
+    return SimpleNamespace(numbers=[*numbers], entrants=[EntrantFigures(id=1, name="m", kind="model", groups=groups)])
 
 
 def test_a_run_of_many_samples_of_which_little_counts_does_not_displace_a_fuller_one():
     # 20 questions of one kind, all that nine sets have; 12 questions that are thirty sets' own
     reports = [report_of(range(20), 9), report_of(range(12), 30, chance={"value": 0.125, "n": 30})]
-    selections = [Selection(f"run:{len(one['numbers'])}", "", frozenset(one["numbers"])) for one in reports]
+    selections = [Selection(f"run:{len(one.numbers)}", "", frozenset(one.numbers)) for one in reports]
     assert across._fullest(selections, reports, ["tiny", "other"]) == "run:12"
     assert across._fullest(selections, [report_of(range(20), 30), reports[1]], ["tiny"]) == "run:20", (
         "the larger of equal ones"

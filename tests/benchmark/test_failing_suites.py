@@ -125,7 +125,7 @@ def test_an_answer_that_cannot_be_read_is_kept_and_taken_in_later(breaking, monk
     assert odd.item.call.answer == "9"
     page = shown(admin, run, "run_item", odd.pk)
     assert told in page and ">9</pre>" in page
-    metrics = report_of(run)["entrants"][0]["tiny"]["repaired"]["overall"]
+    metrics = report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]
     assert (metrics["stories"], metrics["right"]) == (11, 1.0)
     mended(monkeypatch)
     calls = Call.objects.count()
@@ -175,7 +175,7 @@ def test_a_model_that_cannot_be_scored_stands_beside_the_others_with_the_reason(
     assert [row["model"] for row in leaderboard["stages"]["tiny"]] == ["adder"]
     assert told in unescape(admin.get(reverse("benchmark:leaderboard", args=[cast.project.slug])).content.decode())
     mended(monkeypatch)
-    assert [one["tiny"] is None for one in report_of(run)["entrants"]] == [False, False]
+    assert [one.groups["tiny"] is None for one in report_of(run).entrants] == [False, False]
 
 
 @pytest.mark.once

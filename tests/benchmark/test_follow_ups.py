@@ -93,7 +93,7 @@ def run_of(cast, gold, form: str = "text", **judge):
 
 
 def overall(run) -> dict:
-    return report_of(run)["entrants"][0]["stage1"]["repaired"]["overall"]
+    return report_of(run).entrants[0].groups["stage1"]["repaired"]["overall"]
 
 
 def followed_up(run):
@@ -104,7 +104,7 @@ def followed_up(run):
 @pytest.mark.parametrize("form", ["text", "structured"])
 def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form):
     run = run_of(cast, gold, form)
-    before, official = overall(run), report_of(run)["entrants"][0]["stage1"]["official"]
+    before, official = overall(run), report_of(run).entrants[0].groups["stage1"]["official"]
     assert before["stories"] == 4 and before["unusable"] == 0
     rows = before["unjudged"]["predicted"] + before["unjudged"]["gold"]
     assert rows == gaps_of(run)["rows"] == gaps_of(run)["all_rows"] >= 4
@@ -114,7 +114,7 @@ def test_the_missing_rows_are_asked_for_and_fill_the_judgement(cast, gold, form)
     after = overall(run)
     assert "unjudged" not in after and after["bounds"]["f1"] == [after["f1"], after["f1"]]
     assert low <= after["f1"] <= high
-    assert report_of(run)["entrants"][0]["stage1"]["official"] == official
+    assert report_of(run).entrants[0].groups["stage1"]["official"] == official
     assert gaps_of(run) == {"rows": 0, "judgements": 0, "all_rows": 0}
     places = RunItem.objects.filter(entrant__run=run, stage=FOLLOW_UP).select_related("item", "call")
     assert {one.item.state for one in places} == {"done"} and len(places) == 4

@@ -141,7 +141,7 @@ def test_hostile_labellings(world):
     assert scores["official"]["stage2"] is None
     first = next(story for story, name in numbers.items() if LABELLINGS[name][1] is None)
     assert scores["official"]["reason"]["stage2"].startswith(f"Story {first}, label: ")
-    assert len(report_of(run)["entrants"]) == 1
+    assert len(report_of(run).entrants) == 1
     # what was kept is what the present parser makes of what was kept
     assert read_again(by=None, run=run, now=timezone.now()) == 0
 

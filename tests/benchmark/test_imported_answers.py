@@ -104,7 +104,7 @@ def test_what_the_file_lacks_is_missing_and_bounds_allow_for_it(bring):
     assert (told["missing_answers"], len(told["missing"]), told["state"]) == (10, 10, "finished with failures")
     lost = RunItem.objects.filter(entrant__run=run, call=None)
     assert set(lost.values_list("unusable", "item__state", "item__problem")) == {(NOT_IN_FILE, "failed", NOT_IN_FILE)}
-    row = report_of(run)["entrants"][0]["tiny"]["repaired"]["overall"]
+    row = report_of(run).entrants[0].groups["tiny"]["repaired"]["overall"]
     assert row["bounds"]["right"] == pytest.approx([2 / 12, 1.0])
 
 

@@ -31,7 +31,7 @@ def gold(cast, make_story):
 
 
 def of_model(run) -> dict:
-    return report_of(run)["entrants"][0]
+    return report_of(run).entrants[0].groups
 
 
 def run_of(cast, gold, text: str, *, form: str = "structured", judge=None, stages=STAGES):

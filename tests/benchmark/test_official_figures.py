@@ -52,7 +52,7 @@ def scored_elsewhere(run: Run) -> dict:
 def everywhere(run: Run, stage: str) -> dict:
     """{place: the official overall figures there, None without}; the report has no mean to compare but that."""
     table = next(iter(leaderboard_of(run.dataset, run.form, None).entrants[stage])).parses["official"]
-    report = report_of(run)["entrants"][0][stage]["official"]
+    report = report_of(run).entrants[0].groups[stage]["official"]
     command = scores_of(run)["official"][stage]
     found = {"leaderboard": table, "report": report, "command": command}
     return {place: metrics and _without_interval(metrics["overall"]) for place, metrics in found.items()}
@@ -86,7 +86,7 @@ def test_one_answer_that_lacks_or_aborts_leaves_no_official_figure_anywhere(worl
     sentence = elsewhere["reason"]["stage2"]
     assert scores_of(run)["official"]["reason"]["stage2"] == sentence
     [entry] = leaderboard_of(run.dataset, run.form, None).entrants["stage2"]
-    assert report_of(run)["entrants"][0]["stage2"]["reason"] == entry.parses["reason"] == sentence
+    assert report_of(run).entrants[0].groups["stage2"]["reason"] == entry.parses["reason"] == sentence
     assert sentence in stage_table([entry], "stage2").notes
     # a missing answer is missing when repaired, a long one is read: 7 − 1 of 7 labels, nothing unusable
     overall = scores_of(run)["repaired"]["stage2"]["overall"]

@@ -87,7 +87,7 @@ def test_each_repetition_is_a_call_of_its_own(run):
 
 @pytest.mark.once
 def test_figures_are_means_over_repetitions_with_their_spread(run):
-    rows = {row["name"]: row for row in report_of(run)["entrants"]}
+    rows = {row.name: row.groups for row in report_of(run).entrants}
     by_turn = scores(run, "random", "label")
     means = [mean(held) for held in by_turn.values()]
     metrics = rows["random"]["stage2"]
@@ -128,7 +128,7 @@ def test_again_nothing_is_asked_and_the_estimate_knows_it(run, cast):
     assert found.total["calls"] == found.total["known"] == TURNS * 6 * 4
     again = work_off(run_again(by=cast.alice, run=run, now=timezone.now()))
     assert not again.job.items.filter(made=True).exists()
-    assert report_of(again)["entrants"][0]["stage2"] == report_of(run)["entrants"][0]["stage2"]
+    assert report_of(again).entrants[0].groups["stage2"] == report_of(run).entrants[0].groups["stage2"]
 
 
 def test_another_judge_judges_every_repetition(run, cast):

@@ -243,7 +243,7 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
     monkeypatch.setattr(steps, "parse_stage2", worse)
     assert read_again(by=None, run=run, now=NOW()) == 8
     assert Call.objects.count() == calls
-    row = report_of(run)["entrants"][0]["stage2"]
+    row = report_of(run).entrants[0].groups["stage2"]
     assert row["official"]["overall"]["overall_accuracy"] == "0.000000"
     assert row["repaired"]["overall"]["stories"] == 0
     monkeypatch.undo()
@@ -254,16 +254,16 @@ def test_reading_again_makes_no_call_and_brings_the_report_up_to_date(dataset, m
 def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_assert_max_num_queries):
     run = worked_off(started(dataset=dataset, endpoints=[majority], stages=["label"], limit=3))
     first = report_of(run)
-    RunReport.objects.update(metrics=first | {"marked": True})
+    RunReport.objects.update(metrics=first.as_json() | {"stories": -1})
     with django_assert_max_num_queries(2):
-        assert report_of(run)["marked"]
+        assert report_of(run).stories == -1
     extend_run(by=None, run=run, stories=list(dataset.samples.all()), now=NOW())
     part = report_of(run)  # five stories have no answer yet
-    assert "marked" not in part
-    row = part["entrants"][0]["stage2"]
+    assert part.stories == 8
+    row = part.entrants[0].groups["stage2"]
     assert (row["answered"], row["asked"], row["repaired"]["overall"]["unusable"]) == (3, 8, 5)
     worked_off(run)
-    assert report_of(run)["entrants"][0]["stage2"]["answered"] == 8
+    assert report_of(run).entrants[0].groups["stage2"]["answered"] == 8
 
 
 def test_people_are_scored_like_models(db):
@@ -275,23 +275,23 @@ def test_people_are_scored_like_models(db):
     stories = list(data.samples.all())
     people = {one.name for one in people_in(run, samples_of(run)) if one.role == "annotator" and one.labelled}
     assert people == {name for story in stories for name in story.votes}
-    rows = {row["name"]: row for row in report_of(run)["entrants"]}
+    rows = {row.name: row for row in report_of(run).entrants}
     for name in people:
         expected = {who: _accuracies(stories, name, without_own=who == "others") for who in ("own", "others")}
         whole = len(expected["own"]) == len(stories) and all(
             map(all, (said for one in stories for said in one.votes[name]))
         )
-        own = rows[name]["stage2"]["own"]
-        assert rows[name]["kind"] == "person" and (own["official"] is not None) == whole
-        assert rows[name]["stage2"]["official"] is None  # nobody's cells are all settled by the others
-        for who, found in (("own", own["repaired"]), ("others", rows[name]["stage2"]["repaired"])):
+        own = rows[name].groups["stage2"]["own"]
+        assert rows[name].kind == "person" and (own["official"] is not None) == whole
+        assert rows[name].groups["stage2"]["official"] is None  # nobody's cells are all settled by the others
+        for who, found in (("own", own["repaired"]), ("others", rows[name].groups["stage2"]["repaired"])):
             values = [one for one in expected[who] if one is not None]
             overall = found["overall"]
             assert (overall["stories"], overall["overall_accuracy"]) == (
                 len(values),
                 pytest.approx(sum(values) / len(values)),
             )
-        assert rows[name]["stage2"]["repaired"]["overall"] != own["repaired"]["overall"]
+        assert rows[name].groups["stage2"]["repaired"]["overall"] != own["repaired"]["overall"]
 
 
 def _accuracies(stories, name: str, *, without_own: bool) -> list[float]:

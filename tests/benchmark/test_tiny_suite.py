@@ -542,7 +542,7 @@ def test_a_run_that_lacks_an_answer_has_its_pages(tiny, admin, cast):
     RunItem.objects.filter(entrant__run=run, stage="sum", sample__number=1).update(call=None)
     for name, args in (("run_results", [run.uid]), ("run_report", [run.uid]), ("leaderboard", []), ("differences", [])):
         assert admin.get(reverse(f"benchmark:{name}", args=[cast.project.slug, *args])).status_code == 200, name
-    metrics = report_of(run)["entrants"][0]["tiny"]
+    metrics = report_of(run).entrants[0].groups["tiny"]
     assert metrics["official"] is None and metrics["analyses"]["official"] is None
     assert metrics["analyses"]["repaired"]["facets"]["parity"]["odd"]["bounds"][0] < 1.0
 

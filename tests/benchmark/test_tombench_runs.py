@@ -76,7 +76,7 @@ def votes_of(run: Run, model: str) -> list[VotedItem]:
 
 def test_every_figure_follows_from_the_raw_answers(cast, copy):
     run = asked(cast, copy, "random", "first-option", "majority")
-    held = {row["name"]: row["tombench"] for row in report_of(run)["entrants"]}
+    held = {row.name: row.groups["tombench"] for row in report_of(run).entrants}
     for model, metrics in held.items():
         expected = official_accuracies(votes_of(run, model))
         for parse in ("official", "repaired"):

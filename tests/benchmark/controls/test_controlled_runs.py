@@ -96,9 +96,9 @@ def test_models_are_asked_about_the_changed_samples_and_read_by_them(run):
     # one ledger: what was asked is another question, and every one of it has its own call
     assert RunItem.objects.filter(sample=sample, entrant__name=READS).values("call").distinct().count() == 3
     accuracy = {
-        (one.control, row["name"]): row["opentom"]["repaired"]["overall"]["accuracy"]
+        (one.control, row.name): row.groups["opentom"]["repaired"]["overall"]["accuracy"]
         for one in (run, renamed, storyless)
-        for row in report_of(one)["entrants"]
+        for row in report_of(one).entrants
     }
     # one of the five narratives has questions that nobody can answer who does not know Ines
     assert accuracy["", REMEMBERS] > 0.95 and accuracy["", READS] > 0.9

@@ -93,7 +93,7 @@ def run(world) -> Run:
 
 
 def _metrics(run, model, group):
-    return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
+    return next(entrant for entrant in report_of(run).entrants if entrant.name == model).groups[group]
 
 
 def _wrong(model):

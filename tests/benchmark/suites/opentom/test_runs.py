@@ -107,7 +107,7 @@ def _answers_are_those_of_the_models(run):
 
 
 def _figures_follow(run):
-    metrics = {row["name"]: row["opentom"] for row in report_of(run)["entrants"]}
+    metrics = {row.name: row.groups["opentom"] for row in report_of(run).entrants}
     assert metrics["oracle"]["repaired"]["overall"]["accuracy"] == 1.0
     assert metrics["omniscient"]["repaired"]["overall"]["accuracy"] == pytest.approx(155 / 230, abs=1e-9)
     told = metrics["omniscient"]["analyses"]["repaired"]["opentom"]
@@ -233,7 +233,7 @@ def test_both_questions_on_a_place_are_asked_in_one_session_by_calls_that_answer
         assert json.loads(out.getvalue())["calls"] == (
             {"made": 46, "reused": 46} if method == "joint" else {"made": 8, "reused": 38}
         )
-        [metrics] = report_of(run)["entrants"]
-        found = metrics["opentom"]["analyses"]["repaired"]["opentom"]["unfaithful"]
+        [metrics] = report_of(run).entrants
+        found = metrics.groups["opentom"]["analyses"]["repaired"]["opentom"]["unfaithful"]
         rates[method] = [found[order]["of_all"]["value"] for order in ("first", "second")]
     assert rates == {"joint": [0, 0], "plain": [1, 1]}

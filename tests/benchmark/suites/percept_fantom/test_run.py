@@ -84,7 +84,7 @@ def answering(samples, answer, leaves_out=0, wrong=()):
 
 
 def metrics(run, model, group):
-    return next(entrant for entrant in report_of(run)["entrants"] if entrant["name"] == model)[group]
+    return next(entrant for entrant in report_of(run).entrants if entrant.name == model).groups[group]
 
 
 def wrong(model, stage):

@@ -48,7 +48,7 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     assert estimate(plan).total["calls"] == 3 * (4 + 16 + 16)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert run.job.state == "finished" and RunItem.objects.count() == 3 * 48
-    metrics = {entrant["name"]: entrant for entrant in report_of(run)["entrants"]}
+    metrics = {entrant.name: entrant.groups for entrant in report_of(run).entrants}
     for group in GROUPS:
         share = "perception_recall" if group.endswith("perception") else "accuracy"
         for parse in ("official", "repaired"):
@@ -105,6 +105,6 @@ def test_a_run_without_the_precursors_has_questions_alone(cast, copy):
     plan = planned(copy, "tracker", precursors=False)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert {*RunItem.objects.values_list("stage", flat=True)} == {"answer"}
-    entrant = report_of(run)["entrants"][0]
-    assert entrant["percept-tomi"] and not entrant.get("percept-tomi-perception")
+    groups = report_of(run).entrants[0].groups
+    assert groups["percept-tomi"] and not groups.get("percept-tomi-perception")
     assert Run.objects.count() == 1

@@ -1,0 +1,84 @@
+"""The figures of a run as they are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+Json = dict[str, Any]
+"""Figures as their suite has them: free JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntrantFigures:
+    """The figures of an entrant or person by metric group; of a person `id` is None, and there are `role` and
+    `number`. `failed` is the sentence of a suite that could not score what this one said: then no group has figures.
+
+    Those of a group are None or {official, repaired, answered, asked, analyses[, reason]}: `official` and `repaired` as
+    score_outputs prints them, without their `stories`, which are in `StoryScores`; rows of `official` have an
+    `interval` too. `reason` says why `official` is None; `answered` counts the answers that official scoring takes.
+    `analyses` is {reading: those of the suite}, None where the parse has no figures. Of a person the group that the
+    suite names for people has `labelled` and `own` too, as `suites.people` says.
+    """
+
+    id: int | None
+    name: str
+    kind: str
+    groups: Mapping[str, Json | None] = field(default_factory=dict)
+    role: str = ""
+    number: int | None = None
+    failed: str = ""
+
+    def as_json(self) -> Json:
+        """Return what is kept: the groups by key beside what else it says."""
+        told = {"id": self.id, "name": self.name, "kind": self.kind, **self.groups}
+        person = {"role": self.role, "number": self.number} if self.id is None else {}
+        return told | person | ({"failed": self.failed} if self.failed else {})
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> EntrantFigures:
+        names = {one.name for one in fields(cls)} - {"groups"}
+        groups = {name: value for name, value in kept.items() if name not in names}
+        return cls(groups=groups, **{name: kept[name] for name in names & kept.keys()})
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The number of answers of an entrant at a stage that came under one model name, their tokens, and when the last of
+    them came, in ISO 8601."""
+
+    entrant: int
+    name: str
+    stage: str
+    answered_by: str
+    answers: int
+    input_tokens: int | None
+    output_tokens: int | None
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFigures:
+    """The figures of a run over so many `stories`, with these `numbers`: of each entrant, and who answered. `scored` is
+    how many items have an answer, `places` what `reports.places_of` counts, `version` what made them; empty where a
+    suite failed, as that is tried again."""
+
+    stories: int
+    numbers: Sequence[int]
+    entrants: Sequence[EntrantFigures]
+    answers: Sequence[Answered]
+    scored: int
+    places: Sequence[int]
+    version: str
+
+    def as_json(self) -> Json:
+        kept = {one.name: getattr(self, one.name) for one in fields(self)}
+        kept["entrants"] = [entrant.as_json() for entrant in self.entrants]
+        return kept | {"answers": [asdict(row) for row in self.answers]}
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> RunFigures:
+        plain = {one.name: kept[one.name] for one in fields(cls)}
+        entrants = [EntrantFigures.from_json(row) for row in kept["entrants"]]
+        return cls(**plain | {"entrants": entrants, "answers": [Answered(**row) for row in kept["answers"]]})
