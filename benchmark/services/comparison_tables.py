@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from benchmark.domain.inference import differs
@@ -74,13 +74,13 @@ def story_table(comparison: Comparison) -> Table:
             key="number",
             header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison.stage).unit)}",
         ),
-        *([Column(key="category", header="Category")] if any(row["category"] for row in comparison.stories) else ()),
+        *([Column(key="category", header="Category")] if any(story.category for story in comparison.stories) else ()),
         Column(key="first", header=comparison.first, unit="%", kind="share"),
         Column(key="second", header=comparison.second, unit="%", kind="share"),
         Column(key="difference", header="Difference", unit="points", kind="share"),
     ]
     title = f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse"
-    return Table(title=title, columns=columns, rows=comparison.stories, lead=comparison.lead)
+    return Table(title=title, columns=columns, rows=[*map(asdict, comparison.stories)], lead=comparison.lead)
 
 
 def tables_of(comparison: Comparison) -> dict[str, Callable[[], Table]]:

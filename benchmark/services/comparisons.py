@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from django.core.cache import cache
@@ -35,14 +35,25 @@ from core.statistics import holm, mean_of, method
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedStory:
+    """The scores of both on a story, None where one has none, and their difference."""
+
+    number: int
+    category: str
+    first: float | None
+    second: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two entrants on the same stories. Differences are first minus second, missing answers at their worst, over all
     stories or those of a selection, whose key is `split` and whose label is `selection`.
 
     `differ` says in which settings the two differ, `lead` who was not asked about all of the stories and how the two
     differ in what is missing, `judge_tests` what the self-tests of their judges came to. A row is {what, key, category,
-    first, second, value, interval, n, p, p_adjusted, answered}; a story {number, category, first, second, difference},
-    the largest difference first, those that lack a score last. One that was kept by an earlier version may lack
+    first, second, value, interval, n, p, p_adjusted, answered}; of the stories the largest difference is first, and
+    those that lack a score are last. One that was kept by an earlier version may lack
     `tests`, how many rows have one. `withheld` counts the stories that wait for the work of who reads it.
     """
 
@@ -51,7 +62,7 @@ class Comparison:
     stage: str
     parse: str
     rows: Sequence[dict[str, Any]]
-    stories: Sequence[dict[str, Any]]
+    stories: Sequence[ComparedStory]
     n: int
     method: str
     tests: int | None = None
@@ -65,12 +76,14 @@ class Comparison:
     def as_json(self) -> dict[str, Any]:
         """Return what is kept of it."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
-        return kept | {"reading": self.parse}
+        return kept | {"reading": self.parse, "stories": [asdict(story) for story in self.stories]}
 
     @classmethod
     def from_json(cls, kept: Mapping[str, Any]) -> Comparison:
-        names = {one.name for one in fields(cls)}
-        return cls(parse=kept["reading"], **{name: value for name, value in kept.items() if name in names})
+        names = {one.name for one in fields(cls)} - {"stories"}
+        stories = [ComparedStory(**story) for story in kept["stories"]]
+        plain = {name: value for name, value in kept.items() if name in names}
+        return cls(parse=kept["reading"], stories=stories, **plain)
 
 
 RUN_DELETED = "A run of the two was deleted; frozen comparisons with it stay as they are."
@@ -286,7 +299,7 @@ def _part(
     return rows
 
 
-def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[ComparedStory]:
     first, second = (scores_by_story(columns, group_named(stage).score) for columns in sides)
     stories = []
     counted = _counted(sides, group_named(stage).score, any)
@@ -295,10 +308,8 @@ def _stories(sides: Sequence[Columns], categories: Mapping[int, str], stage: str
             continue
         first_score, second_score = first.get(number), second.get(number)
         gap = None if first_score is None or second_score is None else first_score - second_score
-        stories.append(
-            {"number": number, "category": category, "first": first_score, "second": second_score, "difference": gap}
-        )
-    return sorted(stories, key=lambda row: (row["difference"] is None, -abs(row["difference"] or 0), row["number"]))
+        stories.append(ComparedStory(number, category, first_score, second_score, gap))
+    return sorted(stories, key=lambda story: (story.difference is None, -abs(story.difference or 0), story.number))
 
 
 def items_behind(entrants: Sequence[NamedEntrant], stage: str, numbers: Sequence[int]) -> dict[tuple[str, int], int]:

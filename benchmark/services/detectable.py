@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 from django.core.cache import cache
 from django.db.models import Count
 
 from benchmark.domain.inference import Aligned, difference_sd, smallest_difference
+from benchmark.domain.inference.power import Spread
 from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.estimates import stages_asked
 from benchmark.services.leaderboards import KEPT_SECONDS
@@ -19,7 +20,32 @@ from benchmark.services.plans import Plan
 from core.made_by import made_by
 
 
-def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detectable:
+    """The smallest difference of a score that is found with this `power`, at `alpha`, over so many stories and by so
+    many tests; None with a `reason` where none can be. `sd_is_default` where the spread is assumed."""
+
+    name: str
+    difference: float | None
+    sd_is_default: bool
+    stories: int
+    power: float
+    alpha: float
+    tests: int
+    reason: str
+
+    @property
+    def shown(self) -> str:
+        """The difference in percentage points; empty without one, and where no two scores can be so far apart."""
+        return "" if self.difference is None or self.difference >= 1 else f"{100 * self.difference:.1f}"
+
+    @property
+    def beyond(self) -> str:
+        """The points that would be needed where no two scores can be so far apart; else empty."""
+        return "" if self.difference is None or self.difference < 1 else f"{100 * self.difference:.1f}"
+
+
+def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[Detectable]:
     """Return, for each metric group, the smallest difference between two of the chosen models that the stories can
     show, over all of them and corrected as the report corrects, for every pair over all stories and in each category;
     with the spread of earlier runs on the dataset where two models have answered the same stories."""
@@ -34,18 +60,22 @@ def can_show(plan: Plan, stories: Sequence[DatasetSample]) -> list[dict[str, Any
             tests = max(1, comb(models, 2) * families)
             spread = _spread(plan, stage)
             smallest = smallest_difference(clusters, spread["sd"] or None, tests=tests)
-            out.append({"name": group.score_title, **smallest, **_in_points(smallest["difference"])})
+            out.append(
+                Detectable(
+                    name=group.score_title,
+                    difference=smallest["difference"],
+                    sd_is_default=smallest["sd_is_default"],
+                    stories=smallest["stories"],
+                    power=smallest["power"],
+                    alpha=smallest["alpha"],
+                    tests=smallest["tests"],
+                    reason=smallest.get("reason", ""),
+                )
+            )
     return out
 
 
-def _in_points(difference: float | None) -> dict[str, str]:
-    """Return percentage points in words: `shown`, or `beyond` where no two scores can be so far apart."""
-    if difference is None:
-        return {}
-    return {"shown" if difference < 1 else "beyond": f"{100 * difference:.1f}"}
-
-
-def _spread(plan: Plan, stage: str) -> dict[str, Any]:
+def _spread(plan: Plan, stage: str) -> Spread:
     """Return how far two models of the newest runs on the dataset with the same answer format lie apart on a story,
     computed once for the same answers."""
     listed = Run.objects.listed().filter(dataset=plan.dataset, suite=plan.suite, form=plan.answer_format)
@@ -55,7 +85,7 @@ def _spread(plan: Plan, stage: str) -> dict[str, Any]:
         scored.values_list("entrant__run").annotate(Count("repaired_score"), Count("entrant", distinct=True))
     )
     key = "spread:" + hashlib.sha256(json.dumps([made_by(), stage, runs, counts]).encode()).hexdigest()
-    spread: dict[str, Any] | None = cache.get(key)
+    spread: Spread | None = cache.get(key)
     if spread is None:
         spread = difference_sd(Aligned.of(_earlier(runs, stage)))
         cache.set(key, spread, KEPT_SECONDS)

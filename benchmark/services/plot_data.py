@@ -279,7 +279,7 @@ def comparison_picture(comparison: Comparison) -> Picture:
 def _compared(comparison: Comparison) -> dict[str, Any]:
     overall = next(row for row in comparison.rows if row["key"] == group_named(comparison.stage).score)
     return {
-        "positional": [[(row["first"], row["second"]) for row in comparison.stories]],
+        "positional": [[(story.first, story.second) for story in comparison.stories]],
         "first": comparison.first,
         "second": comparison.second,
         "score": group_named(comparison.stage).score_title,

@@ -54,7 +54,7 @@ def freeze_comparison(
     )
     report = _keep(by, project, different[0] if len(different) == 1 else None, title, document)
     entrants = [int(entrant) for key in keys if (entrant := key.partition(".")[2]).isdecimal()]  # people have no items
-    numbers = [row["number"] for row in comparison.stories]
+    numbers = [story.number for story in comparison.stories]
     _keep_items(report, RunItem.objects.filter(entrant__in=entrants, sample__number__in=numbers))
     return report
 

@@ -47,7 +47,7 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
 def stories_of(document: Document) -> Numbers | None:
     """The numbers of the stories that a document is about; None where it is too old to say."""
     if document.comparison:
-        return {row["number"] for row in document.comparison.stories}
+        return {story.number for story in document.comparison.stories}
     return None if document.numbers is None else set(document.numbers)
 
 
@@ -98,8 +98,8 @@ def whole_stages(stages: EntrantsByGroup) -> dict[str, list[EntrantResults]]:
 
 def whole_comparison(comparison: Comparison, closed: Numbers) -> Comparison:
     """Return the comparison without rows by category, and without the stories in `closed`."""
-    if not any(row["number"] in closed for row in comparison.stories):
+    if not any(story.number in closed for story in comparison.stories):
         return comparison
     rows = [row for row in comparison.rows if not row["category"]]
-    stories = [row for row in comparison.stories if row["number"] not in closed]
+    stories = [story for story in comparison.stories if story.number not in closed]
     return replace(comparison, rows=rows, stories=stories, withheld=len(comparison.stories) - len(stories))

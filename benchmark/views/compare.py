@@ -22,7 +22,7 @@ from benchmark.domain.inference import differs
 from benchmark.domain.tables import Column
 from benchmark.models import Run
 from benchmark.services.comparison_tables import difference_table
-from benchmark.services.comparisons import Comparison, NotChosen, NotComparable, items_behind
+from benchmark.services.comparisons import ComparedStory, Comparison, NotChosen, NotComparable, items_behind
 from benchmark.services.documents import Document
 from benchmark.services.leaderboard_scope import ranking_with
 from benchmark.services.plans import RunRefused
@@ -47,7 +47,7 @@ def compare(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "benchmark/results/compare.html", access.context | context)
     comparison, query = chosen.comparison, chosen.query
     category = request.GET.get("category", "")
-    stories = [story for story in comparison.stories if category in ("", story["category"])]
+    stories = [story for story in comparison.stories if category in ("", story.category)]
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         **chosen.context,
@@ -247,18 +247,16 @@ class StoryRow:
     beside: str
 
 
-def _with_items(
-    access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[Mapping[str, Any]]
-) -> list[StoryRow]:
+def _with_items(access: ProjectAccess, chosen: ChosenComparison, stories: Sequence[ComparedStory]) -> list[StoryRow]:
     """List stories with both scores as cells that open their items."""
-    items = items_behind(chosen.pair, chosen.stage, [story["number"] for story in stories])
+    items = items_behind(chosen.pair, chosen.stage, [story.number for story in stories])
     return [_story_row(access, chosen, story, items) for story in stories]
 
 
 def _story_row(
-    access: ProjectAccess, chosen: ChosenComparison, story: Mapping[str, Any], items: Mapping[tuple[str, int], int]
+    access: ProjectAccess, chosen: ChosenComparison, story: ComparedStory, items: Mapping[tuple[str, int], int]
 ) -> StoryRow:
-    number, gap = story["number"], story["difference"] or 0
+    number, gap = story.number, story.difference or 0
     cells = [
         StoryCell(
             text=_without_score(entrant, number, chosen.stage) if value is None else f"{100 * value:.1f}",
@@ -266,11 +264,11 @@ def _story_row(
             ahead=gap * sign > 0,
             model=entrant.model,
         )
-        for entrant, value, sign in zip(chosen.pair, (story["first"], story["second"]), (1, -1), strict=True)
+        for entrant, value, sign in zip(chosen.pair, (story.first, story.second), (1, -1), strict=True)
     ]
     beside = f"{reverse('benchmark:compare_story', args=[access.project.slug, number])}?{chosen.query}"
     both = all(cell.href for cell in cells)
-    return StoryRow(number, story["category"], cells, points(story["difference"]), beside if both else "")
+    return StoryRow(number, story.category, cells, points(story.difference), beside if both else "")
 
 
 def _without_score(entrant: NamedEntrant, number: int, stage: str) -> str:

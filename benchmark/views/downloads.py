@@ -68,7 +68,7 @@ def _of_parse(make: Callable[[], Table], parse: str) -> Table:
 def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
-        comparison = chosen_comparison(request.GET, access)["comparison"]
+        comparison = chosen_comparison(request.GET, access).comparison
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
     return table_response(tables_of_comparison(comparison), table, data, f"{slug}-comparison-{table}")

@@ -55,7 +55,7 @@ def leaderboard_plot(request: HttpRequest, slug: str, plot: str, picture: str) -
 def comparison_plot(request: HttpRequest, slug: str, plot: str, picture: str) -> HttpResponse:
     access = results_access(request.user, slug)
     try:
-        comparison = chosen_comparison(request.GET, access)["comparison"]
+        comparison = chosen_comparison(request.GET, access).comparison
     except NotComparable:
         return redirect(f"{reverse('benchmark:compare', args=[slug])}?{request.GET.urlencode()}")  # which says why
     pictures = {"two-models": comparison_picture(comparison)}

@@ -112,11 +112,11 @@ def test_who_was_asked_about_a_part_of_the_stories_is_named(world, small, client
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/")
     [stage] = [one for one in page.context["stages"] if one.key == "stage2"]
-    [named] = stage["uncovered"]
+    [named] = stage.uncovered
     assert f"Without a run on all of these stories: <bdi>small</bdi> ({COVERED}" in " ".join(
         page.content.decode().split()
     )
-    there = client.get(f"{world.base}/results/?{named['query']}").context
+    there = client.get(f"{world.base}/results/?{named.query}").context
     assert there["leaderboard"].chosen.stories == {1, 2, 3}
     assert {"small", "majority"} <= {one.name for one in there["leaderboard"].entrants["stage2"]}
     assert not [one for one in there["leaderboard"].absent if one.stage == "stage2"]

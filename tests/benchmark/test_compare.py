@@ -69,7 +69,7 @@ def test_a_category_is_compared_on_its_own_stories(world):
 def test_the_biggest_disagreements_come_first(world):
     stories = compared(world).stories
     expected = {number: abs(one - other) for number, (one, other) in by_hand(world).items()}
-    assert [row["number"] for row in stories] == sorted(expected, key=lambda number: (-expected[number], number))
+    assert [row.number for row in stories] == sorted(expected, key=lambda number: (-expected[number], number))
 
 
 def test_who_has_no_score_comes_last_and_is_no_difference(world):
@@ -77,13 +77,13 @@ def test_who_has_no_score_comes_last_and_is_no_difference(world):
     overall = found.rows[0]  # what nobody could read counts at its worst, and no story was answered by both
     assert found.n == STORIES and (overall["second"], overall["value"]) == (0.0, overall["first"])
     assert overall["answered"] == {"value": None, "n": 0}
-    assert all(row["difference"] is None and row["second"] is None for row in found.stories)
+    assert all(row.difference is None and row.second is None for row in found.stories)
 
 
 def test_the_page_opens_both_items_of_a_story(world, client):
     client.force_login(world.alice)
     page = client.get(f"{world.base}/results/compare/", {"a": world.entrant("majority"), "b": world.entrant("random")})
-    story = compared(world).stories[0]["number"]
+    story = compared(world).stories[0].number
     for name in ("majority", "random"):
         place = RunItem.objects.get(entrant__run=world.run, entrant__name=name, stage="label", sample__number=story)
         address = f"{world.base}/runs/{world.run.uid}/items/{place.pk}/"
@@ -101,7 +101,7 @@ def test_differences_open_what_they_are_of(world, client):
     for link, name in ((first, "majority"), (second, "random")):
         items = client.get(link).context
         assert {row["item"].entrant.name for row in items["rows"]} == {name} and items["by_rows"]
-    category = response.context["comparison"].stories[0]["category"]
+    category = response.context["comparison"].stories[0].category
     gap = rows[category][4].href
     shown = client.get(f"{world.base}/results/compare/{gap}").context["stories"]
     assert shown and {row.category for row in shown} == {category}
@@ -173,7 +173,7 @@ def test_tables_and_figure_download(world, client):
     held = json.loads(client.get(f"{world.base}/results/compare/tables/differences.json", asked).content)
     assert held["rows"][0]["value"] == pytest.approx(compared(world).rows[0]["value"])
     stories = json.loads(client.get(f"{world.base}/results/compare/tables/stories.json", asked).content)
-    assert [row["number"] for row in stories["rows"]] == [row["number"] for row in compared(world).stories]
+    assert [row["number"] for row in stories["rows"]] == [row.number for row in compared(world).stories]
     metric = client.get(f"{world.base}/results/compare/figures/two-models.svg", asked)
     assert metric.status_code == 200 and b"majority" in metric.content
 

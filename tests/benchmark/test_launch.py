@@ -275,18 +275,18 @@ def test_what_it_can_show_takes_the_spread_of_earlier_runs(alice, cast, gold, mo
     categories = len({one.category for one in stories})
     (before,) = can_show(plan, stories)
     tests = 1 + categories if categories > 1 else 1
-    assert (before["sd_is_default"], before["tests"], before["stories"]) == (True, tests, 12)
+    assert (before.sd_is_default, before.tests, before.stories) == (True, tests, 12)
     assert "so few stories can show no difference" in written(alice.get(ESTIMATE, asked))  # there are four
     work_off(started(cast, gold, chosen))
     (after,) = can_show(plan, stories)
-    assert not after["sd_is_default"] and after["difference"] < before["difference"]
+    assert not after.sd_is_default and after.difference < before.difference
     found = estimates.estimate(plan)
     page = render_to_string(
         "benchmark/launch/_estimate.html", {"can_show": [before, after], "estimate": found, "total": found.total}
     )
     page = " ".join(page.split())
     assert "spread assumed at its most cautious" in page and "spread as in earlier runs" in page
-    assert f"differences from <strong>{100 * after['difference']:.1f} points</strong>" in page
+    assert f"differences from <strong>{100 * after.difference:.1f} points</strong>" in page
 
 
 def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models):
