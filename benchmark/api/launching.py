@@ -182,13 +182,7 @@ def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate
                 "control": line.control,
                 "in_common": line.shared,
                 "too_long": line.too_long,
-                **_sums(
-                    {
-                        name: getattr(line, name)
-                        for name in ("calls", "to_make", "known", "input_tokens", "output_tokens")
-                    }
-                    | {name: line.money(name) for name in ("cost", "most")}
-                ),
+                **_sums(estimates.sums_of([line])),
             }
             for line in estimate.lines
         ],
@@ -197,14 +191,14 @@ def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate
     }
 
 
-def _sums(counts: Mapping[str, Any]) -> dict[str, Any]:
+def _sums(sums: estimates.Sums) -> dict[str, Any]:
     return {
-        "calls": counts["calls"],
-        "to_make": counts["to_make"],
-        "in_ledger": counts["known"],
-        "tokens": {"input": counts["input_tokens"], "output": counts["output_tokens"]},
-        **counts["cost"].as_json,
-        "most": counts["most"].as_json["cost"],
+        "calls": sums.calls,
+        "to_make": sums.to_make,
+        "in_ledger": sums.known,
+        "tokens": {"input": sums.input_tokens, "output": sums.output_tokens},
+        **sums.cost.as_json,
+        "most": sums.most.as_json["cost"],
     }
 
 

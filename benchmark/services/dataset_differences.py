@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,20 +33,30 @@ class Cells:
         self.stories += [number] if kinds else []
 
 
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A story whose propositions or labels are others: how many rows came and went, and (actor, belief, dimension,
+    before, after) of each cell."""
+
+    number: int
+    rows_added: int
+    rows_removed: int
+    cells: Sequence[tuple[str, str, str, str, str]]
+
+
 @dataclass(slots=True)
 class Difference:
     """The changes from `old` to `new`. Stories are numbers; `labels` counts changed labels by dimension.
 
-    `changed` has {number, rows_added, rows_removed, cells: [(actor, belief, dimension, before, after)]} of each story
-    whose propositions or labels are others, `moved` (number, split before, split after), `rules` (what, before, after)
-    and `settled` cells by (method before, method after).
+    `moved` has (number, split before, split after), `rules` (what, before, after) and `settled` cells by (method
+    before, method after).
     """
 
     added: list[int] = field(default_factory=list)
     removed: list[int] = field(default_factory=list)
     retold: list[int] = field(default_factory=list)
     reordered: list[int] = field(default_factory=list)
-    changed: list[dict[str, Any]] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
     labels: Counter = field(default_factory=Counter)
     moved: list[tuple[int, str, str]] = field(default_factory=list)
     rules: list[tuple[str, str, str]] = field(default_factory=list)
@@ -81,7 +91,7 @@ def _compare(difference: Difference, old_story: DatasetSample, new_story: Datase
     if old_story.split != new_story.split:
         difference.moved.append((number, old_story.split, new_story.split))
     changes = _changes(old_story, new_story, difference.labels)
-    if changes["cells"] or changes["rows_added"] or changes["rows_removed"]:
+    if changes.cells or changes.rows_added or changes.rows_removed:
         difference.changed.append(changes)
     elif old_story.beliefs != new_story.beliefs:
         difference.reordered.append(number)
@@ -95,7 +105,7 @@ def _compare(difference: Difference, old_story: DatasetSample, new_story: Datase
         difference.adjudications.compare(number, *(_cells(row, row.adjudications) for row in (old_story, new_story)))
 
 
-def _changes(old_story: DatasetSample, new_story: DatasetSample, labels: Counter) -> dict[str, Any]:
+def _changes(old_story: DatasetSample, new_story: DatasetSample, labels: Counter) -> Changed:
     old, new = (_by_place(row, [belief["labels"] for belief in row.beliefs]) for row in (old_story, new_story))
     cells = []
     for proposition in old.keys() & new.keys():
@@ -104,12 +114,7 @@ def _changes(old_story: DatasetSample, new_story: DatasetSample, labels: Counter
             if before != after:
                 labels[key] += 1
                 cells.append((proposition[0], proposition[1], key, before, after))
-    return {
-        "number": old_story.number,
-        "rows_added": len(new.keys() - old.keys()),
-        "rows_removed": len(old.keys() - new.keys()),
-        "cells": sorted(cells),
-    }
+    return Changed(old_story.number, len(new.keys() - old.keys()), len(old.keys() - new.keys()), sorted(cells))
 
 
 def _by_place(story: DatasetSample, values: list[Any]) -> dict[Place, Any]:

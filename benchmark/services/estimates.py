@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run
@@ -86,27 +85,49 @@ class Estimate:
         return round(len(self.stories) * self.each)
 
     @property
-    def total(self) -> dict[str, Any]:
+    def total(self) -> Sums:
         return sums_of(self.lines)
 
     @property
-    def by_method(self) -> list[dict[str, Any]]:
-        """The sums of each method, with its `method`; empty where all is asked in one way."""
+    def by_method(self) -> list[Sums]:
+        """The sums of each method; empty where all is asked in one way."""
         titles = list(dict.fromkeys(line.method for line in self.lines))
         return [
-            {"method": title} | sums_of([line for line in self.lines if line.method == title])
+            sums_of([line for line in self.lines if line.method == title], method=title)
             for title in titles
             if titles[1:]
         ]
 
 
-def sums_of(lines: Sequence[Line]) -> dict[str, Any]:
-    """Return calls, tokens and money of lines together; `known` is None where the ledger was not asked."""
-    names = ("calls", "shared", "to_make", "input_tokens", "output_tokens")
-    counts = [line.known for line in lines]
-    sums = {name: sum(getattr(line, name) for line in lines) for name in names}
-    money = {name: sum((line.money(name) for line in lines), Money()) for name in ("cost", "most")}
-    return sums | money | {"known": None if None in counts else sum(counts)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Calls, tokens and money of lines together, as `Line` has them of one; `known` is None where the ledger was not
+    asked. `method` is theirs where they are those of one."""
+
+    calls: int
+    shared: int
+    to_make: int
+    known: int | None
+    input_tokens: int
+    output_tokens: int
+    cost: Money
+    most: Money
+    method: str = ""
+
+
+def sums_of(lines: Sequence[Line], *, method: str = "") -> Sums:
+    known = [line.known for line in lines]
+    return Sums(
+        calls=sum(line.calls for line in lines),
+        shared=sum(line.shared for line in lines),
+        to_make=sum(line.to_make for line in lines),
+        known=None if None in known else sum(known),
+        input_tokens=sum(line.input_tokens for line in lines),
+        output_tokens=sum(line.output_tokens for line in lines),
+        cost=sum((line.money("cost") for line in lines), Money()),
+        most=sum((line.money("most") for line in lines), Money()),
+        method=method,
+    )
 
 
 Cached = set[tuple[int, int]]
@@ -259,10 +280,10 @@ def estimate(plan: Plan) -> Estimate:
     return estimate_all(askings_of(plan, check(plan)))
 
 
-def is_over(askings: Sequence[Asking], total: Mapping[str, Any]) -> bool:
+def is_over(askings: Sequence[Asking], total: Sums) -> bool:
     """Return whether what is asked together, which comes to `total`, can cost more than its budget."""
     budget = budget_of(askings)
-    return budget is not None and total["most"].known > budget
+    return budget is not None and total.most.known > budget
 
 
 def estimate_of(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from benchmark.models import DatasetSample, Run, StoryScores
 from benchmark.services.human_results import gold_without_person, labels_by
@@ -38,39 +38,57 @@ def person_of(run: Run, key: str) -> Person | None:
     return Person(key, pseudonyms[person.name], person.name, person.role)
 
 
-def stories_of(run: Run, person: Person) -> list[dict[str, Any]]:
-    """Return {number, category, values: {share: value}} of each story with a label of the person, as the repaired
-    parse counts it."""
+@dataclass(frozen=True, slots=True)
+class LabelledStory:
+    """A story with a label of a person, and the value of each share as the repaired parse counts it."""
+
+    number: int
+    category: str
+    values: Mapping[str, float | None]
+
+
+def stories_of(run: Run, person: Person) -> list[LabelledStory]:
     scores = StoryScores.objects.get(run=run, entrant=None, person=person.name)
     columns = columns_of(scores.metrics[suite_named(run.suite).people], "repaired")
     rows = zip(columns.stories, columns.categories, strict=True)
     return [
-        {
-            "number": number,
-            "category": category,
-            "values": {name: values[at] for name, values in columns.values.items()},
-        }
+        LabelledStory(number, category, {name: values[at] for name, values in columns.values.items()})
         for at, (number, category) in enumerate(rows)
     ]
 
 
-def cells_of(run: Run, person: Person, story: DatasetSample) -> list[dict[str, Any]]:
-    """Return {actor, belief, cells: [{gold, said, settled}]} of each proposition, none of a story without a label of
-    the person. `gold` is without what the person had to do with it where the others settle the cell, else (`settled` is
-    empty) the label that stands; `said` is empty in a cell without one."""
+@dataclass(frozen=True, slots=True)
+class LabelledCell:
+    """What a person `said` of a cell, empty without a label. `gold` is without what the person had to do with it where
+    the others settle the cell, else (`settled` is empty) the label that stands."""
+
+    gold: str
+    said: str
+    settled: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledProposition:
+    actor: str
+    belief: str
+    cells: Sequence[LabelledCell]
+
+
+def cells_of(run: Run, person: Person, story: DatasetSample) -> list[LabelledProposition]:
+    """Return the propositions of a story, none of one without a label of the person."""
     labels = labels_by(story, person.role).get(person.username, [])
     if not labels:
         return []
     keys = run.dataset.schema.keys
     without = gold_without_person(story, person.username, run.dataset)
     return [
-        {
-            "actor": belief["actor"],
-            "belief": belief["belief"],
-            "cells": [
-                {"gold": gold or belief["labels"][key], "said": label, "settled": by.value}
+        LabelledProposition(
+            belief["actor"],
+            belief["belief"],
+            [
+                LabelledCell(gold or belief["labels"][key], label, by.value)
                 for key, label, (gold, by) in zip(keys, said, settled, strict=True)
             ],
-        }
+        )
         for belief, said, settled in zip(story.beliefs, labels, without, strict=True)
     ]

@@ -4,47 +4,78 @@ absent."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
+from benchmark.domain.tables import Absent
 from benchmark.services.documents import Document, absent_from, by_group
-from benchmark.services.plot_data import leaderboard_rows
+from benchmark.services.plot_data import LeaderboardRow, Score, leaderboard_rows
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
 
 
-def groups_of(document: Document) -> list[dict[str, Any]]:
-    """Return [{key, title, score, entrants, absent}] of a document as its reader may see it: the figures that rank,
-    over all samples."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedEntrant:
+    """An entrant of a ranking: its `rank`, the best and worst that it may have (`ranks`), the letters of its `group`,
+    and its score in both parses, with where it can be and the share that is left out."""
+
+    key: str
+    model: str
+    kind: str
+    run: str
+    run_title: str
+    settings: Mapping[str, str]
+    rank: int | None
+    ranks: Sequence[int] | None
+    group: str | None
+    official: Score | None
+    repaired: Score | None
+    bounds: Sequence[float] | None
+    left_out: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedGroup:
+    """The ranking of a metric group, over all samples, with who is absent from it."""
+
+    key: str
+    title: str
+    score: str
+    entrants: Sequence[RankedEntrant]
+    absent: Sequence[Absent]
+
+
+def groups_of(document: Document) -> list[RankedGroup]:
+    """Return the rankings of a document as its reader may see it."""
     return [
-        {
-            "key": stage,
-            "title": group_named(stage).title,
-            "score": group_named(stage).score_title,
-            "entrants": _entrants(entrants, stage),
-            "absent": absent_from(document, stage),
-        }
+        RankedGroup(
+            stage,
+            group_named(stage).title,
+            group_named(stage).score_title,
+            _entrants(entrants, stage),
+            absent_from(document, stage),
+        )
         for stage, entrants in by_group(document).items()
     ]
 
 
-def _entrants(entrants: Sequence[EntrantResults], stage: str) -> list[dict[str, Any]]:
+def _entrants(entrants: Sequence[EntrantResults], stage: str) -> list[RankedEntrant]:
     return [_entrant(entrant, row) for entrant, row in zip(entrants, leaderboard_rows(entrants, stage), strict=True)]
 
 
-def _entrant(entrant: EntrantResults, row: Mapping[str, Any]) -> dict[str, Any]:
+def _entrant(entrant: EntrantResults, row: LeaderboardRow) -> RankedEntrant:
     ranking = entrant.ranking.get("repaired") or {}
-    return {
-        "key": entrant.key,
-        "model": row["model"],
-        "kind": entrant.kind,
-        "run": entrant.run,
-        "run_title": entrant.run_title,
-        "settings": entrant.settings,
-        "rank": ranking.get("rank"),
-        "ranks": row["ranks"],
-        "group": row["group"],
-        "official": row["official"],
-        "repaired": row["repaired"],
-        "bounds": row["bounds"],
-        "left_out": row["left_out"],
-    }
+    return RankedEntrant(
+        key=entrant.key,
+        model=row["model"],
+        kind=entrant.kind,
+        run=entrant.run,
+        run_title=entrant.run_title,
+        settings=entrant.settings,
+        rank=ranking.get("rank"),
+        ranks=row["ranks"],
+        group=row["group"],
+        official=row["official"],
+        repaired=row["repaired"],
+        bounds=row["bounds"],
+        left_out=row["left_out"],
+    )

@@ -4,6 +4,7 @@ they were when frozen."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -47,7 +48,7 @@ def across(request: HttpRequest, slug: str) -> HttpResponse:
 
     leaderboards = [_told(slug, ranking) for ranking in rankings]
     context = _shown(
-        rankings, model, page, _of_model(address, model), items, [leaderboard["href"] for leaderboard in leaderboards]
+        rankings, model, page, _of_model(address, model), items, [leaderboard.href for leaderboard in leaderboards]
     )
     return render(request, "benchmark/results/across.html", access.context | context | {"rankings": leaderboards})
 
@@ -65,7 +66,7 @@ def frozen_across(
     page = reverse("benchmark:shared_report", args=[slug, report.uid])
     context = _shown(rankings, model, page, _of_model(address, model), items, [""] * len(rankings))
     context |= {"report": report, "document": document, "address": request.build_absolute_uri(page)}
-    context["rankings"] = [{"one": ranking} for ranking in rankings]
+    context["rankings"] = [OneRanking(ranking) for ranking in rankings]
     return render(request, "benchmark/results/across.html", access.context | context)
 
 
@@ -119,10 +120,17 @@ def _of_model(address: Address, model: AcrossModel | None) -> Address:
     return lambda kind, name, suffix: address(kind, name, suffix) + query
 
 
-def _told(slug: str, ranking: SuiteRanking) -> dict[str, Any]:
-    """Return what a ranking is of, with the address of its leaderboard."""
+@dataclass(frozen=True, slots=True)
+class OneRanking:
+    """A ranking with the address of its leaderboard, empty in a frozen report."""
+
+    one: SuiteRanking
+    href: str = ""
+
+
+def _told(slug: str, ranking: SuiteRanking) -> OneRanking:
     query = urlencode({name: value for name, value in ranking.query.items() if value})
-    return {"one": ranking, "href": f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.stage}"}
+    return OneRanking(ranking, f"{reverse('benchmark:leaderboard', args=[slug])}?{query}#{ranking.stage}")
 
 
 def _from_model(page: str, rankings: Sequence[SuiteRanking], items: Items) -> Href:

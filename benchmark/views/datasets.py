@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -173,9 +174,10 @@ def _numbers(dataset: Dataset) -> Iterable[int]:
     return dataset.samples.values_list("number", flat=True)
 
 
-def _named(change: dict, schema) -> dict:
-    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change["cells"]]
-    return change | {"cells": cells}
+def _named(change: dataset_differences.Changed, schema) -> dataset_differences.Changed:
+    """Return the change with its dimensions called as people call them."""
+    cells = [(actor, belief, schema[key].name, *labels) for actor, belief, key, *labels in change.cells]
+    return replace(change, cells=cells)
 
 
 def _sentences(changes: Difference) -> list[str]:

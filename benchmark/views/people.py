@@ -27,19 +27,17 @@ def person(request: HttpRequest, slug: str, uid: str, person: str) -> HttpRespon
     rows = [
         row
         for row in service.stories_of(access.run, labeller)
-        if row["number"] not in closed
-        and category in ("", row["category"])
-        and (part is None or row["number"] in part.stories)
+        if row.number not in closed and category in ("", row.category) and (part is None or row.number in part.stories)
     ]
     group = group_named(suite_named(access.run.suite).people)
-    rows.sort(key=lambda row: (_share(row["values"][group.score]), row["number"]))
+    rows.sort(key=lambda row: (_share(row.values[group.score]), row.number))
     page = Paginator(rows, STORIES_A_PAGE).get_page(request.GET.get("page"))
     query = request.GET.copy()
     query.pop("page", None)
     context = {
         "person": labeller,
         "heads": list(group.headers.values()),
-        "rows": [row | {"figures": [row["values"][name] for name in group.headers]} for row in page.object_list],
+        "rows": [(row, [row.values[name] for name in group.headers]) for row in page.object_list],
         "page": page,
         "query": query.urlencode(),
         "category": category,

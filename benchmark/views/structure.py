@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -16,6 +16,7 @@ from django.urls import reverse
 from annotation.access import ProjectAccess
 from benchmark.access import results_access, waiting_for
 from benchmark.addresses import table_named
+from benchmark.domain.association import Observation
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.structure import ALL, QUESTIONS, STORIES, Association, Choice, Related, association_of
@@ -154,6 +155,28 @@ def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))
 
 
+@dataclass(frozen=True, slots=True)
+class ApartTab:
+    """One of the two that may be right alone, with the number of such questions; `here` where they are listed."""
+
+    key: str
+    title: str
+    count: int
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApartRow:
+    """A question of which one of the two is right: of which story, its score of structure in per cent, and the page on
+    which both are read."""
+
+    seen: Observation
+    story: int
+    structure: str
+    question: str
+    href: str
+
+
 def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> dict[str, Any]:
     """Return one page of the questions of which one of the two is right."""
     right = request.GET["show"] if request.GET.get("show") in APART else ANSWER
@@ -161,26 +184,23 @@ def _apart(request: HttpRequest, slug: str, association: Association, query: str
     page = Paginator(listed[right], APART_A_PAGE).get_page(request.GET.get("page"))
     asked = questions_told(association.datasets, [apart.place.question for apart in page])
     return {
-        "apart": [
-            {"key": key, "title": title, "count": len(listed[key]), "here": key == right}
-            for key, title in APART.items()
-        ],
+        "apart": [ApartTab(key, title, len(listed[key]), key == right) for key, title in APART.items()],
         "page": page,
         "apart_query": f"{query}&show={right}".strip("&"),
         "rows": [_row(slug, apart, query, asked) for apart in page],
     }
 
 
-def _row(slug: str, apart: Apart, query: str, asked: Mapping[int, str]) -> dict[str, Any]:
+def _row(slug: str, apart: Apart, query: str, asked: Mapping[int, str]) -> ApartRow:
     where = urlencode({"of": apart.seen.model, "question": apart.place.question})
     page = reverse("benchmark:structure_story", args=[slug, apart.place.story])
-    return {
-        "seen": apart.seen,
-        "story": apart.place.story,
-        "structure": f"{100 * (apart.seen.structure.answered or 0):.1f}",
-        "question": asked.get(apart.place.question, f"Question {apart.place.question}"),
-        "href": f"{page}?{where}&{query}".strip("&"),
-    }
+    return ApartRow(
+        seen=apart.seen,
+        story=apart.place.story,
+        structure=f"{100 * (apart.seen.structure.answered or 0):.1f}",
+        question=asked.get(apart.place.question, f"Question {apart.place.question}"),
+        href=f"{page}?{where}&{query}".strip("&"),
+    )
 
 
 def _chosen(request: HttpRequest, access: ProjectAccess) -> Association | None:

@@ -200,9 +200,9 @@ def test_reading_again_after_a_follow_up_changes_nothing(cast, gold):
 
 def test_follow_ups_are_counted_and_estimated(cast, gold):
     run = run_of(cast, gold)
-    launched = estimate(plan_of(run)).total["calls"]
+    launched = estimate(plan_of(run)).total.calls
     found = estimate_of_follow_ups(run)
-    assert found.total["calls"] == 4 and found.total["input_tokens"] > 0
+    assert found.total.calls == 4 and found.total.input_tokens > 0
     assert [line.stage_name for line in found.lines] == ["Follow-up"]
     run = followed_up(run)
     rows = {row.stage: row for row in stage_progress(run, now=timezone.now())}

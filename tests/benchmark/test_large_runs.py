@@ -101,11 +101,11 @@ def test_a_control_is_estimated_from_whole_clusters_and_says_so(planned):
     assert asking.notes == ["Other names: estimated from 46 of the 115 questions, drawn by whole narratives."]
     whole = estimates.estimate(controlled)
     part = estimates.estimate_all(estimates.askings_of(controlled, stories, most=50))
-    assert (part.total["calls"], part.count) == (whole.total["calls"], whole.count) == (4 * QUESTIONS, QUESTIONS)
-    assert part.total["input_tokens"] == pytest.approx(whole.total["input_tokens"], rel=0.05)
+    assert (part.total.calls, part.count) == (whole.total.calls, whole.count) == (4 * QUESTIONS, QUESTIONS)
+    assert part.total.input_tokens == pytest.approx(whole.total.input_tokens, rel=0.05)
     assert whole.notes == []
     beside = estimates.estimate_all(estimates.askings_of_controls(controlled, stories, most=50))
-    assert (beside.total["calls"], beside.count) == (2 * QUESTIONS, QUESTIONS)
+    assert (beside.total.calls, beside.count) == (2 * QUESTIONS, QUESTIONS)
 
 
 def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, monkeypatch):

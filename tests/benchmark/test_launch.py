@@ -199,7 +199,7 @@ def test_money_is_counted_by_hand(gold):
     assert (line.calls, line.known, line.input_tokens) == (4, None, tokens)
     assert line.cost == (2 * tokens + 10 * line.output_tokens) / Decimal(1_000_000)
     assert line.most == (2 * tokens + 10 * 4000) / Decimal(1_000_000)
-    assert found.total["calls"] == found.total["to_make"] == 4
+    assert found.total.calls == found.total.to_make == 4
     half = estimates.estimate(plan_for(gold, model, stages=["label"], max_tokens=1000, batch=True))
     assert half.lines[0].cost == line.cost / 2
 
@@ -210,7 +210,7 @@ def test_baselines_cost_nothing_and_judgements_count(gold, models):
     assert [(line.model.name, line.stage, line.calls) for line in found.lines] == [
         ("omniscient", "extract", 4), ("omniscient", "judge", 4), ("majority", "label", 4),
     ]  # fmt: skip
-    assert (found.total["input_tokens"], found.total["most"]) == (0, Money())
+    assert (found.total.input_tokens, found.total.most) == (0, Money())
 
 
 def test_questions_that_cannot_fit_are_counted(alice, gold, models):
@@ -304,7 +304,7 @@ def test_twenty_models_on_many_stories_are_estimated_quickly(cast, gold, models)
     plan = plan_for(many, *chosen, judge=models["lexical-judge"])
     estimates.estimate(plan)
     found = estimates.estimate(plan)
-    assert found.total["calls"] == 20 * 3 * 895
+    assert found.total.calls == 20 * 3 * 895
 
 
 @pytest.mark.once
@@ -398,7 +398,7 @@ def estimated(client, run, what: str, **asked) -> tuple[dict, str]:
     if response.context["problems"]:
         return {}, written(response)
     total = response.context["total"]
-    return {"make": total["to_make"], "of": total["calls"]}, written(response)
+    return {"make": total.to_make, "of": total.calls}, written(response)
 
 
 def test_the_estimate_of_an_extension_counts_what_is_new(alice, cast, gold, models, extracted):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
-from benchmark.services.estimates import Asking, estimate_all
+from benchmark.services.estimates import Asking, Sums, estimate_all
 from benchmark.services.judge_test_summaries import summaries_of
 from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
@@ -43,11 +43,11 @@ def say_before(askings: Sequence[Asking], tell: Callable[[str], None]) -> None:
         tell(f"{tests:,} of the calls test the judge, once for this version of it.")
 
 
-def before_asking(total: Mapping[str, Any]) -> str:
+def before_asking(total: Sums) -> str:
     """Return what may be asked and cost, as a sentence."""
     return (
-        f"Up to {total['calls']:,} calls: about {total['input_tokens']:,} tokens in and {total['output_tokens']:,} "
-        f"out, {about(total['cost'], total['most'])}. Answers that the ledger has already cost nothing."
+        f"Up to {total.calls:,} calls: about {total.input_tokens:,} tokens in and {total.output_tokens:,} "
+        f"out, {about(total.cost, total.most)}. Answers that the ledger has already cost nothing."
     )
 
 

@@ -11,6 +11,21 @@ from benchmark.services.shared_reports import freeze_across
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
 
 
+class PlaceTold(TypedDict, total=False):
+    """The figure of a model in a ranking, with an interval or the reason why there is none, where it can be with what
+    is missing, and the rank with the best and worst that it may have."""
+
+    value: float | None
+    interval: Sequence[float] | None
+    reason: str
+    n: int
+    unusable: int
+    bounds: Sequence[float] | None
+    rank: int | None
+    rank_interval: Sequence[int] | None
+    run: str
+
+
 class RankingTold(TypedDict):
     """A ranking with the places of the models by name, and its score at chance."""
 
@@ -19,7 +34,7 @@ class RankingTold(TypedDict):
     dataset: str
     over: str
     chance: Mapping[str, Any] | None
-    models: dict[str, dict[str, Any]]
+    models: dict[str, PlaceTold]
 
 
 class CorrelationTold(TypedDict):
@@ -124,7 +139,7 @@ def _told(rankings: Sequence[SuiteRanking], model: AcrossModel | None) -> Across
     }
 
 
-def _place(ranking: SuiteRanking, model: AcrossModel) -> dict[str, Any]:
+def _place(ranking: SuiteRanking, model: AcrossModel) -> PlaceTold:
     place = ranking.places[model.key]
     metric = place.metric or {"value": None, "interval": None}
     return {**metric, "bounds": place.bounds, "rank": place.rank, "rank_interval": place.ranks, "run": place.run}

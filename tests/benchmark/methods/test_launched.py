@@ -130,8 +130,8 @@ def test_calls_that_methods_have_in_common_are_made_and_counted_once(cast, perce
     askings = askings_of_plans(plans)
     estimate = estimate_all(askings)
     # 4 stories and 16 questions: perceptions of each story, beliefs by the true ones, and 16 answers by each method
-    assert estimate.total["calls"] == 4 + 16 + 3 * 16 and estimate.total["shared"] == 2 * (4 + 16) + 4
-    assert [one["calls"] for one in estimate.by_method] == [36, 16, 16]
+    assert estimate.total.calls == 4 + 16 + 3 * 16 and estimate.total.shared == 2 * (4 + 16) + 4
+    assert [one.calls for one in estimate.by_method] == [36, 16, 16]
     assert budget_of(askings) == Decimal("0.9999")
     runs = [work_off(run) for run in start_runs(by=cast.alice, plans=plans, now=timezone.now())]
     asked = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)

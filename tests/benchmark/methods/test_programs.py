@@ -55,7 +55,7 @@ def plan(programmed, cast, tmp_path):
 @pytest.mark.parametrize(("tone", "steps"), [("please", ["repeat", "sum"]), ("now", ["sum"])])
 def test_a_run_asks_at_the_steps_of_its_program(plan, cast, tone, steps):
     planned = plan(tone)
-    assert planned.stages == steps and estimate(planned).total["calls"] == len(steps) * len(SUMS)
+    assert planned.stages == steps and estimate(planned).total.calls == len(steps) * len(SUMS)
     run = start_run(by=cast.alice, plan=planned, now=timezone.now())
     assert {row.stage: row.total for row in stage_progress(run, now=timezone.now())} == dict.fromkeys(steps, len(SUMS))
     run = work_off(run)

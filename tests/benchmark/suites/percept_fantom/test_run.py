@@ -173,7 +173,7 @@ def test_calls_on_perceptions_are_shared(copy):
     model = make_endpoint("random", provider="baseline", model="random")
     plan = planned(copy, [model], ["answer"], suite="percept-fantom", method="plain", precursors=True)
     # two conversations, of which one has two parts in the same words: 2 calls on perceptions; 28 on beliefs, 28 answers
-    assert estimate(plan).total["calls"] == 2 + 28 + 28
+    assert estimate(plan).total.calls == 2 + 28 + 28
 
 
 def test_five_models_have_correlations(cast, copy, folder, monkeypatch):

@@ -45,7 +45,7 @@ def test_the_tracker_is_right_everywhere_and_stories_are_asked_once(cast, copy, 
     plan = planned(copy, "tracker", "majority", "random")
     assert plan.stages == ["perceptions", "belief", "answer"]
     # 16 questions about 4 stories: 4 calls on perceptions, 16 on beliefs, 16 answers, of three baselines
-    assert estimate(plan).total["calls"] == 3 * (4 + 16 + 16)
+    assert estimate(plan).total.calls == 3 * (4 + 16 + 16)
     run = work_off(start_run(by=cast.alice, plan=plan, now=timezone.now()))
     assert run.job.state == "finished" and RunItem.objects.count() == 3 * 48
     metrics = {entrant.name: entrant.groups for entrant in report_of(run).entrants}
