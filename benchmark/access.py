@@ -244,7 +244,7 @@ def comparison_for(access: ProjectAccess, pair: Sequence[NamedEntrant], comparis
     """The comparison as this person may see it. Raises NotComparable where it would tell of the open stories."""
     suite = group_suite(comparison.stage)
     closed = closed_to(access, suite)
-    stories = {row["number"] for row in comparison.stories}
+    stories = {story.number for story in comparison.stories}
     telling = any(entrant.kind in withheld.TELLING for entrant in pair)
     if withheld.few(stories, closed, suite) or (telling and closed & stories):
         raise NotComparable(withheld.sentence(len(closed & stories), len(stories), suite))

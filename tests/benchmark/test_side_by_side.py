@@ -11,8 +11,8 @@ import pytest
 from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
-from benchmark.services.side_by_side import numbers_around, paired, step_shown
-from benchmark.suites.asked import Columns, ItemView, Question, Sample
+from benchmark.services.side_by_side import Around, numbers_around, paired, step_shown
+from benchmark.suites.asked import ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
@@ -156,7 +156,7 @@ def test_the_step_that_is_scored_comes_first_and_stories_follow_each_other():
         == "judge"
     )
     pair = [SimpleNamespace(numbers=numbers) for numbers in ([1, 2, 3, 5], [1, 3, 4, 5])]
-    assert numbers_around(pair, 3, {5}) == {"before": 1, "after": None}
+    assert numbers_around(pair, 3, {5}) == Around(1, None)
 
 
 def test_a_category_that_is_all_that_counts_is_not_tested_twice():
