@@ -32,6 +32,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant
 from benchmark.suites.story_scores import PARSES
+from core.views.contexts import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class ChosenLeaderboard:
     params: Mapping[str, Any]
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         """The names that templates read."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
@@ -91,7 +92,7 @@ class ChosenComparison:
     everywhere: str
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> Context:
         """The names that templates read."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db.models import Count
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
@@ -21,6 +19,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.plain import Json
 
 
 class Datasets(Listing):
@@ -61,7 +60,7 @@ def _counted(dataset: Dataset, name: str) -> dict[str, int]:
     return dict(rows.annotate(Count("pk")))
 
 
-def _asked(suite: Suite) -> dict[str, Any]:
+def _asked(suite: Suite) -> Json:
     return {
         "suite": suite.name,
         "title": suite.title,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import Http404, QueryDict, StreamingHttpResponse
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import GenericAPIView
@@ -24,6 +22,7 @@ from benchmark.services.item_detail import texts_of
 from benchmark.services.items import items_of
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.plain import Json
 
 _WAITS = {
     403: (
@@ -55,7 +54,7 @@ class Items(Listing):
         return self.answer([item_data(item, full=full, closed_texts=texts) for item in page], RunItemOut)
 
 
-def _chosen(run: Run, asked: dict[str, str]) -> dict[str, Any]:
+def _chosen(run: Run, asked: dict[str, str]) -> Json:
     """Return the filters as the page's form reads them. Raises Http404 for a model, step, problem, category or split
     that the run does not have."""
     given = {"stage" if name == "step" else name: value for name, value in asked.items()}

@@ -40,6 +40,7 @@ from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
+from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
 from workers.api.requests import ActionIn, NothingIn
 
@@ -111,7 +112,7 @@ def _valid(kind: type[forms.Form], given: Mapping[str, Any], **about: Any) -> An
     return form
 
 
-def _with_methods(blank: forms.Form, given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+def _with_methods(blank: forms.Form, given: Mapping[str, Any]) -> tuple[Json, str]:
     """Return what is given with its methods under the setting that chooses them, and that setting's name where they are
     given. Raises CannotBeDone."""
     setting = blank.suite.method if isinstance(blank, LaunchForm) else None
@@ -167,7 +168,7 @@ class EstimateOfRun(GenericAPIView):
         return Response(EstimateOut(_estimated(askings, estimate)).data)
 
 
-def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate) -> dict[str, Any]:
+def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate) -> Json:
     total = estimate.total
     return {
         "samples": len(estimate.stories),
@@ -191,7 +192,7 @@ def _estimated(askings: Sequence[estimates.Asking], estimate: estimates.Estimate
     }
 
 
-def _sums(sums: estimates.Sums) -> dict[str, Any]:
+def _sums(sums: estimates.Sums) -> Json:
     return {
         "calls": sums.calls,
         "to_make": sums.to_make,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 from rest_framework import serializers
 
@@ -13,6 +11,7 @@ from benchmark.services.launch_shapes import LaunchIn, Limit, Name, Part, Repeti
 from benchmark.suites.story_scores import PARSES
 from core.api.fields import Strict
 from core.incoming.shapes import Given, may_lack
+from core.plain import Json
 
 _ANY = r"^[^\u0000]+$"
 _SIGNED = [f"{sign}{sort}" for sort in SORTS for sign in ("", "-")]
@@ -77,7 +76,7 @@ class ImportIn(Given):
 
     dataset: Version = Field(description="Number of the version.")
     model: Part = Field(description="The model that answered.")
-    answers: dict[str, Any] = Field(description="Texts by id, or texts by step by id.")
+    answers: Json = Field(description="Texts by id, or texts by step by id.")
     suite: Name = may_lack("Where several suites ask about the version.")
     step: Part = may_lack("The step that is answered, where ids and texts do not say it.")
     repetitions: Repetitions = may_lack("As many as there are without it.")
@@ -85,6 +84,4 @@ class ImportIn(Given):
     category: Part = may_lack("Only samples of this category.")
     limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
     title: Part = may_lack()
-    options: dict[str, Any] = may_lack(
-        "Settings that answers are read by, and what ids are of, such as part or language."
-    )
+    options: Json = may_lack("Settings that answers are read by, and what ids are of, such as part or language.")

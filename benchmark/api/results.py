@@ -33,6 +33,7 @@ from benchmark.services.downloads import TABLE_TYPES, table_file
 from benchmark.services.result_data import groups_of
 from core.api.fields import Strict, read_query
 from core.api.refusals import CannotBeDone
+from core.plain import Json
 
 _TABLE = answers_in(
     {CSV.media_type: "A header and the rows, numbers unrounded.", LaTeX.media_type: "The table as it is printed."},
@@ -75,7 +76,7 @@ class Report(GenericAPIView):
         return Response(ReportOut(report).data)
 
 
-def _metrics(document: Document, withheld: int) -> dict[str, Any]:
+def _metrics(document: Document, withheld: int) -> Json:
     return {"withheld": withheld, "groups": groups_of(document), "tables": list(tables_of(document))}
 
 
@@ -137,7 +138,7 @@ def _leaderboard_asked_for(request: Request, slug: str) -> tuple[ChosenLeaderboa
     return chosen, leaderboard_document_of(chosen, asked), asked.get("reading", "")
 
 
-def _leaderboard(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]:
+def _leaderboard(access: ProjectAccess, asked: Json) -> Json:
     """Return the leaderboard that was asked for and no other one, as its page would show. Raises Http404."""
     params = {"form" if name == "answer_format" else name: str(value) for name, value in asked.items()}
     chosen = chosen_leaderboard(params, access)
@@ -156,7 +157,7 @@ def _leaderboard(access: ProjectAccess, asked: dict[str, Any]) -> dict[str, Any]
     return chosen
 
 
-def _selection(selection: Any) -> dict[str, Any]:
+def _selection(selection: Any) -> Json:
     return {"key": selection.key, "label": selection.label, "samples": len(selection.stories)}
 
 

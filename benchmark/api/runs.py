@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -26,6 +25,7 @@ from benchmark.services.run_progress import missing_rows, progress_rows, run_row
 from benchmark.suites.registry import suite_named
 from core.api.fields import Strict, read_query
 from core.api.listing import Listing
+from core.plain import Json
 
 
 class Runs(Listing):
@@ -82,7 +82,7 @@ def _beside(runs: Iterable[tuple[str, str, Run]]) -> list[dict[str, str]]:
     return [{"name": name, "title": title, "run": run.uid, "state": run.job.standing} for name, title, run in runs]
 
 
-def _prompts(run: Run) -> dict[str, Any]:
+def _prompts(run: Run) -> Json:
     """Return the set and, where there are several, the level of a run's prompts."""
     if run.imported:
         return {}
@@ -90,6 +90,6 @@ def _prompts(run: Run) -> dict[str, Any]:
     return {"prompt_set": run.prompt_set} | levels
 
 
-def _asked_as(entrant: Entrant) -> dict[str, Any]:
+def _asked_as(entrant: Entrant) -> Json:
     """Return what the run's page says of the endpoint: not where it is."""
     return {name: value for name, value in entrant.spec.items() if name != "base_url"}

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -10,6 +9,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
+from core.plain import Json
 from workers.models import Call, Endpoint, Item, Job
 
 
@@ -101,7 +101,7 @@ class Run(OpaqueModel):
         return self.title
 
     @property
-    def imported(self) -> dict[str, Any]:
+    def imported(self) -> Json:
         """Where the answers of the run come from that were made elsewhere: {"file", "digest", "model", "by", "at",
         "format", "tool", "version", "facts", …}; empty where the run asked its questions itself."""
         return self.spec.get("imported") or {}

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
 
 from django.db.models import Count
 
@@ -25,6 +24,7 @@ from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import EntrantResults, RunEntrant
+from core.plain import Json
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
 
@@ -49,7 +49,7 @@ class Absence:
     covered: int | None = None
     unscored: bool = False
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         row = {"stage": self.stage, "model": self.model, "run": self.run, "why": self.why}
         row |= {"failed": self.failed, "problem": self.problem} if self.failed else {}
         return row | ({"covered": self.covered} if self.covered is not None else {})

@@ -27,6 +27,7 @@ from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.shown import EntrantResults
+from core.plain import Json
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
 
@@ -88,7 +89,7 @@ def _of(metrics: Mapping[str, Any] | None) -> int:
     return int(overall.get("stories", 0)) + int(overall.get("unusable", 0))
 
 
-def _by_chance(group: str, chosen: Selection | None, reports: Sequence[RunFigures]) -> dict[str, Any] | None:
+def _by_chance(group: str, chosen: Selection | None, reports: Sequence[RunFigures]) -> Json | None:
     """Return what a group's score is expected to be by chance over the selection, as the report of a run of these very
     samples has it."""
     for report in reports:
@@ -166,7 +167,7 @@ def _guesses(entrant: EntrantResults) -> bool:
     return entrant.kind == "baseline" and entrant.spec.get("model") == CHANCE
 
 
-def _identity(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _identity(spec: Mapping[str, Any]) -> Json:
     return {name: spec.get(name) for name in IDENTITY}
 
 

@@ -11,7 +11,7 @@ from benchmark.domain.tables import Column, Table, absent_told
 from benchmark.domain.tables.estimates import share_column
 from benchmark.domain.tables.table import MISSING
 from benchmark.services.across import pairs_across
-from benchmark.services.plot_data import Picture, plots
+from benchmark.services.plot_data import Arguments, Picture, plots
 from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
 from core.statistics import FEWEST
@@ -260,7 +260,7 @@ def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None 
     return {ALL: Picture("Models across suites", lambda: plots().models_across, partial(_of_all, rankings))}
 
 
-def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
+def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
     ranked, models = [ranking for ranking in rankings if ranking.places], models_across(rankings)
     suites: list[SuiteMetrics] = [
         {
@@ -273,7 +273,7 @@ def _of_all(rankings: Sequence[SuiteRanking]) -> dict[str, Any]:
     return {"positional": ([model.name for model in models], suites), "over": _units(ranked)}
 
 
-def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> dict[str, Any]:
+def _of_model(rankings: Sequence[SuiteRanking], model: AcrossModel, title: str) -> Arguments:
     suites: list[MetricOfSuite] = [
         {"title": ranking.title, "metric": _drawn(place), "chance": ranking.chance, "rank": _ranks(place, ranking)}
         for ranking in rankings

@@ -23,6 +23,7 @@ from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
+from core.plain import Json
 from workers.models import Endpoint
 from workers.providers.contract import Request
 
@@ -106,7 +107,7 @@ def prompts_of(run: Run) -> PromptSet | None:
     return prompt_set_named(sets, run.prompt_set, run.project) if sets else None
 
 
-def settings_of(run: Run) -> dict[str, Any]:
+def settings_of(run: Run) -> Json:
     """Return the settings that the run was launched with, for its suite; `judge_reads_prompts` says whether the judge
     is asked in words."""
     columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
@@ -119,13 +120,13 @@ def settings_of(run: Run) -> dict[str, Any]:
     }
 
 
-def options_of(run: Run) -> dict[str, Any]:
+def options_of(run: Run) -> Json:
     """The settings of its suite that are kept among its options, with the default of those that were not chosen."""
     chosen = run.params.get("options", {})
     return {setting.name: chosen.get(setting.name, setting.default) for setting in _settings_kept(run, OPTION)}
 
 
-def chosen_of(run: Run) -> dict[str, Any]:
+def chosen_of(run: Run) -> Json:
     """All settings of its suite, wherever they are kept."""
     columns = {setting.name: getattr(run, setting.name) for setting in _settings_kept(run, COLUMN)}
     params = {

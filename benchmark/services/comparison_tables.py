@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from benchmark.domain.inference import differs
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import Comparison
 from benchmark.suites.registry import group_named, nouns_of_group
 
@@ -30,7 +30,7 @@ def answered_columns(stage: str) -> tuple[Column, ...]:
     return difference, counted
 
 
-def answered_by_both(row: Mapping[str, Any]) -> dict[str, Any]:
+def answered_by_both(row: Mapping[str, Any]) -> Cells:
     """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
     return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
 

@@ -31,6 +31,7 @@ from benchmark.suites.story_scores import (
     scores_by_story,
 )
 from core.made_by import made_by
+from core.plain import Json
 from core.statistics import holm, mean_of, method
 
 
@@ -61,7 +62,7 @@ class Comparison:
     second: str
     stage: str
     parse: str
-    rows: Sequence[dict[str, Any]]
+    rows: Sequence[Json]
     stories: Sequence[ComparedStory]
     n: int
     method: str
@@ -73,7 +74,7 @@ class Comparison:
     judge_tests: Sequence[str] = ()
     withheld: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Json:
         """Return what is kept of it."""
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("parse", "withheld")}
         return kept | {"reading": self.parse, "stories": [asdict(story) for story in self.stories]}
@@ -247,7 +248,7 @@ def _unlike_missing(
     )
 
 
-def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[dict[str, Any]]:
+def _rows(sides: Sequence[Columns], categories: Mapping[int, str], stage: str) -> list[Json]:
     """Return all measures over all stories, then the score by category of those that count for it: a category that all
     of them are of would be all again, and its test the same one."""
     score = group_named(stage).score

@@ -24,6 +24,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.settings import OF_EVERY_RUN
 from benchmark.suites.shown import RunEntrant
+from core.plain import Json
 
 FIELDS = ("judge", "prompts")
 """In the order in which they are chosen."""
@@ -84,7 +85,7 @@ def settings_told(run: Run) -> dict[str, str]:
 _OF_IMPORTS = ("split", "category", "limit", "repetitions", "stories")
 
 
-def parameters_of(run: Run) -> dict[str, Any]:
+def parameters_of(run: Run) -> Json:
     """Return what a run was launched with, by name: of its parameters those that its suite has a use for, and the
     suite's own options."""
     if run.imported:  # of how answers were asked for, a run that asked for none says nothing

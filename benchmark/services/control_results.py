@@ -31,13 +31,14 @@ from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suit
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES, clusters_of, scores_by_story
 from core.made_by import made_by
+from core.plain import Json
 from core.statistics import method
 from workers.models import JobState
 
 FIRST, SECOND = "published", "controlled"
 
 
-def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, Any] | None:
+def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Json | None:
     """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by
     metric group."""
     controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
@@ -60,7 +61,7 @@ def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
     return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
 
 
-def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> dict[str, Any]:
+def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> Json:
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
     beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
@@ -160,7 +161,7 @@ def _method(rows: Sequence[Row], unit: str) -> str:
     )
 
 
-def _left(run: Run, control: Run) -> dict[str, Any]:
+def _left(run: Run, control: Run) -> Json:
     """Return which samples of the run stay as they are under a control, and so were not asked under it."""
     asked, under = (
         set(RunItem.objects.filter(entrant__run=one).order_by().values_list("sample__number", flat=True).distinct())

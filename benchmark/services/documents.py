@@ -36,6 +36,7 @@ from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.showing.judges import judge_test_table, tests_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.story_scores import PARSES
+from core.plain import Json
 
 Shown = TypeVar("Shown")
 
@@ -133,7 +134,7 @@ _ALWAYS = ("title", "kind", "stages", "facts", "methods")
 """Every document says these; others it may lack."""
 
 
-def as_json(document: Document) -> dict[str, Any]:
+def as_json(document: Document) -> Json:
     """Return the document as it is kept: without what it lacks."""
     kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
     kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
@@ -142,7 +143,7 @@ def as_json(document: Document) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
 
 
-def _as_json(entrant: EntrantResults) -> dict[str, Any]:
+def _as_json(entrant: EntrantResults) -> Json:
     row = {kept: getattr(entrant, name) for name, kept in _OF_ENTRANT.items()} | {"at": entrant.at.isoformat()}
     return {name: value for name, value in row.items() if name != "others" or value is not None}
 

@@ -13,7 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from annotation.domain.spreadsheet import Echo, defused
-from benchmark.domain.tables import Table, to_csv, to_json, to_latex
+from benchmark.domain.tables import Cells, Table, to_csv, to_json, to_latex
 from benchmark.models import Dataset, Entrant, Form, Run, RunItem
 from benchmark.services.asking import sample_asked, settings_of
 from benchmark.suites.asked import Sample
@@ -57,7 +57,7 @@ def score_values(run: Run) -> QuerySet[RunItem, tuple[Any, ...]]:
     return rows.values_list(*_SCORED)
 
 
-def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> dict[str, Any]:
+def score_row(values: Sequence[Any], closed: Set[int] = frozenset()) -> Cells:
     """Return one item's scores by SCORE_COLUMNS: fractions, None where there is none. A story in `closed` says that it
     is withheld, and nothing else."""
     name, stage, number, category, score, repaired, unusable, state, call, unjudged, turn, key, cluster = values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.tables import Column, Table
+from benchmark.domain.tables import Cells, Column, Table
 from benchmark.domain.tables.estimates import estimate, estimated
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.missing import unlike_missing
@@ -45,7 +45,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, pars
     columns += [estimated(model, model, digits=1, best="") for model in facets_by_model]
     rows = []
     for value in values:
-        row: dict[str, Any] = {"value": group.facet_values.get(value, value)}
+        row: Cells = {"value": group.facet_values.get(value, value)}
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)

@@ -21,6 +21,7 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, DatasetSample
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
+from core.plain import Json
 from core.texts import canonical, storable
 
 log = logging.getLogger(__name__)
@@ -104,7 +105,7 @@ def import_archive(
         return import_benchmark(by=by, project=project, suite=suite, folder=folder, options=options, note=note)
 
 
-def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> dict[str, Any]:
+def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> Json:
     """The options with defaults for those that are lacking. Raises BadImport."""
     names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):

@@ -11,6 +11,7 @@ from benchmark.services.asking import DatasetResources, reads_prompts, sample_of
 from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 
 if TYPE_CHECKING:
     from benchmark.services.plans import Plan
@@ -36,14 +37,14 @@ def calibration_of(plan: Plan, stories: Sequence[DatasetSample]) -> list[int]:
     return [number for number in candidates.values_list("number", flat=True) if number not in asked_numbers]
 
 
-def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
+def examples_used(run: Run, stages: Iterable[str], stories: Sequence[DatasetSample]) -> list[Json]:
     """Return [{stage, category, from, least, most}]: how many examples the prompts about a category's samples really
     show; `from` is a key of the suite's sources, empty where none has any that can serve. Only steps that are to show
     examples are listed."""
     sets = suite_named(run.suite).prompting
     if sets is None:
         return []
-    counts: dict[tuple[str, str, str], dict[str, Any]] = {}
+    counts: dict[tuple[str, str, str], Json] = {}
     settings, resources = settings_of(run), DatasetResources(run.dataset)
     for stage in stages:
         count = sets.wanted(settings, stage)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from django.db.models import QuerySet
 
 from benchmark.models import RunItem
 from benchmark.services.item_detail import messages_of
 from benchmark.services.items import state_of
+from core.plain import Json
 
 _LONG = ("sample__content", "sample__gold", "sample__votes", "sample__methods", "sample__adjudications")
 
@@ -20,7 +20,7 @@ def items_with_answers(items: QuerySet[RunItem], *, full: bool) -> QuerySet[RunI
     return rows.defer(*_LONG[2:]) if full else rows.defer("call__body", *_LONG)
 
 
-def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) -> dict[str, Any]:
+def item_data(item: RunItem, *, full: bool, closed_texts: Sequence[str] = ()) -> Json:
     """Return an item as data; `full` adds prompt, content and gold. What of a prompt shows a text of `closed_texts`
     solved is left out."""
     call, sample = item.call, item.sample

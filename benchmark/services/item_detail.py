@@ -19,6 +19,7 @@ from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, S
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
+from core.plain import Json
 from core.texts import storable
 from workers.models import Call
 
@@ -135,7 +136,7 @@ def items_beside(item: RunItem) -> list[SameQuestion]:
     ]
 
 
-def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> dict[str, Any]:
+def parses_shown(item: RunItem | SharedItem, closed: Set[int] = frozenset()) -> Json:
     """Return what the suite's template shows of an item: what the suite makes of it, else its content, gold and
     parses. `item.call` has the answer; items of its set that are `closed` to the reader are left out. {"failed"}, a
     sentence, where the suite could not make it."""
@@ -197,7 +198,7 @@ def _view_of(item: RunItem | SharedItem, of_its_set: Sequence[Beside] = ()) -> I
     return ItemView(question, answer, item.official, item.repaired, item.unusable, of_its_set)
 
 
-def _plain(view: ItemView) -> dict[str, Any]:
+def _plain(view: ItemView) -> Json:
     parts = {
         "Content": view.question.sample.content,
         "Gold": view.question.sample.gold,

@@ -11,11 +11,12 @@ from benchmark.services.asking import question_of, sample_of
 from benchmark.suites import judged
 from benchmark.suites.contract import Question
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 from judge.domain.contrast import Pair, Row, contrast_calls
 from workers.providers.contract import Request
 
 SEED = 1
-Calls = list[tuple[DatasetSample, list[dict[str, Any]]]]
+Calls = list[tuple[DatasetSample, list[Json]]]
 """(sample, its pairs as `JudgeTestItem` has them) of each call."""
 
 
@@ -49,7 +50,7 @@ def _calls(suite: str, dataset: int, digest: str, examples: tuple[int, ...]) -> 
     return [(samples[number], [_plain(pair, rows[number]) for pair in pairs]) for number, pairs in calls.items()]
 
 
-def _plain(pair: Pair, rows: Sequence[Row]) -> dict[str, Any]:
+def _plain(pair: Pair, rows: Sequence[Row]) -> Json:
     actor, belief = pair.prediction
     return {"kind": pair.kind.value, "actor": actor, "belief": belief, "gold": rows.index(pair.gold)}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
 
@@ -17,6 +16,7 @@ from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
+from core.plain import Json
 from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
 from workers.services.jobs import JobRefused, resume_with, retry_failed, start_job
@@ -141,7 +141,7 @@ def _started(by: User | None, run: Run, version: str, calls: Calls, now: datetim
     return test
 
 
-def _kept(run: Run) -> dict[str, Any]:
+def _kept(run: Run) -> Json:
     """Return the run's parameters that the test is asked by."""
     test = test_of(run.suite)
     names = test.settings if test else ()

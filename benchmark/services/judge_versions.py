@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts, settings_of
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 
 NO_PART_OF_IT = ("name", "family")
 """Of an endpoint's spec: what can be renamed without another answer."""
@@ -30,7 +30,7 @@ def version_of(run: Run) -> str:
     """
     suite = suite_named(run.suite)
     spec = {name: value for name, value in (run.spec.get("judge") or {}).items() if name not in NO_PART_OF_IT}
-    identity: dict[str, Any] = {"judge": spec, "form": run.form}
+    identity: Json = {"judge": spec, "form": run.form}
     if suite.judge is not None:
         identity |= suite.judge.instrument(settings_of(run))
     if reads_prompts(run.judge):

@@ -3,12 +3,13 @@ three have."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from benchmark.services.plans import MOST_REPETITIONS, MOST_SEED, MOST_STORIES, MOST_TITLE, MOST_TOKENS
 from core.incoming.shapes import Counted, Given, Like, Within, may_lack
+from core.plain import Json
 from workers.domain.pricing import Dollars
 
 BUDGET = "A hard cap in US dollars, as a string."
@@ -43,7 +44,7 @@ class Launch(Given):
     budget: Dollars = may_lack(BUDGET)
     batch: bool = may_lack("As a batch, at the provider's lower price.")
     title: Part = may_lack()
-    options: dict[str, Any] = may_lack("Settings of the suite by name, as the dataset lists them.")
+    options: Json = may_lack("Settings of the suite by name, as the dataset lists them.")
     methods: Keys = may_lack(
         "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
     )
@@ -63,7 +64,7 @@ class JudgeIn(Given):
     budget: Dollars = may_lack(BUDGET)
     batch: bool = may_lack()
     title: Part = may_lack()
-    options: dict[str, Any] = may_lack("Settings of judging by name.")
+    options: Json = may_lack("Settings of judging by name.")
 
 
 class ExtendIn(Given):

@@ -40,6 +40,7 @@ from benchmark.suites.story_scores import (
     with_intervals,
 )
 from core.made_by import made_by
+from core.plain import Json
 from core.statistics import RESAMPLES, method
 
 KEPT_SECONDS = 90 * 24 * 3600
@@ -172,7 +173,7 @@ ROLES = ("", "annotator", "expert")
 """Models first: people are not ranked among them."""
 
 
-def _own_metrics(entrant: RunEntrant) -> dict[str, Any]:
+def _own_metrics(entrant: RunEntrant) -> Json:
     """Return the figures that the run's report has of the entrant."""
     metrics = entrant.metrics
     own = {"own": metrics["own"]} if "own" in metrics else {}
@@ -252,9 +253,7 @@ def _against(pairs: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[Any
     return against
 
 
-def _part(
-    entrant: RunEntrant, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int
-) -> dict[str, Any]:
+def _part(entrant: RunEntrant, columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> Json:
     """Return both parses of an entrant's figures on the selection; of a person also against gold with the person's
     own votes."""
     metrics = _parses(columns, stage, selection, seed)
@@ -264,7 +263,7 @@ def _part(
     return metrics | ({"own": _parses(columns["own"], stage, selection, seed)} if "own" in columns else {})
 
 
-def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> dict[str, Any]:
+def _parses(columns: Mapping[str, Any], stage: str, selection: Selection, seed: int) -> Json:
     rules = {"seed": seed, "resamples": RESAMPLES}
     stories, official, repaired = selection.stories, *(columns_of(columns, parse) for parse in PARSES)
     averages = official and official_metrics(official, stories, stage)

@@ -37,6 +37,7 @@ from benchmark.suites.registry import group_named, keys_of, suite_named, units_o
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 from core.made_by import made_by
+from core.plain import Json
 from core.statistics import method
 from workers.models import JobState
 
@@ -59,7 +60,7 @@ Chosen = dict[tuple[str, int], _Asked | str]
 """By (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
 
 
-def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> dict[str, Any] | None:
+def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Json | None:
     """Return what the models of a run came to by each method; None where nobody was asked by another. `stages` has the
     run's ranked entrants by metric group."""
     family = family_of(run)
@@ -155,7 +156,7 @@ class _Table:
 def _compared(
     run: Run, stages: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
     scores: Callable[[int, int], Any], numbers: frozenset[int],
-) -> dict[str, Any]:  # fmt: skip
+) -> Json:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows: dict[str, dict[str, list[Row]]] = {}
     for stage in keys_of(run.suite):

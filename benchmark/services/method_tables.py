@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
+from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
 from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
@@ -90,7 +90,7 @@ def _lead(rows: Sequence[Row], by_method: ByMethod, stage: str) -> list[str]:
 
 
 def _scores(rows: Sequence[Row], stage: str) -> SourcedRow:
-    cells: dict[str, Any] = {"model": rows[0]["model"]}
+    cells: Cells = {"model": rows[0]["model"]}
     for row in rows:
         score = row["score"] or {}
         cells[row["method"]] = score.get("value")

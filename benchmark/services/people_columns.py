@@ -4,9 +4,8 @@ each labelled."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from benchmark.domain.tables import Column
+from benchmark.domain.tables import Cells, Column
 from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
@@ -34,8 +33,8 @@ def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
     ]
 
 
-def own_values(entrant: EntrantResults, stage: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
+def own_values(entrant: EntrantResults, stage: str) -> Cells:
+    values: Cells = {}
     for name, metrics in entrant.parses.get("own", {}).items():
         overall = metrics["overall"] if metrics else {}
         values[f"own_{name}"] = overall.get(group_named(stage).score)

@@ -14,6 +14,7 @@ from benchmark.services.taken_over import needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_for, suite_named
+from core.plain import Json
 from workers.models import Endpoint
 
 MOST_TOKENS, MOST_SEED, MOST_STORIES, MOST_REPETITIONS, MOST_TITLE = 200_000, 2**31 - 1, 1_000_000, 100, 200
@@ -77,7 +78,7 @@ class Plan:
         return suite_named(self.suite)
 
     @property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Json:
         """The chosen settings, as `Question.settings` has them."""
         return {**self.options, "judge_reads_prompts": reads_prompts(self.judge)}
 

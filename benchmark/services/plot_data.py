@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # it takes matplotlib a second to load
     from benchmark.domain.plots.ranked import ModelRow
     from benchmark.domain.plots.values import Metric
 
+Arguments = dict[str, Any]
+"""What a function that draws takes, by name; those under "positional" come first."""
 WIDTHS = ("page", "column")
 """The uses of a picture: the text of a paper, or a column of it."""
 
@@ -44,7 +46,7 @@ class Picture:
     absent: tuple[Absent, ...] = ()
     whole: bool = False
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> Arguments:
         """The arguments with what the caption has to say."""
         arguments = dict(self.arguments())
         note = "; ".join(filter(None, [arguments.get("note", ""), _not_shown(self.absent)]))
@@ -114,7 +116,7 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
             )
 
 
-def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> dict[str, Any]:
+def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> Arguments:
     return {
         "positional": [leaderboard_rows(entrants, stage)],
         "score": group_named(stage).score_title,
@@ -202,7 +204,7 @@ def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
     return unpaired
 
 
-def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> dict[str, Any]:
+def _pairs(entrants: Sequence[EntrantResults], stage: str, parse: str) -> Arguments:
     ranked = in_rank_order(entrants, parse)
     cells = [[_pair((first.ranking[parse] or {})["against"], second.key) for second in ranked] for first in ranked]
     return {
@@ -276,7 +278,7 @@ def comparison_picture(comparison: Comparison) -> Picture:
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 
 
-def _compared(comparison: Comparison) -> dict[str, Any]:
+def _compared(comparison: Comparison) -> Arguments:
     overall = next(row for row in comparison.rows if row["key"] == group_named(comparison.stage).score)
     return {
         "positional": [[(story.first, story.second) for story in comparison.stories]],

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from django.conf import settings
 
+from core.plain import Json
 from workers.models import Endpoint
 from workers.providers.registry import registered
 
@@ -15,7 +15,7 @@ PACKAGES = ("celery", "django", "matplotlib", "numpy", "rapidfuzz", "scipy")
 """Beside those of the providers."""
 
 
-def versions() -> dict[str, Any]:
+def versions() -> Json:
     """The code and the packages that work now."""
     return {
         "code": settings.CREDENCE_VERSION,
@@ -24,7 +24,7 @@ def versions() -> dict[str, Any]:
     }
 
 
-def spec_of(endpoint: Endpoint) -> dict[str, Any]:
+def spec_of(endpoint: Endpoint) -> Json:
     """An endpoint's settings without its prices and limits, of a fixed model with the version of its rules where it has
     any. There is no key in it: endpoints hold none."""
     fields = (

@@ -21,6 +21,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.people import PersonMeasured
 from benchmark.suites.registry import suite_named
 from core.made_by import made_by
+from core.plain import Json
 from workers.services.notify import Notifier
 
 REPORTS = Notifier("the report is computed when somebody opens it")
@@ -167,7 +168,7 @@ def _by_group(entrant: EntrantFigures, measured: Mapping[str, Measured | None]) 
     return _Scored(replace(entrant, groups=groups), by_story)
 
 
-def scores_of(run: Run) -> dict[str, Any]:
+def scores_of(run: Run) -> Json:
     """Return {official, repaired} of a run in the form of score_outputs, by model where there are several."""
     from benchmark.suites.measuring import summary_of  # loads the statistics libraries
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from benchmark.domain.tables import Column, Items, SourcedRow, Table
+from benchmark.domain.tables import Cells, Column, Items, SourcedRow, Table
 from benchmark.domain.tables.categories import in_order, short_names_told
 from benchmark.domain.tables.estimates import interval_of, share_column, worst_of
 from benchmark.services.people_columns import PEOPLE_NOTE, labelled_notes, own_columns, own_values
@@ -123,7 +123,7 @@ def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[Sou
 
 
 def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
-    row: dict[str, Any] = {}
+    row: Cells = {}
     for parse in PARSES:
         row |= _of_parse(entrant, stage, parse)
     missing = missing_of(entrant, stage)
@@ -136,8 +136,8 @@ def _stage_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     return row_of(entrant, stage, row, _where(stage))
 
 
-def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> dict[str, Any]:
-    row: dict[str, Any] = {}
+def _of_parse(entrant: EntrantResults, stage: str, parse: str) -> Cells:
+    row: Cells = {}
     overall = (entrant.parses[parse] or {}).get("overall", {})
     for name in group_named(stage).headers:
         key = f"{parse}_{name}"
@@ -224,7 +224,7 @@ def _category_column(parse: str, category: str, group: str) -> Column:
 
 def _category_row(entrant: EntrantResults, stage: str) -> SourcedRow:
     score = group_named(stage).score
-    row: dict[str, Any] = {}
+    row: Cells = {}
     where: dict[str, Items] = {}
     for parse in PARSES:
         for category, metrics in by_category(entrant, parse).items():

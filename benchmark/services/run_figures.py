@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-Json = dict[str, Any]
-"""Figures as their suite has them: free JSON."""
+from core.plain import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

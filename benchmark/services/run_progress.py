@@ -6,7 +6,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from django.db.models import Count
 
@@ -14,12 +13,10 @@ from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
 from benchmark.services.watching import StageProgress, stage_progress, to_come_of
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 from workers.domain.pricing import Money
 from workers.services.failures import Shortfall, shortfall_json, shortfalls_of
 from workers.services.progress import Progress, progress_of_all
-
-Json = dict[str, Any]
-"""What is free JSON: as it was given, or as it is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 from workers.services.jobs import JobRefused, open_job
 
 HANDLER = "evaluation"
@@ -124,7 +125,7 @@ def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: d
     return run
 
 
-def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, Any]:
+def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> Json:
     """Everything that made the run besides what its rows say: versions, hashes, examples, and the endpoints as they are
     now."""
     return {
@@ -136,7 +137,7 @@ def _spec(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> dict[str, A
     }
 
 
-def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[dict[str, Any]]:
+def examples_of(plan: Plan, run: Run, stories: Sequence[DatasetSample]) -> list[Json]:
     """Return `examples_used`; for extractions that were taken over, what their run recorded."""
     taken = plan.source.spec.get("examples", ()) if plan.source else ()
     return [

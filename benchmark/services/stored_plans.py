@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 from benchmark.controls.chosen import LISTS, LISTS_VERSION
 from benchmark.models import DatasetSample, Run
@@ -12,6 +11,7 @@ from benchmark.services.asking import chosen_of
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plans import Plan
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER
+from core.plain import Json
 
 KEPT = ("split", "category", "limit", "max_tokens", "seed", "batch", "repetitions", "temperature")
 """Fields of a plan that every run has among its parameters."""
@@ -29,12 +29,12 @@ def draft_of(plan: Plan, stories: Sequence[DatasetSample]) -> Run:
     )  # fmt: skip
 
 
-def _stored(plan: Plan, where: str) -> dict[str, Any]:
+def _stored(plan: Plan, where: str) -> Json:
     """The settings of the plan that runs keep there."""
     return {setting.name: plan.options[setting.name] for setting in plan.definition.settings if setting.stored == where}
 
 
-def _params(plan: Plan, stories: Sequence[DatasetSample]) -> dict[str, Any]:
+def _params(plan: Plan, stories: Sequence[DatasetSample]) -> Json:
     params = (
         _stored(plan, PARAMETER) | {name: getattr(plan, name) for name in KEPT} | {"options": _stored(plan, OPTION)}
     )

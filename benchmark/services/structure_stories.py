@@ -13,6 +13,7 @@ from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 
 ANSWER, STRUCTURE = "answer", "structure"
 APART = {ANSWER: "Answer right, structure wrong", STRUCTURE: "Structure right, answer wrong"}
@@ -51,7 +52,7 @@ class Side:
     title: str
     run: str
     place: RunItem | None
-    shown: dict[str, Any]
+    shown: Json
     stage: Any = None
     suite: Any = None
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from benchmark.domain.tables import Absent
 from benchmark.suites.registry import group_named
 from benchmark.suites.showing.names import labels_of
+from core.plain import Json
 
 
 class AcrossModel(NamedTuple):
@@ -93,7 +94,7 @@ def _order(place: Place | None) -> float:
     return float("inf") if place is None or place.rank is None else place.rank
 
 
-def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[dict[str, Any]]:
+def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[Json]:
     """Return rankings ready for JSON; of a model there is its name, told apart from namesakes, and nothing of its
     endpoint."""
     names = {model.key: model.name for model in models_across(rankings)}
@@ -108,7 +109,7 @@ def rankings_as_data(rankings: Sequence[SuiteRanking]) -> list[dict[str, Any]]:
     ]
 
 
-def _place_as_data(place: Place) -> dict[str, Any]:
+def _place_as_data(place: Place) -> Json:
     data = asdict(place)
     return {"figure": data.pop("metric")} | data
 

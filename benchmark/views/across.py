@@ -26,6 +26,7 @@ from benchmark.views.downloads import table_response
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
+from core.views.contexts import Context
 
 Items = Callable[..., str]
 """(run, filters) → the address of items."""
@@ -96,10 +97,10 @@ def _shown(
     address: Address,
     items: Items,
     leaderboards: Sequence[str],
-) -> dict[str, Any]:
+) -> Context:
     """Return what the template shows; `page` is the address of all models, `boards` those of the leaderboards, empty
     for none."""
-    context: dict[str, Any] = {"models": models_across(rankings), "model": model, "page": page}
+    context: Context = {"models": models_across(rankings), "model": model, "page": page}
     if not any(ranking.places or ranking.withheld for ranking in rankings):
         return context
     hrefs = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -20,6 +18,7 @@ from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
 from core.idempotency.forms import made_before, made_once
+from core.views.contexts import Context
 
 SHOWN = 200
 """Rows of what does not fit that the page shows; the command has all."""
@@ -34,7 +33,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
     first = newest_version(access.project, suite)
     initial = {"dataset": request.GET.get("dataset", first)}
     form = AnswersForm(posted(request), request.FILES or None, project=access.project, suite=suite, initial=initial)
-    context: dict[str, Any] = {"form": form, "suite": suite, "first": first, "launches": launches_of(access.project)}
+    context: Context = {"form": form, "suite": suite, "first": first, "launches": launches_of(access.project)}
     if request.method == "POST" and form.is_valid():
         try:
             if "keep" in request.POST:
@@ -63,7 +62,7 @@ def _to(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return redirect("benchmark:run", slug, uid)
 
 
-def _shown(preview: Preview) -> dict[str, Any]:
+def _shown(preview: Preview) -> Context:
     """Return what the preview says, in the words of the suite."""
     summary, suite = preview.told, preview.plan.definition
     settings = {setting.name: setting for setting in suite.settings if setting not in suite.judging_settings}

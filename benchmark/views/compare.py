@@ -34,6 +34,7 @@ from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once
 from core.views.charts import Row, dot_chart
+from core.views.contexts import Context
 
 STORIES_A_PAGE = 25
 
@@ -135,7 +136,7 @@ def frozen_opening(slug: str, report: str, document: Document) -> Href:
     return href
 
 
-def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> dict[str, Any]:
+def comparison_parts(comparison: Comparison, address: Address, href: Href = no_link) -> Context:
     """Return picture, table and downloads of a comparison, present or frozen."""
     displayed = _as_pages_say(comparison)
     rows = [
@@ -175,7 +176,7 @@ def _as_pages_say(comparison: Comparison) -> Comparison:
     return replace(comparison, rows=worded)
 
 
-def _verdict(row: dict[str, Any]) -> str:
+def _verdict(row: Mapping[str, Any]) -> str:
     if row["p_adjusted"] is None:
         return "–"
     return f"p {row['p_adjusted']:.3f}" if row["p_adjusted"] >= 0.001 else "p < .001"

@@ -25,6 +25,8 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, ordered, page_table
+from core.plain import Json
+from core.views.contexts import Context
 
 ROWS_A_PAGE = 50
 EVERY = "every"
@@ -52,9 +54,7 @@ def differences(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/results/differences.html", access.context | context)
 
 
-def _pairs(
-    request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str
-) -> dict[str, Any]:
+def _pairs(request: HttpRequest, access: ProjectAccess, chosen: ChosenLeaderboard, stage: str, parse: str) -> Context:
     """Return the filters, one page of the table and the files of all of it."""
     entrants = chosen.leaderboard.entrants[stage]
     rows, method = _open_pairs(chosen, stage, parse)
@@ -92,7 +92,7 @@ def _pairs(
     }
 
 
-def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[dict[str, Any]], str]:
+def _open_pairs(chosen: ChosenLeaderboard, stage: str, parse: str) -> tuple[list[Json], str]:
     """Return `pairs_of` the leaderboard, over all stories alone where some of them wait for the reader's work."""
     leaderboard = chosen.leaderboard
     rows, method = pairs_of(leaderboard.entrants[stage], stage, leaderboard.chosen, parse)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -19,6 +18,7 @@ from benchmark.services import entered_rows as service
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from core.idempotency.forms import made_once
+from core.views.contexts import Context
 
 
 @require_GET
@@ -36,7 +36,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/entered/rows.html", access.context | {"suites": listed})
 
 
-def _shown(suite: Suite, row: EnteredRow) -> dict[str, Any]:
+def _shown(suite: Suite, row: EnteredRow) -> Context:
     metrics = [
         (f"{metric.heading}: {metric.title}", row.metrics[metric.key])
         for metric in suite.enterable
@@ -78,7 +78,7 @@ def _answer(
     access: ProjectAccess,
     form: EntryForm,
     keep: Callable[[EntryForm], object],
-    context: dict[str, Any],
+    context: Context,
 ) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
@@ -31,6 +30,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen
+from core.views.contexts import Context
 
 Askings = list[estimates.Asking]
 """The questions of a run and its controls."""
@@ -105,7 +105,7 @@ def _render_estimate(
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
-def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Askings]) -> dict[str, Any]:
+def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Askings]) -> Context:
     """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
     if context["problems"]:
@@ -151,7 +151,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmark/launch/_preview.html", access.context | context)
 
 
-def _prompt_context(plan: Plan, stage: str) -> dict[str, Any]:
+def _prompt_context(plan: Plan, stage: str) -> Context:
     stories = check(plan)
     if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
         return {"problems": [f"{plan.judge.name} reads no prompt: it goes by the data as they are."]}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,6 +16,7 @@ from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.suites.registry import suite_named
+from core.views.contexts import Context
 from workers.models import Call
 
 ITEMS_A_PAGE = 50
@@ -60,7 +59,7 @@ def _items_context(
     closed: frozenset[int],
     among: QuerySet[SharedItem] | None = None,
     entrants: list[int] | None = None,
-) -> dict[str, Any]:
+) -> Context:
     """Return what the page of a run's items shows, as they are now or `among` those of a frozen report."""
     suite, form = suite_named(run.suite), ItemFilter(request.GET, run=run, entrants=entrants)
     form.is_valid()
@@ -123,7 +122,7 @@ def shared_item(request: HttpRequest, slug: str, report: str, pk: int) -> HttpRe
     return render(request, "benchmark/items/item.html", access.context | context | pages)
 
 
-def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> dict[str, Any]:
+def _item_context(item: RunItem | SharedItem, call: Call | None, closed: frozenset[int]) -> Context:
     suite = suite_named(item.entrant.run.suite)
     return {
         "item": item,

@@ -20,6 +20,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet
 from benchmark.suites.registry import suite_of_gold
 from core.idempotency.forms import made_once
+from core.views.contexts import Context
 
 
 @require_http_methods(["GET", "POST"])
@@ -71,7 +72,7 @@ def prompt_set(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     return render(request, "benchmark/prompts/prompt_set.html", access.context | context)
 
 
-def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> dict[str, Any]:
+def _wording(suite: Suite, prompts: PromptSet, chosen: Mapping[str, Any]) -> Context:
     """Return the messages of a prompt, as `parts` (role, text), and their `digest`, or the `problem` that it has."""
     where = chosen["stage"], chosen["level"], chosen["form"]
     try:

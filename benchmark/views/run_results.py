@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,6 +15,7 @@ from benchmark.views.files import Address
 from benchmark.views.leaderboard import leaderboard_chart
 from benchmark.views.sections import explorer_of, sections_of
 from benchmark.views.tables import item_links
+from core.views.contexts import Context
 
 
 def run_results(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
@@ -32,7 +31,7 @@ def run_address(slug: str, uid: str) -> Address:
     return address
 
 
-def pieces(access: RunAccess, document: Document, chosen) -> dict[str, Any]:
+def pieces(access: RunAccess, document: Document, chosen) -> Context:
     """Return what the fragment and the report page of a run both show."""
     slug, uid = access.project.project.slug, access.run.uid
     address = run_address(slug, uid)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from decimal import Decimal
-from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -31,6 +30,7 @@ from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
+from core.views.contexts import Context
 from workers.models import JobState
 from workers.services.failures import reasons_of
 from workers.services.jobs import ACTIONS, JobRefused
@@ -135,7 +135,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/runs/run.html", access.context | context)
 
 
-def _controls(run: Run) -> dict[str, Any]:
+def _controls(run: Run) -> Context:
     """Return under which control a run is, or which runs are beside it."""
     beside = run.controls.select_related("job").order_by("pk")
     return {"control": CONTROLS.get(run.control), "controls": [(other, CONTROLS[other.control]) for other in beside]}
@@ -155,7 +155,7 @@ def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/runs/_live.html", access.context | context)
 
 
-def _live(access: RunAccess) -> dict[str, Any]:
+def _live(access: RunAccess) -> Context:
     job = access.run.job
     rows = stage_progress(access.run, now=timezone.now())
     total, along = total_of(rows), {name: goes_along(access.run, name) for name in DONE}
@@ -211,7 +211,7 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/runs/_made.html", access.context | context)
 
 
-def _as_json(spec: dict[str, Any]) -> str:
+def _as_json(spec: Mapping[str, Any]) -> str:
     """The options of an endpoint as it was, in the form in which they are typed; empty where there are none."""
     return json.dumps(spec["options"], ensure_ascii=False) if spec.get("options") else ""
 

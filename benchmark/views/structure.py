@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.core.exceptions import PermissionDenied
@@ -38,6 +37,7 @@ from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
+from core.views.contexts import Context
 
 APART_A_PAGE = 25
 MOST_MODELS = 4
@@ -77,7 +77,7 @@ def _query(params: QueryDict, choice: Choice) -> str:
     return urlencode(pairs + ([("cut", f"{100 * choice.cut:g}")] if choice.cut is not None else []))
 
 
-def _offered(sides: Sides, choice: Choice) -> dict[str, Any]:
+def _offered(sides: Sides, choice: Choice) -> Context:
     measures: dict[str, list[Measure]] = {}
     for measure in sides.measures:
         measures.setdefault(measure.group.title, []).append(measure)
@@ -93,7 +93,7 @@ def _offered(sides: Sides, choice: Choice) -> dict[str, Any]:
     }
 
 
-def _parts(slug: str, association: Association, query: str) -> dict[str, Any]:
+def _parts(slug: str, association: Association, query: str) -> Context:
     """Return the charts and tables of the page with their files."""
 
     def address(kind: str, name: str, suffix: str) -> str:
@@ -177,7 +177,7 @@ class ApartRow:
     href: str
 
 
-def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> dict[str, Any]:
+def _apart(request: HttpRequest, slug: str, association: Association, query: str) -> Context:
     """Return one page of the questions of which one of the two is right."""
     right = request.GET["show"] if request.GET.get("show") in APART else ANSWER
     listed = {key: apart_of(association, key) for key in APART}

@@ -2,11 +2,12 @@
 
 from benchmark.domain.tables.latex import to_latex
 from benchmark.domain.tables.sourced import Items, Source, SourcedRow, Where, source_of, with_cell
-from benchmark.domain.tables.table import Absent, Column, Entered, Row, Table, absent_told
+from benchmark.domain.tables.table import Absent, Cells, Column, Entered, Row, Table, absent_told
 from benchmark.domain.tables.writing import to_csv, to_json
 
 __all__ = [
     "Absent",
+    "Cells",
     "Column",
     "Entered",
     "Items",

@@ -11,6 +11,7 @@ from annotation.management.commands._output import file_output
 from benchmark.domain.tables import Table
 from benchmark.services.downloads import WRITERS, table_file
 from benchmark.services.plot_data import WIDTHS, Picture
+from core.plain import Json
 
 PICTURES = ("svg", "pdf", "png")
 
@@ -54,7 +55,7 @@ def _named(contents: Mapping[str, Any], name: str | None, what: str) -> Any:
     return contents[name]
 
 
-def written(output: str, data: bytes) -> dict[str, Any]:
+def written(output: str, data: bytes) -> Json:
     """Write the file and return what a command says of it."""
     with file_output(output, mode="wb") as handle:
         return {"path": output, "bytes": handle.write(data)}

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmark.suites.contract import Setting
+from core.plain import Json
 
 _TRUTH = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
-def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> dict[str, Any]:
+def options_given(offered: Sequence[Setting], arguments: Sequence[str]) -> Json:
     """Return the values of `NAME=VALUE`s, of the types of the settings. Raises ValueError with one sentence."""
     settings = {setting.name: setting for setting in offered}
-    values: dict[str, Any] = {}
+    values: Json = {}
     for argument in arguments:
         name, equals, value = argument.partition("=")
         if not equals or name not in settings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from benchmark.models import Run
 from benchmark.services.asking import reads_prompts
@@ -14,6 +13,7 @@ from benchmark.services.judge_tests import SELF_TEST, current_test
 from benchmark.services.reports import scores_of
 from benchmark.services.warm import warm
 from benchmark.services.watching import shortfall_of_run
+from core.plain import Json
 from workers.domain.pricing import Money, about
 from workers.management.bar import JobBar
 from workers.management.commands.work import interruptible
@@ -75,7 +75,7 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
         warm(run)
 
 
-def run_summary(run: Run, *, scores: bool = False) -> dict[str, Any]:
+def run_summary(run: Run, *, scores: bool = False) -> Json:
     """Return what commands print of a run."""
     run.job.refresh_from_db()
     done = progress_of(run.job)

@@ -19,6 +19,7 @@ from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.settings import COLUMN
 from core.incoming.misfit import Misfit
+from core.plain import Json
 from workers.management.named import endpoint_named
 from workers.models import Endpoint
 
@@ -90,7 +91,7 @@ def _steps(suite: Suite, options: Mapping[str, Any]) -> list[str]:
     return steps
 
 
-def _own_options(suite: Suite, arguments: Sequence[str]) -> dict[str, Any]:
+def _own_options(suite: Suite, arguments: Sequence[str]) -> Json:
     """Return what `--option` says of the settings that have no flag."""
     without = [setting for setting in suite.settings if not setting.flag]
     if arguments and suite.settings and not without:

@@ -9,6 +9,7 @@ from benchmark.services.across import pairs_across, rankings_across
 from benchmark.services.across_tables import pictures_across, tables_across
 from benchmark.services.shared_reports import freeze_across
 from benchmark.services.suite_rankings import AcrossModel, SuiteRanking, models_across
+from core.plain import Json
 
 
 class PlaceTold(TypedDict, total=False):
@@ -72,14 +73,14 @@ class Command(JsonCommand):
         )
         parser.add_argument("--title", metavar="TEXT", help="share: what the frozen page is called")
 
-    def work(self, **options) -> dict[str, Any]:
+    def work(self, **options) -> Json:
         check_output(options)
         if options["title"] is not None and not options["share"]:
             raise ValueError("--title is for --share, which keeps the page as it is now.")
         project = self.project(options["project"])
         rankings = rankings_across(project)
         model = _model(rankings, options["model"])
-        result: dict[str, Any] = {"project": project.slug, **_told(rankings, model)}
+        result: Json = {"project": project.slug, **_told(rankings, model)}
         if options["share"]:
             report = freeze_across(by=None, project=project, title=options["title"] or "")
             address = f"/p/{project.slug}/results/reports/{report.uid}/"
@@ -90,7 +91,7 @@ class Command(JsonCommand):
         content = content_of(options["output"], options["name"], tables, metrics, width=options["width"])
         return result | written(options["output"], content)
 
-    def say(self, result: dict[str, Any]) -> None:
+    def say(self, result: Json) -> None:
         for ranking in result["rankings"]:
             self.stdout.write(f"{ranking['title']}: {ranking['score']} (%), {ranking['dataset']}, {ranking['over']}")
             for name, place in ranking["models"].items():

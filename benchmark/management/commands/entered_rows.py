@@ -8,6 +8,7 @@ from annotation.models import Project
 from benchmark.models import EnteredKind, EnteredRow
 from benchmark.services.entered_rows import Entry, add_row, edit_row, enterable_suites, remove_row
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 
 ACTIONS = ("list", "figures", "add", "edit", "remove")
 
@@ -47,7 +48,7 @@ class Command(JsonCommand):
         )
         parser.add_argument("--rename", metavar="NAME", help="edit: another name")
 
-    def work(self, **options) -> dict[str, Any]:
+    def work(self, **options) -> Json:
         project = self.project(options["project"])
         if options["action"] == "list":
             rows = EnteredRow.objects.filter(project=project)
@@ -60,7 +61,7 @@ class Command(JsonCommand):
             return {"figures": {metric.key: f"{metric.heading}: {metric.title}" for metric in metrics}}
         return {**_changed(project, options)}
 
-    def say(self, result: dict[str, Any]) -> None:
+    def say(self, result: Json) -> None:
         for key, title in result.get("figures", {}).items():
             self.stdout.write(f"{key:44} {title}")
         for row in result.get("rows", [result["row"]] if "row" in result else []):

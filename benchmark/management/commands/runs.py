@@ -44,6 +44,7 @@ from benchmark.services.run_actions import act_on
 from benchmark.services.run_progress import RunRow, run_rows
 from benchmark.services.runs import again_of, run_again, start_run
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
 from workers.management.named import endpoint_named
@@ -161,7 +162,7 @@ class Command(JsonCommand):
         add_width(parser)
         parser.add_argument("--wait", action="store_true", help="run it to its end and print the scores")
 
-    def work(self, **options) -> dict[str, Any]:
+    def work(self, **options) -> Json:
         action = options["action"]
         idle = [name for name in given(options, _OPTIONS) if name not in ACTIONS[action]]
         if idle:
@@ -183,7 +184,7 @@ class Command(JsonCommand):
             finish_runs(done.run, self.note)
         return run_summary(done.run, scores=options["wait"]) | {**done.more}
 
-    def _list(self, options: Options) -> dict[str, Any]:
+    def _list(self, options: Options) -> Json:
         if options["run"] or not options["project"]:
             raise ValueError("A list is of the runs of one project: runs list --project SLUG.")
         runs = Run.objects.filter(project=self.project(options["project"]))
@@ -201,7 +202,7 @@ class Command(JsonCommand):
         return failure_of(result, "run")
 
 
-def _listed(row: RunRow) -> dict[str, Any]:
+def _listed(row: RunRow) -> Json:
     """Return a run as the API lists it."""
     budget = row.budget if row.budget is None else str(row.budget)
     return asdict(row) | {"created_at": row.created_at.isoformat(), "budget": budget}

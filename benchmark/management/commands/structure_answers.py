@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from benchmark.management.commands._files import add_width, check_output, content_of, written
@@ -10,6 +8,7 @@ from benchmark.services.structure_choice import choice_of, lacking
 from benchmark.services.structure_sides import Sides, sides_of
 from benchmark.services.structure_tables import PICTURE, TABLES, cut_told, picture_of, tables_of, verdict_of
 from benchmark.suites.story_scores import PARSES
+from core.plain import Json
 
 
 class Command(JsonCommand):
@@ -81,7 +80,7 @@ class Command(JsonCommand):
             self.stdout.write(f"path: {result['path']}")
 
 
-def _association(project: Project, sides: Sides, options: dict[str, Any]) -> Association:
+def _association(project: Project, sides: Sides, options: Json) -> Association:
     """Return what the options ask for. Raises ValueError."""
     if why := lacking(sides, project):
         raise ValueError(why)
@@ -110,7 +109,7 @@ def _check(option: str, value: str | None, among) -> None:
         raise ValueError(f"{option} {value}: there is none of that name; there are: {', '.join(among)}.")
 
 
-def _row(model: str, table) -> dict[str, Any]:
+def _row(model: str, table) -> Json:
     return {
         "model": model,
         "cells": table.cells,
@@ -121,7 +120,7 @@ def _row(model: str, table) -> dict[str, Any]:
     }
 
 
-def _points(row: dict[str, Any]) -> str:
+def _points(row: Json) -> str:
     if row["value"] is None:
         return f"{'–':>9}{'[–]':>18}"
     ends = "[{:+z.1f}, {:+z.1f}]".format(*(100 * end for end in row["interval"])) if row["interval"] else "[–]"

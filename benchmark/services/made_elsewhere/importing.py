@@ -33,6 +33,7 @@ from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
 from core.bulk import insert_rows
+from core.plain import Json
 from core.texts import storable
 from workers.models import Endpoint, Job
 from workers.providers.imported import IMPORTED
@@ -75,7 +76,7 @@ class Preview:
         ]
 
     @property
-    def told(self) -> dict[str, Any]:
+    def told(self) -> Json:
         """Return it as commands print it and pages show it."""
         return {
             "file": self.made.name,

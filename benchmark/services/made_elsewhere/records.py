@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+
+from core.plain import Json
 
 
 class BadFile(ValueError):
@@ -49,6 +50,6 @@ class Made:
     digest: str = ""
 
     @property
-    def making(self) -> dict[str, Any]:
+    def making(self) -> Json:
         """The part of it that a run keeps."""
         return {"format": self.format, "tool": self.tool, "version": self.version, "facts": dict(self.facts)}
