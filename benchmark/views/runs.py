@@ -30,6 +30,7 @@ from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
+from core.plain import Json
 from core.views.contexts import Context
 from workers.models import JobState
 from workers.services.failures import reasons_of
@@ -211,7 +212,7 @@ def provenance(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     return render(request, "benchmark/runs/_made.html", access.context | context)
 
 
-def _as_json(spec: Mapping[str, Any]) -> str:
+def _as_json(spec: Json) -> str:
     """The options of an endpoint as it was, in the form in which they are typed; empty where there are none."""
     return json.dumps(spec["options"], ensure_ascii=False) if spec.get("options") else ""
 

@@ -12,7 +12,7 @@ from annotation.models import Assignment
 from benchmark.models import Audience, RunItem
 from benchmark.services import comparisons
 from benchmark.services.side_by_side import Around, numbers_around, paired, step_shown
-from benchmark.suites.asked import ItemView, Question, Sample
+from benchmark.suites.asked import Columns, ItemView, Question, Sample
 from benchmark.suites.registry import suites
 from benchmark.suites.side_by_side import ReadLine, lines_of
 from tests.benchmark.results_world import HOSTILE, MUTE, STORIES, ResultsWorld, results_world
