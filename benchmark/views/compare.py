@@ -148,7 +148,7 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
         for row in displayed.rows
     ]
     files = files_of("table", "differences", address)
-    table = page_table("differences", difference_table(shown), href=href, files=files)
+    table = page_table("differences", difference_table(displayed), href=href, files=files)
     unit = f"{comparison.first} minus {comparison.second} (points)"
     return {
         "comparison": comparison,
