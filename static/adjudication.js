@@ -1,162 +1,417 @@
-// Keyboard for the adjudication screen. Decisions are htmx forms, and work without this file too.
+// Adjudication by keyboard: the page of a story, and that of similar cells. Decisions go through the queue of the labelling grid and
+// come back as the cell that the server shows then; without this file each is a form.
+import { digitOf, inTurnWith } from "./grid/keys.js";
+import { Panel } from "./grid/panel.js";
+import { Queue, request } from "./grid/queue.js";
+import { announce, leave, sendBeforeLeaving, showState, showTrouble } from "./grid/saving.js";
 import { mark } from "./mentions.js";
 
+const CLAIM = 60000; // how often a claim is kept up by who is at work
+const TALL = 620; // windows in which the guideline stands beside the decision from the start
 const $ = (id) => document.getElementById(id);
-const cells = () => [...document.querySelectorAll("[data-cell]")];
-const panel = $("panel");
+const settings = JSON.parse($("decision-settings").textContent);
+const place = $("decisions");
+const cells = () => [...place.querySelectorAll("[data-cell]")];
+const find = ({ proposition, dimension }) => $(`${proposition}-${dimension}`);
+const isOpen = (cell) => cell.dataset.todo === "1";
+const nameOf = (cell) => cell.querySelector("h3").textContent;
+const field = (cell, name) => cell.querySelector(`[name="${name}"]`);
+const tagOf = (cell) => cell.querySelector("[name=error_tag]:checked")?.value ?? "";
+
 let current = null;
 let awaitsTag = false;
+let held = null; // what waits for "yes"
+let acted = false;
 
-// --- where the expert is -------------------------------------------------------------------------------------------------
-function show(cell, { focus = true } = {}) {
+const queue = new Queue({
+  ...settings, url: settings.urls.save, kind: "decisions", on: { queued, saved, refused, warnings: () => {}, trouble, state },
+});
+const panel = new Panel({ ...settings, active: () => current, reads: true });
+
+// --- what becomes of a decision ------------------------------------------------------------------------------------------
+const SAID = { saving: "↑ saving", failed: "⚠ not saved yet" };
+function say(cell, state) {
+  cell.dataset.state = state;
+  cell.querySelector("[data-saving]").textContent = SAID[state] ?? "";
+}
+
+function queued({ label, ...change }) {
+  const cell = find(change);
   if (!cell) return;
-  if (current !== cell) {
-    current?.classList.remove("cell-current");
-    current = cell;
-    mark($("story-text").firstChild, cell.dataset.actor);
+  Object.assign(cell.dataset, { decided: label, own: "1", todo: "0" });
+  for (const chip of cell.querySelectorAll(".chip")) {
+    if (chip.value === label) chip.setAttribute("aria-pressed", "true");
+    else chip.removeAttribute("aria-pressed");
   }
-  cell.classList.add("cell-current"); // also for the same cell: settling an answer resets its classes
-  if (focus) cell.focus({ preventScroll: true });
-  cell.scrollIntoView({ block: "nearest" });
+  tell(cell, "");
+  say(cell, "saving");
+  progress();
 }
 
-function step(by) {
-  const all = cells();
-  const at = all.indexOf(current);
-  show(all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]);
+function saved(change, row, isLast) {
+  const cell = find(row);
+  if (cell && isLast && row.html) replace(cell, row.html, change);
 }
 
-function nextToDo() {
-  const all = cells();
-  const at = all.indexOf(current);
-  const found = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find((cell) => cell.dataset.todo === "1");
-  if (found) show(found);
-  else hint("Nothing is left to decide here. n opens the next story.");
+// Shows what stands, with what was typed and why it was not taken.
+async function refused(change, sentence) {
+  if (!find(change)) return announce(`A decision on another page was refused: ${sentence}`);
+  const html = await fragment(change);
+  const cell = html ? replace(find(change), html) : find(change);
+  if (!html) say(cell, "");
+  if (field(cell, "reason")) {
+    field(cell, "reason").value = change.reason;
+    const tag = [...cell.querySelectorAll("[name=error_tag]")].find((one) => one.value === change.error_tag);
+    if (tag) tag.checked = true;
+  }
+  tell(cell, sentence);
+  show(cell);
+  announce(sentence);
+}
+
+async function fragment({ proposition, dimension }) {
+  const url = settings.urls.cell.replace("PROPOSITION", proposition).replace("DIMENSION", dimension);
+  const answer = await fetch(url, { headers: { "HX-Request": "true" } }).catch(() => null);
+  return answer?.status === 200 ? answer.text() : "";
+}
+
+function tell(cell, sentence) {
+  const problem = cell.querySelector("[data-problem]");
+  problem.textContent = sentence;
+  problem.hidden = !sentence;
+}
+
+// What was typed after the decision had been sent is carried over into the new cell. The markup is the server's own.
+function replace(cell, html, sent = null) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  const fresh = template.content.firstElementChild;
+  const old = field(cell, "reason");
+  const writes = old && document.activeElement === old;
+  const typed = old && sent && old.value !== sent.reason ? old.value : null;
+  const at = writes ? old.selectionStart : 0;
+  const focused = cell.contains(document.activeElement);
+  cell.replaceWith(fresh);
+  window.htmx.process(fresh);
+  const reason = field(fresh, "reason");
+  if (reason && typed !== null) reason.value = typed;
+  if (current === cell) current = null;
+  if (!current) show(fresh, { focus: focused && !writes });
+  if (writes && reason) {
+    reason.focus({ preventScroll: true });
+    reason.setSelectionRange(at, at);
+  }
+  progress();
+  return fresh;
+}
+
+// --- what the page says --------------------------------------------------------------------------------------------------
+const TROUBLES = {
+  offline: "The server does not answer. Your decisions are kept in this browser and sent again by themselves; you can go on.",
+  login: "You are logged out. Your decisions are kept in this browser and are sent when you have logged in again.",
+  gone: "You are no longer an expert of this project. Your unsent decisions are kept in this browser; ask an admin.",
+};
+
+function trouble(error) {
+  if (error) for (const cell of queue.pending().map(find)) if (cell) say(cell, "failed");
+  showTrouble(error, TROUBLES, settings.urls.login);
+}
+
+function state() {
+  showState(queue, (kind, text) => { if (kind !== "saving") announce(text); }, (count) => `${count} decision${count === 1 ? "" : "s"}`);
+}
+
+const NOTHING_LEFT = "Nothing is left to decide here. Enter goes on.";
+let left = null;
+function progress() {
+  const before = left;
+  left = cells().filter(isOpen).length;
+  $("todo").textContent = left;
+  if (!left && before) hint(NOTHING_LEFT);
 }
 
 let hintTimer = null;
 function hint(text) {
   $("hint").textContent = text;
   $("hint").hidden = !text;
+  announce(text);
   clearTimeout(hintTimer);
-  if (text) hintTimer = setTimeout(() => hint(""), 4000);
+  if (text) hintTimer = setTimeout(() => { $("hint").hidden = true; }, 4000);
 }
 
-// --- what the keys do ----------------------------------------------------------------------------------------------------
+// --- where the expert is -------------------------------------------------------------------------------------------------
+function show(cell, { focus = true } = {}) {
+  if (!cell) return;
+  if (current !== cell) {
+    if (held) closeQuestion();
+    current?.classList.remove("cell-current");
+    current = cell;
+    tellStory(cell);
+    panel.follow();
+  }
+  cell.classList.add("cell-current"); // also for the same cell: settling an answer of htmx resets its classes
+  if (focus) cell.focus({ preventScroll: true });
+  cell.parentElement.scrollIntoView({ block: "nearest" });
+  cell.scrollIntoView({ block: "nearest" });
+}
+
+function tellStory(cell) {
+  const { story } = cell.parentElement.dataset;
+  let text = null;
+  for (const one of document.querySelectorAll("[data-story-text]")) {
+    one.hidden = one.dataset.storyText !== story;
+    if (!one.hidden) text = one.firstChild;
+  }
+  mark(text, cell.dataset.actor);
+}
+
+const limit = (value, count) => Math.max(0, Math.min(count - 1, value));
+function step(by) {
+  const all = cells();
+  show(all[limit(all.indexOf(current) + by, all.length)]);
+}
+
+function nextOpen() {
+  const all = cells();
+  const at = all.indexOf(current);
+  return [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))].find(isOpen);
+}
+function seek() {
+  const found = nextOpen();
+  if (found) show(found);
+  else hint(NOTHING_LEFT);
+}
+function onward() {
+  const found = nextOpen();
+  if (found) show(found);
+  else if (current && isOpen(current)) hint("This is the last open cell.");
+  else leave(queue, settings.urls.next);
+}
+
+// --- deciding ------------------------------------------------------------------------------------------------------------
+const amended = (cell) => {
+  const reason = field(cell, "reason");
+  return Boolean(reason) && (reason.value.trim() !== reason.defaultValue.trim() || !cell.querySelector("[name=error_tag]:checked")?.defaultChecked);
+};
+
+function adopt(label) {
+  const { decided, own } = current.dataset;
+  if (held?.label) return held.label === label ? keep() : ask(label);
+  if (decided && decided !== label) return ask(label);
+  if (!decided || isOpen(current) || (own === "1" && amended(current))) decide(current, label, decided);
+  if (settings.goesOn && nextOpen()) show(nextOpen());
+  return undefined;
+}
+
+function decide(cell, label, replaces) {
+  queue.add({
+    proposition: cell.parentElement.dataset.proposition, dimension: cell.dataset.dimension, label,
+    revision: Number(field(cell, "revision").value), row: Number(field(cell, "row").value),
+    reason: field(cell, "reason").value.trim(), error_tag: tagOf(cell), replaces,
+  });
+}
+
+// A reason or tag that is added to one's own decision is saved at once, by deciding the same again.
+const amend = () => { if (current?.dataset.own === "1" && amended(current)) decide(current, current.dataset.decided, current.dataset.decided); };
+
+// --- questions -----------------------------------------------------------------------------------------------------------
+function question(text, what) {
+  held = what;
+  $("replace-text").textContent = text;
+  $("replace").hidden = false;
+}
+function ask(label) {
+  question(`${nameOf(current)} is decided: ${current.dataset.decided}. Replace that by ${label}?`, { cell: current, label });
+}
+function closeQuestion() {
+  held = null;
+  $("replace").hidden = true;
+}
+function keep() {
+  const { cell, label, last } = held;
+  closeQuestion();
+  if (last) return takeAll(last);
+  decide(cell, label, cell.dataset.decided);
+  if (settings.goesOn && nextOpen()) show(nextOpen());
+  return undefined;
+}
+function lookAgain() {
+  closeQuestion();
+  current?.focus({ preventScroll: true });
+}
+
+// --- taking back ---------------------------------------------------------------------------------------------------------
+const inTurn = inTurnWith(takeBack);
+async function takeBack() {
+  if (held) return lookAgain();
+  if (!(await queue.drained())) return hint("Undo waits until the decisions before it are saved.");
+  try {
+    const { undo: last } = await request(settings.urls.undo);
+    if (!last) return hint("There is no decision of yours to take back.");
+    const many = last.cells.length > 1;
+    const what = many ? `${last.cells.length} decisions that you took at once` : `${last.dimension}: ${last.label}`;
+    if (last.cells.every(find)) return await takeAll(last);
+    question(`Take back ${what}, ${many ? "the first " : ""}in story ${last.story}?`, { last });
+  } catch (error) {
+    trouble(error);
+  }
+  return undefined;
+}
+
+async function takeAll({ cells: taken, url }) {
+  try {
+    const answer = await request(settings.urls.undo, { cells: taken });
+    if (answer.refused) return hint(answer.error);
+    const here = answer.cells.filter((one) => find(one) && one.html);
+    for (const one of here) replace(find(one), one.html);
+    if (here.length < taken.length) return await leave(queue, url);
+    show(find(here[0]));
+    announce(`Taken back: ${nameOf(current)} is ${current.dataset.decided || "open"} again.`);
+  } catch (error) {
+    trouble(error);
+  }
+  return undefined;
+}
+
+async function takeThis() {
+  const cell = current;
+  if (cell?.dataset.own !== "1") return hint("Only your own decision can be taken back.");
+  if (!(await queue.drained())) return hint("Undo waits until the decisions before it are saved.");
+  const [proposition, dimension] = [cell.parentElement.dataset.proposition, cell.dataset.dimension];
+  const fresh = find({ proposition, dimension });
+  return takeAll({ cells: [{ proposition, dimension, revision: Number(field(fresh, "revision").value) }], url: location.href });
+}
+
+// --- keys and clicks -----------------------------------------------------------------------------------------------------
 const press = (selector) => {
   const target = current?.querySelector(selector);
-  if (target) target.click();
+  target?.click();
   return Boolean(target);
 };
-// A reason or tag that is added to one's own decision is saved at once, by deciding the same again.
-const amend = () => { if (current?.dataset.label) press('.chip[aria-pressed="true"]'); };
+const GUIDELINE = "credence:guideline";
+function guideline() {
+  const opens = panel.shows !== "guideline";
+  localStorage.setItem(GUIDELINE, opens ? "1" : "0");
+  if (opens) panel.open("guideline");
+  else panel.close();
+}
+function close() {
+  const back = panel.shows !== "guideline" && standsBeside();
+  panel.close();
+  if (back) panel.open("guideline");
+}
+const standsBeside = () => (localStorage.getItem(GUIDELINE) ?? (innerHeight > TALL ? "1" : "0")) === "1";
 
 const commands = {
-  j: () => step(1), ArrowDown: () => step(1),
-  k: () => step(-1), ArrowUp: () => step(-1),
-  Enter: nextToDo,
-  n: () => $("next-story").click(),
-  "?": () => $("help").showModal(),
-  r: () => current?.querySelector("[name=reason]")?.focus(),
-  e: () => { awaitsTag = Boolean(current?.querySelector("[data-tag]")); if (awaitsTag) hint("Why annotators erred: 1 to 5, or 0 for none."); },
-  l: () => press("[data-file]"),
-  u: () => press("[name=undo]") || hint("Only your own decision can be taken back."),
-  h: () => press("[data-panel]:last-of-type"),
+  undo: () => inTurn(takeBack), keep: () => keep(), lookAgain, guideline, close,
+  help: () => $("help").showModal(), retry: () => queue.flush(),
+};
+const KEYS = {
+  j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1),
+  Home: () => show(cells()[0]), End: () => show(cells().at(-1)),
+  Enter: onward, n: seek, s: () => leave(queue, settings.urls.next), "?": commands.help, g: guideline,
+  r: () => field(current, "reason")?.focus(),
+  e: () => { awaitsTag = Boolean(current.querySelector("[data-tag]")); if (awaitsTag) hint("Why annotators erred: 1 to 5, or 0 for none."); },
+  l: () => press("[data-file]"), u: takeThis, Delete: takeThis, Backspace: takeThis,
+  h: () => panel.open("history"), c: () => panel.open("history"),
 };
 
-function digit(key) {
-  if (!awaitsTag) return press(`.chip[data-digit="${key}"]`) || hint(`No label here has the digit ${key}.`);
+function chooseDigit(digit) {
+  if (!awaitsTag) {
+    const chip = current.querySelector(`.chip[data-digit="${digit}"]`);
+    return chip ? adopt(chip.value) : hint(`No label here has the digit ${digit}.`);
+  }
   awaitsTag = false;
-  hint("");
-  if (press(`[data-tag="${key}"]`)) current.focus({ preventScroll: true });
+  if (press(`[data-tag="${digit}"]`)) current.focus({ preventScroll: true });
+  return undefined;
+}
+
+function onKey(event) {
+  const { key, target } = event;
+  const control = event.ctrlKey || event.metaKey;
+  const writing = target.closest("input:not([type=radio], [type=checkbox]), textarea, select");
+  if (document.querySelector("dialog[open]")) return undefined;
+  if (control && key.toLowerCase() === "z" && !event.shiftKey && !writing) return takeBack;
+  if (key === "Escape") return escape(target);
+  if (event.altKey || control || !current) return undefined;
+  if (writing) return key === "Enter" && writing.name === "reason" ? () => { current.focus({ preventScroll: true }); amend(); } : undefined;
+  if ($("panel").contains(target) && key.length > 1) return undefined;
+  if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
+  const digit = digitOf(event, KEYS);
+  if (digit) return () => chooseDigit(digit);
+  if (held) return key === "Enter" ? keep : KEYS[key] && lookAgain;
+  if (!KEYS[key]) return undefined;
+  return () => { awaitsTag = false; KEYS[key](); };
+}
+
+function escape(target) {
+  if (held) return lookAgain;
+  if (target.closest("[data-cell] input")) return () => show(target.closest("[data-cell]"));
+  awaitsTag = false;
+  return panel.shows ? close : undefined;
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.key === "Escape") return escape(event);
-  const typing = event.target.closest("input:not([type=radio]), textarea, select");
-  if (typing) {
-    if (event.key === "Enter" && typing.name === "reason") {
-      event.preventDefault();
-      current.focus({ preventScroll: true });
-      amend();
-    }
-    return;
-  }
-  if (!panel.hidden && panel.contains(event.target)) return;
-  if (event.key === "Enter" && event.target.closest("a, button, summary")) return;
-  const isDigit = /^[0-9]$/.test(event.key);
-  if (!isDigit && !commands[event.key]) return;
+  acted = true;
+  const action = onKey(event);
+  if (!action) return;
   event.preventDefault();
-  if (isDigit) return digit(event.key);
-  awaitsTag = false;
-  commands[event.key]();
+  inTurn(action);
 });
-
-function escape(event) {
-  awaitsTag = false;
-  hint("");
-  if (!panel.hidden) closePanel();
-  else if (event.target.closest("[data-cell]")) show(event.target.closest("[data-cell]"));
-}
-
-document.addEventListener("focusin", (event) => {
-  const cell = event.target.closest("[data-cell]");
+document.addEventListener("submit", (event) => {
+  if (!event.target.matches("[data-decision]")) return;
+  event.preventDefault();
+  const { name, value } = event.submitter ?? {};
+  show(event.target.closest("[data-cell]"), { focus: false });
+  if (name === "label") inTurn(() => adopt(value));
+  if (name === "undo") inTurn(takeThis);
+});
+document.addEventListener("click", (event) => {
+  acted = true;
+  const link = event.target.closest("a[data-leave], a[data-panel]");
+  if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+    event.preventDefault();
+    if (link.matches("[data-leave]")) leave(queue, link.href);
+    else {
+      show(link.closest("[data-cell]"));
+      panel.open("history");
+    }
+  }
+  commands[event.target.closest("[data-command]")?.dataset.command]?.();
+});
+document.addEventListener("focusin", ({ target }) => {
+  const cell = target.closest("[data-cell]");
   if (cell) show(cell, { focus: false });
 });
-document.addEventListener("change", (event) => {
-  if (event.target.matches("[data-tag]")) amend();
-});
-
-// --- history and comments ------------------------------------------------------------------------------------------------
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("[data-panel]");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  const url = new URL(link.href);
-  panel.hidden = false;
-  htmx.ajax("GET", url.pathname, { target: "#panel-body", swap: "innerHTML" }).then(() => {
-    $("panel-body").focus();
-    if (url.hash) $("comments")?.scrollIntoView();
-  });
-});
-function closePanel() {
-  panel.hidden = true;
-  $("panel-body").replaceChildren();
-  current?.focus({ preventScroll: true });
-}
-$("panel-close").addEventListener("click", closePanel);
-
-// --- answers -------------------------------------------------------------------------------------------------------------
-// What is typed while an answer is on its way is carried over into the new cell.
-let draft = null;
-document.addEventListener("htmx:beforeSwap", (event) => {
-  const field = document.activeElement;
-  const cell = event.target.closest("[data-cell]");
-  draft = cell?.contains(field) && field.name === "reason" ? { id: cell.id, value: field.value, at: field.selectionStart } : null;
-});
-document.addEventListener("htmx:afterSwap", (event) => {
-  const cell = event.target.closest("[data-cell]");
-  if (!cell || current?.id !== cell.id) return;
-  const field = draft?.id === cell.id && cell.querySelector("[name=reason]");
-  if (field) {
-    field.value = draft.value;
-    field.focus();
-    field.setSelectionRange(draft.at, draft.at);
+document.addEventListener("change", ({ target }) => { if (target.matches("[data-tag]")) amend(); });
+document.addEventListener("htmx:afterSettle", ({ target }) => {
+  const cell = target.closest?.("[data-cell]");
+  if (cell && (!current || !current.isConnected || current.id === cell.id)) {
+    current = null;
+    show(cell, { focus: !cell.contains(document.activeElement) });
   }
-  draft = null;
-  show(cell, { focus: !cell.contains(document.activeElement) });
 });
-document.addEventListener("htmx:afterSettle", (event) => {
-  const cell = event.target.closest("[data-cell]");
-  if (!cell) return;
-  if (current?.id === cell.id) show(cell, { focus: false });
-  const left = cells().filter((one) => one.dataset.todo === "1").length;
-  $("todo").textContent = left;
-  if (!left && cell.dataset.label) hint("Nothing is left to decide here. n opens the next story.");
-});
-// Not before htmx has read the page, which it does at this event too: a key before that would send a form without it.
+addEventListener("wheel", () => { acted = true; }, { passive: true });
+addEventListener("online", () => queue.flush());
+sendBeforeLeaving(queue);
+
+// Whoever works keeps the stories; whoever went away gives them back when the claim has run out.
+setInterval(async () => {
+  if (!acted || !settings.stories.length) return;
+  acted = false;
+  const { others } = await request(settings.urls.claims, { stories: settings.stories }).catch(() => ({}));
+  const name = Object.values(others ?? {})[0];
+  if (name) hint(`${name} decides here now.`);
+}, CLAIM);
+
+// --- start ---------------------------------------------------------------------------------------------------------------
+// Not before htmx has read the page, which it does at this event too.
 document.addEventListener("DOMContentLoaded", () => {
-  show($(location.hash.slice(1)) ?? cells().find((cell) => cell.dataset.todo === "1") ?? cells()[0]);
-  $("decisions").dataset.keys = "";
+  queue.pending().forEach(queued);
+  left = null;
+  progress();
+  show($(location.hash.slice(1)) ?? cells().find(isOpen) ?? cells()[0]);
+  if (current && standsBeside()) panel.open("guideline");
+  queue.flush();
+  place.dataset.keys = "";
 });

@@ -65,6 +65,7 @@ class DecisionForm(forms.Form):
     row = forms.IntegerField(min_value=0, max_value=2**63 - 1)
     reason = forms.CharField(required=False, max_length=2000)
     error_tag = forms.ChoiceField(required=False, choices=[("", "none"), *ErrorTag.choices])
+    replaces = forms.CharField(required=False, max_length=80)
 
     @property
     def problem(self) -> str:

@@ -85,7 +85,7 @@ class SettingsForm(forms.ModelForm):
             "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit",
             "arms_seed",
             "table_experts", "tables_agreed",
-            "unanimity_dimensions",
+            "unanimity_dimensions", "decides_and_goes_on",
         )  # fmt: skip
         labels = {
             "overlap": "Overlap",
@@ -94,6 +94,7 @@ class SettingsForm(forms.ModelForm):
             "reveal_share": "Commit-then-reveal share (%)",
             "arms_unit": "Drawn for",
             "tables_agreed": "Both experts must agree to a reconciled table",
+            "decides_and_goes_on": "In adjudication the digit of a label decides and goes on to the next open cell",
             "arms_seed": "Seed of the draw",
         }
         help_texts = {

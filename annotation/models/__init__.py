@@ -13,6 +13,7 @@ from annotation.models.belief_table import (
     Remark,
     TableKind,
 )
+from annotation.models.claim import Claim
 from annotation.models.counts import AnnotatorCounts, ChangedProposition, ChangedTable, StoryCounts
 from annotation.models.draft import DraftEvent, DraftRow, Origin
 from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
@@ -36,6 +37,7 @@ __all__ = [
     "CellComment",
     "ChangedProposition",
     "ChangedTable",
+    "Claim",
     "DraftEvent",
     "DraftRow",
     "ErrorTag",

@@ -108,12 +108,17 @@ def left(project: Project) -> dict[str, dict[str, int]]:
     return {row["dimension"]: {"todo": row["todo"], "decided": row["every"] - row["todo"]} for row in counted}
 
 
-def awaiting(project: Project, expert) -> set[int]:
-    """Return the stories with a cell that this expert may still decide."""
+def not_voted_on(rows: QuerySet, expert) -> QuerySet:
+    """Return those of the cells on which the expert never voted."""
     own_votes = Vote.objects.filter(
         annotator=expert, proposition_id=OuterRef("proposition_id"), dimension=OuterRef("dimension")
     )
-    rows = of_project(project).filter(TODO).exclude(Exists(own_votes)).order_by()
+    return rows.exclude(Exists(own_votes))
+
+
+def awaiting(project: Project, expert) -> set[int]:
+    """Return the stories with a cell that this expert may still decide."""
+    rows = not_voted_on(of_project(project).filter(TODO), expert).order_by()
     return set(rows.values_list("proposition__table__story_id", flat=True).distinct())
 
 

@@ -38,7 +38,7 @@ class Project(models.Model):
     """One team's corpus with its rules: overlap, which dimensions need unanimity, label schema and rule version.
 
     `table_experts` is how many experts write each belief table apart; `tables_agreed`: both must agree to what comes of
-    two.
+    two. `decides_and_goes_on`: the key that decides a cell opens the next one.
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -50,6 +50,7 @@ class Project(models.Model):
         default=2, db_default=2, validators=[MinValueValidator(1), MaxValueValidator(2)]
     )
     tables_agreed = models.BooleanField(default=False, db_default=False)
+    decides_and_goes_on = models.BooleanField(default=False, db_default=False)
     schema_name = models.CharField(max_length=40, default=FIRST.name)
     schema_version = models.CharField(max_length=20, default=FIRST.version)
     rule_version = models.CharField(max_length=20, default="1")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -20,9 +21,9 @@ from annotation.models import (
     adjudication_queue,
     workload,
 )
-from annotation.services import audit
+from annotation.services import audit, claims
 from annotation.services.gold import Change, ChangedMeanwhile, State, decided, write_gold
-from annotation.services.resolution import differ, settled
+from annotation.services.resolution import Cell, differ, settled, votes_of
 
 
 class AdjudicationRefused(ValueError):
@@ -44,6 +45,13 @@ class DecidedMeanwhile(AdjudicationRefused):
         super().__init__(f"{message} Nothing was overwritten; look again, then decide if you still would.")
 
 
+class AsksFirst(AdjudicationRefused):
+    """Another label stands as a decision, and the expert has not said that it is to be replaced."""
+
+    def __init__(self, gold: GoldLabel) -> None:
+        super().__init__(f"This cell is decided: {gold.label}. Say that you replace that, then choose again.")
+
+
 @transaction.atomic
 def adjudicate(
     *,
@@ -57,21 +65,32 @@ def adjudicate(
     reason: str = "",
     error_tag: str = "",
     guideline_flag: bool | None = None,
+    replaces: str | None = None,
 ) -> GoldLabel:
     """Settle one cell by an expert's decision, on the votes as they stand.
 
     `revision` is that of the gold label which the expert saw, 0 for none, and `row` its id, which tells a label that
     was removed and made again; a decision on anything else raises DecidedMeanwhile. `guideline_flag` None leaves the
-    flag as it is. Raises AdjudicationRefused where the expert ever voted on the cell or still labels the story, where
-    votes are missing, where the label is not legal, or where it overrules somebody without a reason.
+    flag as it is. `replaces` is the decided label that the expert knows to be replaced, "" for none: over another one
+    AsksFirst is raised, and a decision of the expert's own, if with this label or the new one, may have any revision;
+    None asks nothing. What stands already, with the same label, reason and tag, is returned as it is. Raises
+    AdjudicationRefused where the expert ever voted on the cell or still labels the story, where another expert has
+    claimed it, where votes are missing, where the label is not legal, or where it overrules somebody without a reason.
     """
     project = proposition.table.story.project
     reason = reason.strip()
-    _check_values(project, dimension, label, error_tag)
+    check_values(project, dimension, label, error_tag)
     gold = _lock(proposition, dimension)
     check_independence(by=by, proposition=proposition, dimension=dimension)
-    if (gold.revision if gold else 0) != revision or (row is not None and (gold.pk if gold else 0) != row):
+    seen = _is_at(gold, revision, row) or _own_with(gold, by, replaces)
+    known = seen or (replaces is not None and _own(gold, by))
+    if known and gold is not None and _stands(gold, by, label, reason, error_tag, guideline_flag):
+        return gold
+    if not seen:
         raise DecidedMeanwhile(gold)
+    if gold is not None and _decided(gold) and replaces is not None and gold.label not in (label, replaces):
+        raise AsksFirst(gold)
+    check_claim(by=by, story=proposition.table.story, now=now)
     votes = current_votes(proposition, dimension)
     _check_decidable(proposition, dimension, gold, votes, by=by, label=label, reason=reason)
     if gold is not None and gold.label == label and gold.decided_by_id not in {None, by.pk}:
@@ -82,11 +101,44 @@ def adjudicate(
     return _write(proposition, Change(proposition.pk, dimension, gold, after, votes), by=by, now=now)
 
 
+def _decided(gold: GoldLabel) -> bool:
+    return gold.method == Method.ADJUDICATED
+
+
+def _own(gold: GoldLabel | None, by: User) -> bool:
+    return gold is not None and _decided(gold) and gold.decided_by_id == by.pk
+
+
+def _own_with(gold: GoldLabel | None, by: User, label: str | None) -> bool:
+    """Return whether the expert's own decision for this label stands: what a browser without an answer knows of it."""
+    return gold is not None and bool(label) and _own(gold, by) and gold.label == label
+
+
+def _is_at(gold: GoldLabel | None, revision: int, row: int | None) -> bool:
+    return (gold.revision if gold else 0) == revision and (row is None or (gold.pk if gold else 0) == row)
+
+
+def _stands(gold: GoldLabel, by: User, label: str, reason: str, error_tag: str, filed: bool | None) -> bool:
+    """Return whether a decision would add nothing to what stands. Confirming another expert's decision may leave its
+    reason and tag out."""
+    if not _decided(gold) or gold.disturbed or gold.label != label or filed not in (None, gold.guideline_flag):
+        return False
+    said = (reason, gold.reason), (error_tag, gold.error_tag)
+    return all(new == old or (not new and gold.decided_by_id != by.pk) for new, old in said)
+
+
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
     """Raise AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
     if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
         raise AdjudicationRefused("You voted on this cell yourself; another expert must decide it.")
     check_finished(by=by, story=proposition.table.story)
+
+
+def check_claim(*, by: User, story: Story, now: datetime) -> None:
+    """Raise AdjudicationRefused where another expert has claimed the story."""
+    claim = claims.holder(story=story, by=by, now=now)
+    if claim is not None:
+        raise AdjudicationRefused(f"{claim.expert.shown_name} decides story {story.number} now; take another one.")
 
 
 def check_finished(*, by: User, story: Story) -> None:
@@ -100,21 +152,46 @@ def undo_decision(
 ) -> GoldLabel | None:
     """Take the expert's own last decision back: the decision before it returns, else the result of the rule.
 
-    Returns what stands now, None where nothing does. Raises DecidedMeanwhile where the cell is not at `revision`, and
-    AdjudicationRefused where the standing decision is not the expert's own.
+    Returns what stands now, None where nothing does, also where the same was taken back before. Raises DecidedMeanwhile
+    where the cell is not at `revision`, and AdjudicationRefused where the standing decision is not the expert's own.
     """
-    gold = _lock(proposition, dimension)
-    if gold is None or gold.revision != revision:
-        raise DecidedMeanwhile(gold)
-    if gold.method != Method.ADJUDICATED or gold.decided_by_id != by.pk:
-        raise AdjudicationRefused("Only your own decision can be taken back.")
-    votes = current_votes(proposition, dimension)
-    history = GoldEvent.objects.filter(proposition=proposition, dimension=dimension).order_by("id")
-    earlier = standing_decisions(history)[-2:-1]
-    project = proposition.table.story.project
-    after = _restored(earlier[0], votes, project) if earlier else settled(project, dimension, votes, now)
-    change = Change(proposition.pk, dimension, gold, after, votes, undoes=revision)
-    return _write(proposition, change, by=by, now=now)
+    cells = {(proposition.pk, dimension): revision}
+    undo_decisions(by=by, project=proposition.table.story.project, cells=cells, now=now)
+    return _held(proposition, dimension)
+
+
+@transaction.atomic
+def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now: datetime) -> None:
+    """Take the expert's last decision on each cell back, on all or on none; `cells` has the revision of each. What
+    `undo_decision` says of one holds for each."""
+    propositions = {proposition for proposition, _ in cells}
+    lock_propositions(propositions)
+    rows = GoldLabel.objects.filter(proposition__in=propositions).select_related("decided_by")
+    labels = {(gold.proposition_id, gold.dimension): gold for gold in rows}
+    votes = votes_of(set(cells))
+    past = histories(propositions)
+    changes = []
+    for cell, revision in cells.items():
+        gold, events = labels.get(cell), past[cell]
+        if gold is None or gold.revision != revision:
+            if events and (events[-1].undoes, events[-1].by_id) == (revision, by.pk):
+                continue  # sent again, as the answer was lost
+            raise DecidedMeanwhile(gold)
+        if not _own(gold, by):
+            raise AdjudicationRefused("Only your own decision can be taken back.")
+        earlier = standing_decisions(events)[-2:-1]
+        standing = votes[cell]
+        after = _restored(earlier[0], standing, project) if earlier else settled(project, cell[1], standing, now)
+        changes.append(Change(*cell, gold, after, standing, undoes=revision))
+    write_gold(changes, project=project, by=by, now=now)
+
+
+def histories(propositions: Iterable[int]) -> dict[Cell, list[GoldEvent]]:
+    """Return the events of the cells of these propositions, oldest first."""
+    past: dict[Cell, list[GoldEvent]] = defaultdict(list)
+    for event in GoldEvent.objects.filter(proposition__in=set(propositions)).select_related("by").order_by("id"):
+        past[event.proposition_id, event.dimension].append(event)
+    return past
 
 
 @transaction.atomic
@@ -142,7 +219,8 @@ def current_votes(proposition: Proposition, dimension: str) -> list[dict]:
     ]
 
 
-def _check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
+def check_values(project: Project, dimension: str, label: str, error_tag: str) -> None:
+    """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
     schema = project.schema
     if not schema.is_legal(dimension, label):
         expected = ", ".join(schema[dimension].values) if dimension in schema else "one of its dimensions"
@@ -168,10 +246,14 @@ def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:
     return rows.first()
 
 
+def lock_propositions(propositions: Iterable[int]) -> None:
+    """Lock propositions in the order in which savers do. Their locks serialise with savers and with other experts also
+    where there is no gold label to lock yet."""
+    list(Proposition.objects.filter(pk__in=set(propositions)).order_by("id").select_for_update().values_list("pk"))
+
+
 def _lock(proposition: Proposition, dimension: str) -> GoldLabel | None:
-    # The proposition's lock serialises with savers and with other experts also where there is no gold label to lock
-    # yet.
-    Proposition.objects.select_for_update().get(pk=proposition.pk)
+    lock_propositions([proposition.pk])
     return _held(proposition, dimension)
 
 

@@ -34,7 +34,7 @@ def resolve_cells(*, project: Project, cells: Iterable[Cell], now: datetime, by:
     propositions."""
     touched = set(cells)
     if touched:
-        resolve_touched([Touched(project, touched, now, by, _votes_of(touched))])
+        resolve_touched([Touched(project, touched, now, by, votes_of(touched))])
 
 
 def resolve_touched(touched: Sequence[Touched]) -> None:
@@ -113,7 +113,8 @@ def _changes(gold: GoldLabel | None, after: State | None) -> bool:
     return any(getattr(gold, name) != getattr(after, name) for name in _COMPARED)
 
 
-def _votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
+def votes_of(cells: set[Cell]) -> dict[Cell, list[dict]]:
+    """Return the standing votes of cells as gold keeps them, in order of annotator."""
     votes_by_cell: dict[Cell, list[dict]] = defaultdict(list)
     rows = (
         Vote.objects.cast()

@@ -2,11 +2,16 @@ from django.urls import path
 
 from annotation.views import adjudication as views
 from annotation.views import adjudication_cases as cases
+from annotation.views import adjudication_saving as saving
 
 CELL = "p/<slug:slug>/adjudication/cell/<str:proposition>/<slug:dimension>/"
 
 urlpatterns = [
     path("p/<slug:slug>/adjudication/", views.queue, name="adjudication"),
+    path("p/<slug:slug>/adjudication/next/", views.next_open, name="next_open"),
+    path("p/<slug:slug>/adjudication/save/", saving.save_decisions, name="save_decisions"),
+    path("p/<slug:slug>/adjudication/undo/", saving.undo_decisions, name="undo_decisions"),
+    path("p/<slug:slug>/adjudication/claims/", saving.keep_claims, name="keep_claims"),
     path("p/<slug:slug>/adjudication/majorities/", views.majorities, name="majorities"),
     path("p/<slug:slug>/adjudication/flags/", cases.flags, name="flags"),
     path("p/<slug:slug>/adjudication/guideline-cases/", cases.guideline_cases, name="guideline_cases"),

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.domain.ordering import shuffled
 from annotation.forms.adjudication import BulkForm, CaseForm, DecisionForm, QueueFilter, UndoForm
-from annotation.models import ErrorTag, Proposition, Role, Story, adjudication_queue
+from annotation.models import Claim, ErrorTag, Proposition, Role, Story, adjudication_queue
+from annotation.models.adjudication_queue import StoryInQueue
 from annotation.services import adjudication as service
 from annotation.services import adjudication_bulk as bulk
+from annotation.services import claims, last_decisions
 from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
+from annotation.views.adjudication_saving import cell_shown
 
 STORIES_A_PAGE = 8
 CELLS_A_STORY = 12
@@ -32,17 +38,20 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
     stories = adjudication_queue.by_story(cells, access.project)
     page = Paginator(stories, STORIES_A_PAGE).get_page(request.GET.get("page"))
-    left = adjudication_queue.left(access.project)
+    left, now = adjudication_queue.left(access.project), timezone.now()
     none = {"todo": 0, "decided": 0}
+    todo = sum(counts["todo"] for counts in left.values())
     schema = access.project.schema
     context = {
         "form": form,
         "page": page,
-        "groups": _groups(access, cells, page),
+        "groups": _groups(access, cells, page, now),
         "found": sum(group.cells for group in stories),
         "left": [{"dimension": dimension, **left.get(dimension.key, none)} for dimension in schema.dimensions],
         "most": max((counts["todo"] for counts in left.values()), default=0) or 1,
-        "todo": sum(counts["todo"] for counts in left.values()),
+        "todo": todo,
+        "left_in_all": todo,
+        "pace": last_decisions.pace(by=request.user, project=access.project, todo=todo, now=now),
         "decided": sum(counts["decided"] for counts in left.values()),
         "hidden": len(hidden),
         "query": form.query(),
@@ -52,8 +61,9 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/adjudication/queue.html", access.context | context)
 
 
-def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
-    """List the stories of a page with their first cells, lowest agreement first within a proposition's order."""
+def _groups(access: ProjectAccess, cells, page: Page, now: datetime) -> list[dict]:
+    """List the stories of a page with their first cells, lowest agreement first within a proposition's order, and who
+    decides there."""
     story_ids = [group.story for group in page]
     stories = Story.objects.select_related("category").defer("translations", "extra").in_bulk(story_ids)
     rows = list(
@@ -61,6 +71,8 @@ def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
         .select_related("proposition__table")
         .order_by("proposition__position", "id")
     )
+    taken = Claim.objects.of_others(access.user, access.project, now).filter(story__in=story_ids)
+    claimed = {claim.story_id: claim.expert.shown_name for claim in taken}
     voted_by_user = adjudication_queue.voted_on(access.user, {row.proposition_id for row in rows})
     cast = adjudication_queue.labels_cast({row.proposition_id for row in rows})
     schema = access.project.schema
@@ -80,6 +92,7 @@ def _groups(access: ProjectAccess, cells, page: Page) -> list[dict]:
             "count": group.cells,
             "percent": round(100 * group.lowest),
             "at": group.lowest,
+            "claimed": claimed.get(group.story, ""),
         }
         for group in page
     ]
@@ -119,11 +132,11 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
-    """One story: cells to decide in full, settled ones in one line beside them."""
+    """One story: cells to decide in full, settled ones in one line beside them. Claims it where something is to
+    decide."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = story_of(access, story)
-    hidden = unfinished(access)
-    if row.pk in hidden:
+    if row.pk in unfinished(access):
         return render(request, "annotation/adjudication/unfinished.html", access.context | {"story": row})
     form = QueueFilter(request.GET, project=access.project)
     schema = access.project.schema
@@ -135,47 +148,120 @@ def screen(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         cells = [reader.cell(proposition, dimension, wanted=wanted_cell) for dimension in schema.dimensions]
         rows.append({"proposition": proposition, "shown": [cell for cell in cells if cell.in_full], "cells": cells})
     every = [cell for row in rows for cell in row["cells"]]
+    todo, now = sum(cell.for_me for cell in every), timezone.now()
+    following = _following(row, form, request, every)
     context = {
         "story": row,
+        "stories": [row],
         "rows": rows,
-        "todo": sum(cell.for_me for cell in every),
+        "todo": todo,
         "others": sum(cell.todo and cell.voted for cell in every),
         "waiting": sum(cell.state in {"waiting", "unlabelled"} for cell in every),
         "tags": list(enumerate(ErrorTag.choices, 1)),
-        "next_url": _next_url(access, row, form, hidden, request.GET.get("at", ""), every),
         "query": form.query(),
+        "claim": _claimed(access, row, now) if todo else None,
+        "settings": settings_of(access, story=row.uid, stories=[row.uid], following=following),
     }
-    return render(request, "annotation/adjudication/screen.html", access.context | context)
+    return render(request, "annotation/adjudication/screen.html", access.context | context | pace_of(access, now))
 
 
-def _next_url(access: ProjectAccess, story: Story, form, hidden: set[int], at: str, every: list[Cell]) -> str:
-    """Return the address of the story that follows in the queue, or of the queue itself.
+def _claimed(access: ProjectAccess, story: Story, now: datetime) -> Claim | None:
+    """Claim a story; return the claim of another expert who has it."""
+    return claims.claim(by=access.user, project=access.project, stories=[story.pk], now=now).get(story.pk)
 
-    `at` is the lowest agreement with which this story was opened: it says where in the queue the expert is, also when
-    all cells of the story are decided and it is no longer in it.
-    """
-    slug = access.project.slug
+
+def _following(story: Story, form: QueueFilter, request: HttpRequest, every: list[Cell]) -> str:
+    """Return the address of the next story's way. `at` is the lowest agreement with which this story was opened: it
+    says where in the queue the expert is, also when all cells of the story are decided and it is no longer in it."""
     shares = [cell.gold.agreement for cell in every if cell.todo and cell.gold.agreement is not None]
     try:
-        lowest = float(at)
+        lowest = float(request.GET.get("at", ""))
     except ValueError:
         lowest = min(shares, default=0.0)
-    cells = adjudication_queue.cells(access.project, unfinished=hidden, **form.chosen)
-    stories = [group for group in adjudication_queue.by_story(cells, access.project) if group.story != story.pk]
-    following = next(
-        (group for group in stories if group.place > (lowest, story.number)), stories[0] if stories else None
-    )
-    if following is None:
-        return f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}"
-    uid = Story.objects.values_list("uid", flat=True).get(pk=following.story)
-    return f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{urlencode({'at': following.lowest})}"
+    way = reverse("annotation:next_open", args=[story.project.slug])
+    return f"{way}?{form.query()}&{urlencode({'after': story.number, 'at': lowest})}"
 
 
-@require_POST
+def pace_of(access: ProjectAccess, now: datetime) -> dict[str, Any]:
+    """The context of a page that tells how much is left and how fast it goes."""
+    left = adjudication_queue.left(access.project)
+    todo = sum(counts["todo"] for counts in left.values())
+    return {
+        "left_in_all": todo,
+        "pace": last_decisions.pace(by=access.user, project=access.project, todo=todo, now=now),
+    }
+
+
+def settings_of(access: ProjectAccess, *, story: str, stories: list[str], following: str) -> dict[str, Any]:
+    """What the script of the pages needs: who decides, in which stories, addresses and the server's clock. `story` is
+    the name under which a browser keeps unsent decisions of the page."""
+    slug = access.project.slug
+    guideline = reverse("annotation:guideline", args=[slug, "dimension"])
+    place = [slug, "PROPOSITION", "dimension"]
+    return {
+        "annotator": access.user.pk,
+        "story": story,
+        "stories": stories,
+        "now": timezone.now().isoformat(),
+        "goesOn": access.project.decides_and_goes_on,
+        "urls": {
+            "save": f"{reverse('annotation:save_decisions', args=[slug])}?page={story}",
+            "undo": reverse("annotation:undo_decisions", args=[slug]),
+            "claims": reverse("annotation:keep_claims", args=[slug]),
+            "cell": reverse("annotation:decide", args=place).replace("/dimension/", "/DIMENSION/"),
+            "history": reverse("annotation:cell_history", args=place).replace("/dimension/", "/DIMENSION/"),
+            "guideline": guideline.replace("/dimension/", "/DIMENSION/"),
+            "next": following
+            if following.startswith("/")
+            else f"{reverse('annotation:next_open', args=[slug])}?{following}",
+            "login": reverse("login"),
+        },
+    }
+
+
+@require_GET
+def next_open(request: HttpRequest, slug: str) -> HttpResponse:
+    """Open the story that follows in the queue and that nobody else has claimed, and claim it; without one, the
+    queue."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    form = QueueFilter(request.GET, project=access.project)
+    now, claimed = timezone.now(), 0
+    for group in _in_turn(access, form, request.GET):
+        others = claims.claim(by=request.user, project=access.project, stories=[group.story], now=now)
+        if not others:
+            uid = Story.objects.values_list("uid", flat=True).get(pk=group.story)
+            where = urlencode({"at": group.lowest})
+            return redirect(f"{reverse('annotation:adjudicate', args=[slug, uid])}?{form.query()}&{where}")
+        claimed += 1
+    messages.info(request, _nothing_left(claimed))
+    return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
+
+
+def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list[StoryInQueue]:
+    """List the stories with something for this expert to decide, those first that follow the place in `query`."""
+    cells = adjudication_queue.cells(access.project, unfinished=unfinished(access), **form.chosen)
+    stories = adjudication_queue.by_story(adjudication_queue.not_voted_on(cells, access.user), access.project)
+    try:
+        place = float(query.get("at", "")), int(query.get("after", ""))
+    except ValueError:
+        return stories
+    others = [group for group in stories if group.number != place[1]]
+    return [group for group in others if group.place > place] + [group for group in others if group.place < place]
+
+
+def _nothing_left(claimed: int) -> str:
+    if claimed:
+        return f"Nothing is free: other experts decide the {claimed} stor{pluralize(claimed, 'y,ies')} that are left."
+    return "Nothing else is left for you to decide here."
+
+
+@require_http_methods(["GET", "POST"])
 def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) -> HttpResponse:
-    """Take or take back a decision; answer with the cell as it then stands."""
+    """Take or take back a decision; answer with the cell as it then stands, as a GET does."""
     access = project_access(request.user, slug, role=Role.EXPERT)
     row = proposition_in_gold(access, proposition, dimension)
+    if request.method == "GET":
+        return _answer(request, access, row, dimension)
     undo = "undo" in request.POST
     form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
     place = {"by": request.user, "proposition": row, "dimension": dimension, "now": timezone.now()}
@@ -219,10 +305,8 @@ def _answer(request, access: ProjectAccess, row: Proposition, dimension: str, pr
         return redirect(back)
     if story.pk in unfinished(access):
         return HttpResponse(status=204, headers={"HX-Redirect": back})
-    cell = CellReader(access, [row]).cell(row, access.project.schema[dimension])
-    cell.wanted = True
     # What was typed survives an answer that did not take it in.
     stays = problem or "filed" in request.POST
     typed = {name: request.POST.get(name, "")[:2000] for name in ("reason", "error_tag")} if stays else None
-    context = {"cell": cell, "problem": problem, "typed": typed, "tags": list(enumerate(ErrorTag.choices, 1))}
-    return render(request, "annotation/adjudication/_cell.html", access.context | context, status=status)
+    cell = cell_shown(request, access, CellReader(access, [row]), row, dimension, problem=problem, typed=typed)
+    return HttpResponse(cell, status=status)

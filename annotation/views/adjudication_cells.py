@@ -20,13 +20,14 @@ Key = tuple[int, str]
 @dataclass(slots=True)
 class Cell:
     """One cell as an expert sees it. `votes` are (label, name) pairs, names empty until the cell is decided; of a cell
-    on which the expert voted they are left out."""
+    on which the expert voted they are left out. `cast` are their labels in the order that is drawn for the cell."""
 
     proposition: Proposition
     dimension: Dimension
     gold: GoldLabel | None
     voted: bool
     votes: list[tuple[str, str]]
+    cast: list[str]
     expert: User
     imported: str = ""
     waiting: bool = False
@@ -74,13 +75,12 @@ class Cell:
 
     @property
     def chips(self) -> list[dict]:
-        counts = Counter(label for label, _ in self.votes)
+        counts = Counter(self.cast)
         return [self._chip(label, count) for label, count in counts.items()]
 
     @property
     def others(self) -> list[dict]:
-        voted = {label for label, _ in self.votes}
-        return [self._chip(label, 0) for label in self.dimension.values if label not in voted]
+        return [self._chip(label, 0) for label in self.dimension.values if label not in self.cast]
 
     def _chip(self, label: str, count: int) -> dict:
         legal = label in self.dimension.values
@@ -122,12 +122,18 @@ class CellReader:
     def cell(self, proposition: Proposition, dimension: Dimension, *, wanted: str = "") -> Cell:
         key = proposition.pk, dimension.key
         gold, voted = self.gold.get(key), key in self.voted
+        cast = (
+            []
+            if voted or gold is None
+            else shuffled([label for _, label in self.votes.get(key, [])], f"{proposition.uid}:{key[1]}")
+        )
         cell = Cell(
             proposition=proposition,
             dimension=dimension,
             gold=gold,
             voted=voted,
-            votes=[] if voted or gold is None else self._shown(key, gold),
+            votes=[] if voted or gold is None else self._shown(key, gold, cast),
+            cast=cast,
             expert=self.access.user,
             imported=(proposition.imported_labels or {}).get(dimension.key) or "",
             waiting=gold is None and key in self.votes,
@@ -136,12 +142,10 @@ class CellReader:
         cell.wanted = wanted == cell.id and cell.state in {"unanimous", "majority", "imported"}
         return cell
 
-    def _shown(self, key: Key, gold: GoldLabel) -> list[tuple[str, str]]:
-        votes = self.votes.get(key, [])
+    def _shown(self, key: Key, gold: GoldLabel, cast: list[str]) -> list[tuple[str, str]]:
         if gold.method == Method.OPEN:
-            uid = next(proposition.uid for proposition in self.propositions if proposition.pk == key[0])
-            return [(label, "") for label in shuffled([label for _, label in votes], f"{uid}:{key[1]}")]
-        return sorted((label, self.names.get(annotator, "")) for annotator, label in votes)
+            return [(label, "") for label in cast]
+        return sorted((label, self.names.get(annotator, "")) for annotator, label in self.votes.get(key, []))
 
 
 def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Proposition:

@@ -47,7 +47,7 @@ def grid(request: HttpRequest, slug: str, story: str) -> HttpResponse:
         "done": sum(bool(cell["label"]) for row in rows for cell in row["cells"]),
         "suggests": bool(suggestions) or bool(assignment.arms_drawn_at),
         "settings": _settings(assignment, slug, votes),
-        "modules": ["grid/queue", "grid/saving", "grid/cells", "grid/panel", "mentions"],
+        "modules": ["grid/queue", "grid/saving", "grid/cells", "grid/panel", "grid/keys", "mentions"],
     }
     return render(request, "annotation/grid/grid.html", access.context | context)
 

@@ -1,5 +1,6 @@
 // The labelling grid: keyboard, options, undo, panels. The table comes from the server; no text is ever turned into markup here.
 import { note, paint, reveal, setLabel, setState, warn } from "./cells.js";
+import { digitOf, inTurnWith } from "./keys.js";
 import { mark } from "../mentions.js";
 import { Panel } from "./panel.js";
 import { Queue, request } from "./queue.js";
@@ -220,17 +221,8 @@ function lookAgain() {
   activate(cell);
 }
 
-// An undo may have to ask the server; what is typed meanwhile waits for it, so that everything happens in the order of the keys.
-let undoing = null;
-function inTurn(action) {
-  if (!undoing && action !== undo) return action();
-  const turn = (undoing ?? Promise.resolve()).then(action === undo ? takeBack : action).finally(() => {
-    if (undoing === turn) undoing = null;
-  });
-  undoing = turn;
-  return turn;
-}
-function undo() { inTurn(undo); }
+const inTurn = inTurnWith(takeBack);
+const undo = () => inTurn(takeBack);
 async function takeBack() {
   if (held) return lookAgain();
   const unsent = queue.lastUnsent();
@@ -280,8 +272,6 @@ const KEYS = {
   c: () => panel.open("comments"), x: () => panel.open("flag"), s: () => leave(settings.urls.next),
 };
 
-// Digits by key, and by position for keyboards whose digits need Shift.
-const digitOf = ({ key, code, shiftKey }) => (/^\d$/.test(key) ? key : !shiftKey && !KEYS[key] && /^Digit(\d)$/.exec(code)?.[1]);
 function chooseDigit(digit) {
   const option = options.get(active.dataset.dimension).querySelector(`[data-digit="${digit}"]`);
   if (option) choose(option.dataset.value);
@@ -292,14 +282,14 @@ function onKey(event) {
   const control = event.ctrlKey || event.metaKey;
   const writing = target.closest("textarea, input, select");
   if ($("help").open) return undefined;
-  if (control && key.toLowerCase() === "z" && !event.shiftKey && !writing) return undo;
+  if (control && key.toLowerCase() === "z" && !event.shiftKey && !writing) return takeBack;
   if (control && key === "Enter" && writing) return () => writing.form.requestSubmit();
   if (key === "Escape" && held) return lookAgain;
   if (key === "Escape" && panel.shows) return commands.close;
   if (event.altKey || writing) return undefined;
   if (control) return { Home: () => activate(flat[0]), End: () => activate(flat.at(-1)) }[key];
   if (target.closest("button, a, summary") && (key === "Enter" || key === " ")) return undefined;
-  const digit = digitOf(event);
+  const digit = digitOf(event, KEYS);
   if (digit) return () => chooseDigit(digit);
   if (held) return key === "Enter" ? () => keep() : KEYS[key] && (() => {});
   if (target.closest(".grid-story, .grid-panel") && key.length > 1) return undefined;

@@ -7,9 +7,9 @@ const guidelines = new Map();
 const paragraph = (text, className = "muted") => Object.assign(document.createElement("p"), { textContent: text, className });
 
 export class Panel {
-  // `active()` is the active cell, `rows` are those of the table.
-  constructor({ annotator, urls, active, rows }) {
-    Object.assign(this, { annotator, urls, active, rows });
+  // `active()` is the active cell, `rows` are those of the table; who `reads` does not begin to write in what opens.
+  constructor({ annotator, urls, active, rows = [], reads = false }) {
+    Object.assign(this, { annotator, urls, active, rows, reads });
     body.addEventListener("input", ({ target }) => this.#draft(target));
     body.addEventListener("htmx:afterSettle", () => this.#restore());
     for (const failure of ["htmx:sendError", "htmx:responseError", "htmx:timeout"]) body.addEventListener(failure, failed);
@@ -28,7 +28,7 @@ export class Panel {
     if (kind === "guideline") return this.follow();
     body.replaceChildren(paragraph("One moment…"));
     await window.htmx.ajax("GET", url, "#panel-body");
-    (body.querySelector("textarea") ?? body).focus();
+    ((!this.reads && body.querySelector("textarea")) || body).focus();
   }
 
   close() {

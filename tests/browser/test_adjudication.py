@@ -8,13 +8,15 @@ import uuid
 import pytest
 from django.utils import timezone
 
-from annotation.models import Assignment, GoldEvent, GoldLabel, Membership, Method, Role, User
+from annotation.models import Assignment, Claim, GoldEvent, GoldLabel, Membership, Method, Role, User
 from annotation.services import remarks
 from annotation.services.adjudication import adjudicate
 from annotation.services.votes import Change, save_votes
+from tests.browser.waiting import wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SOURCE = "mental_source"
+UNSENT = "Object.keys(localStorage).filter((name) => name.startsWith('credence:decisions:')).length"
 ROWS = [("Ines", "The key is in the bag"), ("Tomas", "The key is in the drawer"), ("Ines", "Tomas is at home")]
 
 
@@ -99,7 +101,7 @@ def test_a_story_is_decided_by_keyboard_alone(page, login, cast, disputed):
     page.keyboard.press("?")
     assert page.is_visible("#help")
     page.keyboard.press("Escape")
-    page.keyboard.press("n")
+    page.keyboard.press("Enter")
     page.wait_for_url(f"**/story/{following.uid}/**")
     assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 3
 
@@ -146,6 +148,8 @@ def test_history_and_comments_open_beside_the_story_and_close(page, login, cast,
     page.click("#panel >> text=Reply")
     page.wait_for_selector("#panel >> text=The guideline says so.")
     page.keyboard.press("Escape")
+    page.wait_for_selector("#panel >> text=How did the actor come by it?")
+    page.keyboard.press("g")
     assert page.is_hidden("#panel")
     page.keyboard.press("2")
     page.wait_for_selector(".cell-current .badge-adjudicated")
@@ -160,12 +164,15 @@ def test_the_second_expert_sees_who_was_first_and_loses_nothing_typed(page, logi
     page.keyboard.press("Enter")
     gold = cell(story, 1)
     place = {"proposition": gold.proposition, "dimension": SOURCE, "now": timezone.now()}
+    Claim.objects.all().delete()  # as if Esi had been away for long
     adjudicate(by=cast.alice, label="Memory", revision=gold.revision, reason="Recalled.", **place)
     page.keyboard.press("4")
     page.wait_for_selector(".cell-current .callout-error >> text=Alice decided this cell: Memory")
     assert page.input_value(".cell-current [name=reason]") == "My own view"
     assert cell(story, 1).decided_by == cast.alice
     page.keyboard.press("4")
+    page.wait_for_selector("#replace >> text=Replace that by Testimony?")
+    page.keyboard.press("Enter")
     page.wait_for_selector(".cell-current .badge-adjudicated >> text=Testimony")
     assert (cell(story, 1).decided_by, cell(story, 1).reason) == (cast.esi, "My own view")
     assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 2
@@ -176,7 +183,7 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     login(page, cast.esi)
     open_story(page, story)
     page.wait_for_load_state("networkidle")  # what the page fetches by itself is no failed decision
-    page.route("**/cell/**", lambda route: (time.sleep(0.4), route.continue_()))
+    page.route("**/adjudication/save/**", lambda route: (time.sleep(0.4), route.continue_()))
     page.keyboard.press("4")
     page.keyboard.press("r")
     page.keyboard.type("Typed meanwhile")
@@ -189,20 +196,64 @@ def test_typing_and_moving_on_do_not_wait_for_a_slow_answer(page, login, cast, d
     page.keyboard.press("j")
     page.keyboard.press("5")
     page.wait_for_selector("#todo >> text=0")
+    wait_until(page, f"{UNSENT} === 0")
     assert [cell(story, at).label for at in (1, 2, 3)] == ["Testimony", "Testimony", "Inference"]
     assert cell(story, 1).reason == "Typed meanwhile and after"
     assert page.get_attribute(".cell-current", "id").startswith(cell(story, 3).proposition.uid)
 
 
-def test_a_failed_request_says_that_nothing_was_changed(page, login, cast, disputed):
+def test_what_cannot_be_sent_is_kept_over_a_reload_and_sent_again(page, login, cast, disputed):
+    cast.project.decides_and_goes_on = True
+    cast.project.save()
     story = disputed()
     login(page, cast.esi)
     open_story(page, story)
-    page.wait_for_load_state("networkidle")  # what the page fetches by itself is no failed decision
-    page.route("**/cell/**", lambda route: route.abort())
+    page.route("**/adjudication/save/**", lambda route: route.abort())
     page.keyboard.press("4")
-    page.wait_for_selector("#toasts >> text=nothing was changed")
-    assert cell(story, 1).method == Method.OPEN
+    page.keyboard.press("5")
+    page.wait_for_selector("#trouble >> text=kept in this browser")
+    assert page.text_content("#todo") == "1"
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("#hint >> text=Undo waits")
+    assert page.evaluate(UNSENT) == 2
+    page.reload()
+    page.wait_for_selector("[data-keys] .cell-current")
+    assert page.text_content("#todo") == "1"
+    page.unroute("**/adjudication/save/**")
+    page.evaluate("dispatchEvent(new Event('online'))")
+    wait_until(page, f"{UNSENT} === 0")
+    assert [cell(story, at).label for at in (1, 2, 3)] == ["Testimony", "Inference", ""]
+
+
+def test_the_same_does_nothing_another_asks_and_undo_takes_back_step_by_step(page, login, cast, disputed):
+    story, other = disputed(1), disputed(2)
+    login(page, cast.esi)
+    open_story(page, other)
+    page.keyboard.press("3")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
+    open_story(page, story)
+    for _ in range(3):
+        page.keyboard.press("3")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
+    page.keyboard.press("5")
+    page.wait_for_selector("#replace >> text=Replace that by Inference?")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    page.wait_for_selector("#save-state >> text=all saved")
+    assert GoldEvent.objects.filter(after_method=Method.ADJUDICATED).count() == 2
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Inference")
+    page.keyboard.press("Control+z")
+    page.wait_for_selector(".cell-current .badge-adjudicated >> text=Memory")
+    page.keyboard.press("Control+z")
+    page.wait_for_selector(".cell-current.cell-open")
+    page.keyboard.press("Control+z")
+    page.wait_for_selector("#replace >> text=in story 2?")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/story/{other.uid}/**")
+    page.wait_for_selector("[data-keys] .cell-current.cell-open")
+    assert not GoldLabel.objects.filter(method=Method.ADJUDICATED).exists()
 
 
 def test_every_page_is_accessible_light_and_dark(page, login, cast, disputed, assert_accessible):

@@ -1,0 +1,65 @@
+"""Decisions on cells, and decisions to take back, as the script of the adjudication pages posts them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import ConfigDict
+
+from annotation.forms.votes import Dimension, Key, Label, Uid
+from annotation.models import ErrorTag
+from core.incoming.shapes import Among, Counted, Like, Moment, Shape, Within
+
+MOST = 500
+MAX_REASON = 2000
+
+Reason = Annotated[str, Like(r"^[^\u0000]{0,2000}$", f"a reason of at most {MAX_REASON} characters")]
+Revision = Annotated[int, Within(0, 2**31 - 1, "the revision of a gold label")]
+Row = Annotated[int, Within(0, 2**63 - 1, "the id of a gold label")]
+Tag = Annotated[str, Among(["", *ErrorTag.values])]
+
+
+class CellIn(Shape):
+    """A cell. Browsers keep unsent decisions over an upgrade: a field of an older script must not lose one."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    proposition: Uid
+    dimension: Dimension
+
+
+class DecisionIn(CellIn):
+    label: Label
+    revision: Revision
+    row: Row
+    reason: Reason = ""
+    error_tag: Tag = ""
+    replaces: Label = ""
+    idempotency_key: Key
+    changed_at: Moment
+
+    @property
+    def decision(self) -> dict[str, Any]:
+        names = ("label", "revision", "row", "reason", "error_tag", "replaces")
+        return {name: getattr(self, name) for name in names}
+
+
+class DecisionsIn(Shape):
+    """`annotator` is who made the decisions, as the browser remembers it."""
+
+    annotator: int | None = None
+    changes: Annotated[list[DecisionIn], Counted(1, MOST)]
+
+
+class TakenBackIn(CellIn):
+    revision: Revision
+
+
+class TakenBack(Shape):
+    cells: Annotated[list[TakenBackIn], Counted(1, MOST)]
+
+
+class StoriesIn(Shape):
+    """Stories that an expert still works on."""
+
+    stories: Annotated[list[Uid], Counted(1, MOST)]

@@ -1,0 +1,68 @@
+"""What an expert did last in a project and can still take back, and how fast experts decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotation.models import GoldEvent, GoldLabel, Method, Project, User, adjudication_queue
+from annotation.services.adjudication import histories, standing_decisions
+
+_LOOKED_AT = 50
+
+
+def last_action(*, by: User, project: Project) -> list[GoldEvent]:
+    """Return the decisions that the expert took last and that are still in force: one, or all that were taken at once.
+    None where there is none."""
+    standing = GoldLabel.objects.filter(
+        proposition_id=OuterRef("proposition_id"),
+        dimension=OuterRef("dimension"),
+        method=Method.ADJUDICATED,
+        decided_by=by,
+    )
+    own = GoldEvent.objects.filter(by=by, undoes=None, after_method=Method.ADJUDICATED).filter(
+        Exists(standing),
+        proposition__table__story__project=project,
+        proposition__removed_at__isnull=True,
+    )
+    newest = own.select_related("proposition__table__story").order_by("-id")
+    below = None
+    while found := list((newest.filter(id__lt=below) if below else newest)[:_LOOKED_AT]):
+        if in_force := _in_force(found):
+            return _in_force(newest.filter(at=in_force[0].at)) if len(found) > 1 else in_force
+        below = found[-1].pk
+    return []
+
+
+def _in_force(events: Iterable[GoldEvent]) -> list[GoldEvent]:
+    """Return those of the events that are the last decision on their cell."""
+    listed = list(events)
+    past = histories({event.proposition_id for event in listed})
+    return [event for event in listed if _last(past[event.proposition_id, event.dimension]) == event.pk]
+
+
+def _last(history: Sequence[GoldEvent]) -> int | None:
+    decisions = standing_decisions(history)
+    return decisions[-1].pk if decisions else None
+
+
+class Pace(NamedTuple):
+    """Cells that were decided within the last hour, and how many hours the rest takes everybody at that pace: None
+    where nothing was decided."""
+
+    own: int
+    all: int
+    hours_left: float | None
+
+
+def pace(*, by: User, project: Project, todo: int, now: datetime) -> Pace:
+    """Return how fast cells are decided now; `todo` is how many are left."""
+    decided = adjudication_queue.of_project(project).filter(
+        method=Method.ADJUDICATED, decided_at__gt=now - timedelta(hours=1)
+    )
+    counts = decided.order_by().aggregate(every=Count("id"), own=Count("id", filter=Q(decided_by=by)))
+    every = counts["every"]
+    return Pace(counts["own"], every, todo / every if every else None)

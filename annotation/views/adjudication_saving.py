@@ -1,0 +1,146 @@
+"""What the script of the adjudication pages calls: saving decisions, taking them back, keeping claims up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, JsonResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.access import ProjectAccess, project_access, unfinished
+from annotation.forms.decisions import CellIn, DecisionsIn, StoriesIn, TakenBack
+from annotation.models import ErrorTag, GoldLabel, Proposition, Role
+from annotation.services import adjudication as service
+from annotation.services import claims
+from annotation.services.last_decisions import last_action
+from annotation.views.adjudication_cells import CellReader
+from annotation.views.saving import saved
+
+MOST_SHOWN = 40
+"""Cells that an answer shows as they stand then; a page that took more back is loaded anew."""
+
+
+@require_POST
+def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
+    """Save decisions of one expert, all or none; the answer has each cell as it then stands."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+
+    def save(posted: DecisionsIn) -> dict[str, Any]:
+        now = timezone.now()
+        rows = _propositions(access, posted.changes)
+        for story in {row.table.story for row in rows.values()}:
+            claims.keep_up(by=request.user, story=story, now=now)
+        with transaction.atomic():
+            for one in posted.changes:
+                place = {"proposition": rows[one.proposition], "dimension": one.dimension}
+                service.adjudicate(by=request.user, now=now, **place, **one.decision)
+        shown = _shown(request, access, rows, posted.changes)
+        told = [
+            cell | {"idempotency_key": one.idempotency_key, "changed_at": one.changed_at.isoformat()}
+            for one, cell in zip(posted.changes, shown, strict=True)
+        ]
+        return {"saved": told, "warnings": {}}
+
+    return saved(request, DecisionsIn, save, made="made these decisions", refused=service.AdjudicationRefused)
+
+
+@require_http_methods(["GET", "POST"])
+def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
+    """The decisions that this expert took last and can take back, null for none; a POST takes back those that it
+    names, all or none."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    if request.method == "GET":
+        return JsonResponse({"undo": _last(access)})
+
+    def take_back(posted: TakenBack) -> dict[str, Any]:
+        rows = _propositions(access, posted.cells)
+        cells = {(rows[one.proposition].pk, one.dimension): one.revision for one in posted.cells}
+        service.undo_decisions(by=request.user, project=access.project, cells=cells, now=timezone.now())
+        few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
+        return {"cells": _shown(request, access, rows, few)}
+
+    return saved(request, TakenBack, take_back, made="made these decisions", refused=service.AdjudicationRefused)
+
+
+@require_POST
+def keep_claims(request: HttpRequest, slug: str) -> JsonResponse:
+    """Keep the claims of an expert who is at work on these stories; the answer names those of others."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+
+    def keep(posted: StoriesIn) -> dict[str, Any]:
+        stories = dict(access.project.stories.filter(uid__in=posted.stories).values_list("id", "uid"))
+        others = claims.renew(by=request.user, stories=stories, now=timezone.now())
+        return {"others": {stories[story]: claim.expert.shown_name for story, claim in others.items()}}
+
+    return saved(request, StoriesIn, keep, made="opened these stories", refused=service.AdjudicationRefused)
+
+
+def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, Proposition]:
+    """Return the propositions of the cells by uid. Raises AdjudicationRefused where one is none of the gold tables, or
+    a dimension none of the project's."""
+    uids = {cell.proposition for cell in cells}
+    rows = Proposition.objects.live_gold().filter(table__story__project=access.project, uid__in=uids)
+    found = {row.uid: row for row in rows.select_related("table__story")}
+    for row in found.values():
+        row.table.story.project = access.project
+    if uids - set(found):
+        raise service.AdjudicationRefused("This proposition is no longer in its story's table.")
+    if unknown := {cell.dimension for cell in cells} - set(access.project.schema.keys):
+        raise service.AdjudicationRefused(f"{unknown.pop()!r} is not a dimension of this project.")
+    return found
+
+
+def _shown(
+    request: HttpRequest, access: ProjectAccess, rows: dict[str, Proposition], cells: Iterable[CellIn]
+) -> list[dict[str, str]]:
+    """Return the cells as the page shows them; without their content where the expert still labels the story."""
+    hidden = unfinished(access)
+    listed = list({cell.proposition: rows[cell.proposition] for cell in cells}.values())
+    reader = CellReader(access, [row for row in listed if row.table.story_id not in hidden])
+    return [
+        {"proposition": one.proposition, "dimension": one.dimension}
+        | {"html": "" if row.table.story_id in hidden else cell_shown(request, access, reader, row, one.dimension)}
+        for one, row in ((one, rows[one.proposition]) for one in cells)
+    ]
+
+
+def cell_shown(
+    request: HttpRequest, access: ProjectAccess, reader: CellReader, row: Proposition, dimension: str, **more: Any
+) -> str:
+    """Return a cell as a fragment of the page, in full whatever its state."""
+    cell = reader.cell(row, access.project.schema[dimension])
+    cell.wanted = True
+    context = {"cell": cell, "tags": list(enumerate(ErrorTag.choices, 1))}
+    return render_to_string("annotation/adjudication/_cell.html", access.context | context | more, request)
+
+
+def _last(access: ProjectAccess) -> dict[str, Any] | None:
+    events = last_action(by=access.user, project=access.project)
+    if not events:
+        return None
+    rows = GoldLabel.objects.filter(proposition__in={event.proposition_id for event in events})
+    revisions = {
+        (row, dimension): revision
+        for row, dimension, revision in rows.values_list("proposition", "dimension", "revision")
+    }
+    first = events[0]
+    story, cell = first.proposition.table.story, f"{first.proposition.uid}-{first.dimension}"
+    return {
+        "cells": [
+            {
+                "proposition": event.proposition.uid,
+                "dimension": event.dimension,
+                "revision": revisions[event.proposition_id, event.dimension],
+            }
+            for event in events
+        ],
+        "label": first.after,
+        "story": story.number,
+        "dimension": access.project.schema[first.dimension].name,
+        "url": f"{reverse('annotation:adjudicate', args=[access.project.slug, story.uid])}?cell={cell}#{cell}",
+    }
