@@ -160,7 +160,7 @@ function tellStory(cell) {
   let text = null;
   for (const one of document.querySelectorAll("[data-story-text]")) {
     one.hidden = one.dataset.storyText !== story;
-    if (!one.hidden) text = one.firstChild;
+    if (!one.hidden) text = one.querySelector(".story-text").firstChild;
   }
   mark(text, cell.dataset.actor);
 }

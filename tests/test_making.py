@@ -374,6 +374,7 @@ BY_NATURE = {
     ("annotation/accounts/account.html", "end_api_token"): "takes away",
     ("annotation/accounts/invitation.html", "<form"): "an invitation is claimed by one update; a user name is unique",
     ("annotation/adjudication/_cell.html", "annotation:decide"): "a decision names the revision that it was made on",
+    ("annotation/adjudication/alike.html", "<form"): "each cell names the revision that it is decided on",
     ("annotation/adjudication/flags.html", "flag-form"): "a flag is decided by one update",
     ("annotation/adjudication/majorities.html", "seen_until"): "accepts what is open; what was accepted is not",
     ("annotation/assignments/assignments.html", 'id="release-'): "releases one assignment, which then is none",

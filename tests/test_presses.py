@@ -74,6 +74,7 @@ BY_NATURE = {
     "benchmark:import_copy": "the same samples are the same version",
     "annotation:save_votes": "the same service as the API's, with a key of the page's for each change",
     "annotation:file_case": "sets or takes away a mark",
+    "annotation:alike": "each cell names the revision that it is decided on",
     "annotation:save_decisions": "what stands already is no revision (tests/annotation/test_adjudication_pages.py)",
     "annotation:undo_decisions": "each decision names its revision and is taken back once (same tests)",
     "annotation:keep_claims": "a story has one claim",

@@ -73,6 +73,8 @@ PAGES = {
     "annotation:save_decisions": EXPERT,
     "annotation:undo_decisions": EXPERT,
     "annotation:keep_claims": EXPERT,
+    "annotation:similar": EXPERT,
+    "annotation:alike": EXPERT,
     "annotation:majorities": EXPERT,
     "annotation:adjudicate": EXPERT,
     "annotation:decide": EXPERT,
@@ -386,14 +388,18 @@ def test_a_role_that_is_too_low_is_refused(name, addresses, cast, client):
         assert _statuses(client, addresses[name]) <= {403, 404, 405}, (name, person.username)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in URLS])
-def test_who_may_gets_an_answer_and_never_an_error(name, addresses, cast, client):
-    least = PAGES[name]
+def opener(least: str, cast: Cast):
+    """Return who has the least role, None where nobody has to log in."""
     who = {PUBLIC: None, MEMBER: cast.bob, ANNOTATOR: cast.bob, ASSIGNED: cast.bob, EXPERT: cast.esi, ADMIN: cast.alice}
-    person = who.get(least, cast.alice)
-    if person is not None:
-        client.force_login(person)
     if least == SITE:
         cast.alice.is_superuser = True
         cast.alice.save()
+    return who.get(least, cast.alice)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in URLS])
+def test_who_may_gets_an_answer_and_never_an_error(name, addresses, cast, client):
+    person = opener(PAGES[name], cast)
+    if person is not None:
+        client.force_login(person)
     assert client.get(addresses[name]).status_code in {200, 302, 405, 410}, name

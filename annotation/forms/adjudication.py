@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from annotation.models import ErrorTag, Project
+from annotation.models.similar_cells import Kind
 
 STATUSES = [
     ("todo", "To decide"),
@@ -96,3 +97,43 @@ class ReplyForm(forms.Form):
 
     thread = forms.CharField(max_length=12, widget=forms.HiddenInput)
     text = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}), label="Reply")
+
+
+class KindForm(forms.Form):
+    """What open cells that are alike have in common: the dimension, and the labels that were voted for."""
+
+    dimension = forms.ChoiceField(widget=forms.HiddenInput)
+    votes = forms.CharField(max_length=900, widget=forms.HiddenInput)
+
+    def __init__(self, *args, project: Project, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["dimension"].choices = [(one.key, one.name) for one in project.schema.dimensions]
+
+    @property
+    def kind(self) -> Kind:
+        return Kind(self.cleaned_data["dimension"], self.cleaned_data["votes"])
+
+
+class AlikeForm(KindForm):
+    """One decision for many cells; `cells` of the cleaned data has the revision of each by its proposition's uid."""
+
+    label = forms.ChoiceField(widget=forms.RadioSelect)
+    reason = forms.CharField(max_length=2000, widget=forms.Textarea({"rows": 2}), help_text="It is kept with each.")
+    error_tag = forms.ChoiceField(
+        required=False, choices=[("", "None"), *ErrorTag.choices], label="Why annotators erred"
+    )
+    cell = forms.CharField(required=False, widget=forms.MultipleHiddenInput)
+
+    def __init__(self, *args, project: Project, **kwargs) -> None:
+        super().__init__(*args, project=project, **kwargs)
+        chosen = str(self.data.get("dimension") or self.initial.get("dimension") or "")
+        values = project.schema[chosen].values if chosen in project.schema else ()
+        self.fields["label"].choices = [(value, value) for value in values]
+
+    def clean(self) -> dict:
+        cleaned = super().clean()
+        given = [one.partition(":") for one in self.data.getlist("cell")]
+        if not given or not all(uid and revision.isdecimal() for uid, _, revision in given):
+            raise forms.ValidationError("Tick the cells that are to be decided.")
+        cleaned["cells"] = {uid: int(revision) for uid, _, revision in given}
+        return cleaned

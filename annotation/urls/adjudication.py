@@ -3,12 +3,15 @@ from django.urls import path
 from annotation.views import adjudication as views
 from annotation.views import adjudication_cases as cases
 from annotation.views import adjudication_saving as saving
+from annotation.views import adjudication_similar as similar
 
 CELL = "p/<slug:slug>/adjudication/cell/<str:proposition>/<slug:dimension>/"
 
 urlpatterns = [
     path("p/<slug:slug>/adjudication/", views.queue, name="adjudication"),
     path("p/<slug:slug>/adjudication/next/", views.next_open, name="next_open"),
+    path("p/<slug:slug>/adjudication/similar/", similar.similar, name="similar"),
+    path("p/<slug:slug>/adjudication/alike/", similar.alike, name="alike"),
     path("p/<slug:slug>/adjudication/save/", saving.save_decisions, name="save_decisions"),
     path("p/<slug:slug>/adjudication/undo/", saving.undo_decisions, name="undo_decisions"),
     path("p/<slug:slug>/adjudication/claims/", saving.keep_claims, name="keep_claims"),

@@ -10,18 +10,20 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from annotation.access import project_access, unfinished
+from annotation.access import ProjectAccess, project_access, unfinished
 from annotation.forms.adjudication import OutcomeForm, ReplyForm
 from annotation.models import (
     Assignment,
     CellComment,
     GoldEvent,
+    GoldLabel,
     Method,
     Proposition,
     PropositionFlag,
     Role,
     VoteEvent,
     adjudication_queue,
+    similar_cells,
 )
 from annotation.services import remarks
 from annotation.views.adjudication_cells import CellReader, names_of, proposition_in_gold
@@ -123,6 +125,7 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
         gold.shown_dimension = schema[gold.dimension]
         hidden = (gold.proposition_id, gold.dimension) in voted_by_user
         gold.shown_votes = [] if hidden else sorted(vote["label"] for vote in gold.votes)
+    _count_alike(access, [gold for gold in page if gold.shown_votes and gold.method == Method.ADJUDICATED])
     context = {
         "page": page,
         "chosen": chosen,
@@ -131,6 +134,14 @@ def guideline_cases(request: HttpRequest, slug: str) -> HttpResponse:
         "query": f"dimension={chosen}" if chosen in schema else "",
     }
     return render(request, "annotation/adjudication/guideline_cases.html", access.context | context)
+
+
+def _count_alike(access: ProjectAccess, cases: list[GoldLabel]) -> None:
+    """Give each decided case, as `alike`, how many open cells have its dimension and its split of votes."""
+    rows = similar_cells.open_to(access.project, access.user, unfinished=unfinished(access), now=timezone.now())
+    counts = similar_cells.kinds(rows.filter(dimension__in={gold.dimension for gold in cases}))
+    for gold in cases:
+        gold.alike = counts[similar_cells.kind_of(gold.dimension, gold.votes)]
 
 
 def flags(request: HttpRequest, slug: str) -> HttpResponse:

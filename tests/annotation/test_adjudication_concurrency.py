@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from django.db import connections
+from django.test import Client
 from django.utils import timezone
 
 from annotation.models import GoldEvent, GoldLabel, Membership, Method, Role, User
@@ -82,3 +83,40 @@ def test_a_vote_at_the_moment_of_a_decision_is_never_lost(cast, open_cell, assig
     else:
         assert gold.label == "Memory"
         assert gold.disturbed or "Imagination" in [vote["label"] for vote in gold.votes]
+
+
+def test_experts_at_once_never_decide_a_cell_twice(cast, make_story, assign, cast_vote):
+    """Three experts go through one queue at the same moment, each by requests of their own, and decide all that they
+    are given: every cell has one decision."""
+    for number in range(1, 9):
+        assignments = assign(make_story(number, rows=[("Ines", "a"), ("Tomas", "b")]))
+        for row in assignments[0].story.tables.get().propositions.all():
+            for one, label in zip(assignments, ("Inference", "Testimony", "Memory"), strict=True):
+                cast_vote(one, row, SOURCE, label)
+    people = [User.objects.create_user(f"expert-{at}") for at in range(3)]
+    for one in people:
+        Membership.objects.create(project=cast.project, user=one, role=Role.EXPERT)
+
+    def work(person):
+        client, decided, refused = Client(), 0, []
+        client.force_login(person)
+        for _ in range(40):
+            way = client.get("/p/minds/adjudication/next/")["Location"]
+            if "/story/" not in way:
+                break
+            for gold in GoldLabel.objects.filter(proposition__table__story__uid=way.split("/")[5], method=Method.OPEN):
+                change = {
+                    "proposition": gold.proposition.uid, "dimension": SOURCE, "label": "Memory",
+                    "revision": gold.revision, "row": gold.pk, "idempotency_key": "k",
+                    "changed_at": timezone.now().isoformat(),
+                }  # fmt: skip
+                body = {"changes": [change]}
+                answer = client.post("/p/minds/adjudication/save/", body, content_type="application/json")
+                decided += answer.status_code == 200
+                refused += [answer.json()["error"]] if answer.status_code != 200 else []
+        return decided, refused
+
+    outcomes = at_once([lambda person=person: work(person) for person in people])
+    events = GoldEvent.objects.filter(after_method=Method.ADJUDICATED)
+    assert events.count() == GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 16, outcomes
+    assert sum(decided for decided, _ in outcomes) == 16 and not any(refused for _, refused in outcomes), outcomes

@@ -585,3 +585,81 @@ def test_another_project_is_not_touched(esi, cast, disputed):
     gold = first_cell(story)
     assert post(esi, gold, label="Memory").status_code == 404
     assert first_cell(story).method == Method.OPEN
+
+
+# --- similar cells
+# ------------------------------------------------------------------------------------------------------------
+
+
+def test_similar_cells_are_decided_together_or_not_at_all(esi, cast, disputed):
+    """Cells of one dimension and one split of votes are listed together; a bulk decision takes those that are left
+    ticked, each with its reason, or none; one undo takes all back."""
+    first, second = disputed(1), disputed(2)
+    disputed(3, labels=("Memory", "Inference", "Perception"))
+    votes = "Inference|Memory|Testimony"
+    kinds = esi.get(address("similar")).context["kinds"]
+    assert len(kinds) == 2 and kinds[0]["kind"].votes == votes
+    query = urlencode({"dimension": SOURCE, "votes": votes})
+    preview = esi.get(f"{address('alike')}?{query}").content.decode()
+    cells = re.findall(r'name="cell"\s+value="([^"]+)"', preview)
+    assert len(cells) == kinds[0]["count"] == len(esi.get(f"{address('similar')}?{query}").context["rows"])
+    told = {"dimension": SOURCE, "votes": votes, "label": "Memory", "cell": cells[1:]}
+    assert "This field is required" in esi.post(address("alike"), told).content.decode()
+    changed = first_cell(second)
+    decide(changed, cast.esi, "Testimony")
+    refused = esi.post(address("alike"), told | {"reason": "Recalled."}).content.decode()
+    assert f"1 of the {len(cells) - 1} cells changed meanwhile; nothing was decided." in refused
+    assert GoldLabel.objects.filter(method=Method.ADJUDICATED).count() == 1
+    told["cell"] = [cell for cell in cells[1:] if not cell.startswith(changed.proposition.uid)]
+    assert esi.post(address("alike"), told | {"reason": "Recalled."}).status_code == 302
+    together = GoldLabel.objects.filter(reason="Recalled.", label="Memory", decided_by=cast.esi)
+    assert together.count() == len(cells) - 2
+    assert first_cell(first).method == Method.OPEN
+    last = esi.get(address("undo_decisions")).json()["undo"]
+    assert len(last["cells"]) == len(cells) - 2
+    esi.post(address("undo_decisions"), {"cells": last["cells"]}, content_type="application/json")
+    assert [gold.label for gold in GoldLabel.objects.filter(method=Method.ADJUDICATED)] == ["Testimony"]
+
+
+def test_a_guideline_case_decides_the_cells_like_it(esi, cast, disputed):
+    story, _ = disputed(1), disputed(2)
+    case = decide(first_cell(story), cast.esi, "Memory", reason="What was seen before is memory.")
+    file_case(by=cast.esi, proposition=case.proposition, dimension=SOURCE, filed=True)
+    left = GoldLabel.objects.filter(method=Method.OPEN).count()
+    assert f"Decide {left} like this" in esi.get(address("guideline_cases")).content.decode()
+    page = esi.get(f"{address('alike')}?case={case.proposition.uid}-{SOURCE}")
+    initial = page.context["form"].initial
+    assert (initial["label"], initial["reason"]) == ("Memory", "As in story 1: What was seen before is memory.")
+    assert len(page.context["labels"]) == left
+
+
+def test_what_another_expert_has_claimed_is_decided_by_nobody_else(client, cast, disputed):
+    disputed(1)
+    disputed(2)
+    Membership.objects.create(project=cast.project, user=(eva := User.objects.create_user("eva")), role=Role.EXPERT)
+    client.force_login(eva)
+    client.get(client.get(address("next_open"))["Location"])
+    client.force_login(cast.esi)
+    query = urlencode({"dimension": SOURCE, "votes": "Inference|Memory|Testimony"})
+    shown = {row["story"].number for row in client.get(f"{address('similar')}?{query}").context["rows"]}
+    listed = {
+        gold.proposition.table.story.number for gold in client.get(f"{address('alike')}?{query}").context["labels"]
+    }
+    assert shown == listed == {2}
+
+
+@pytest.mark.parametrize("name", ["similar", "alike", "guideline_cases"])
+def test_pages_of_similar_cells_take_the_same_statements_for_many(esi, disputed, name):
+    query = urlencode({"dimension": SOURCE, "votes": "Inference|Memory|Testimony"})
+    disputed(1, rows=[("Ines", "a")])
+
+    def statements():
+        esi.get(f"{address(name)}?{query}")
+        with CaptureQueriesContext(connection) as found:
+            assert esi.get(f"{address(name)}?{query}").status_code == 200
+        return len(found)
+
+    few = statements()
+    for number in (2, 3, 4):
+        disputed(number, rows=[("Ines", f"b{at}") for at in range(5)])
+    assert statements() == few <= 32

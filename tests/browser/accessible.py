@@ -62,7 +62,6 @@ def assert_accessible(page) -> None:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         told = page.evaluate(RUN, [VIOLATIONS | rules, VIOLATIONS | {"runOnly": [CONTRAST]}])
         nodes = [(one["id"], node) for one in told if one["impact"] in SERIOUS for node in one["nodes"]]
-        assert [f"{name}: {node['html'][:160]} {node['failureSummary']}" for name, node in nodes] == [], (
-            f"{page.url} in {scheme}"
-        )
+        found = [f"{name}: {node['html'][:160]} {node['failureSummary']}" for name, node in nodes]
+        assert found == [], f"{page.url} in {scheme}: {found}"
     page.emulate_media(color_scheme="light", reduced_motion="reduce")

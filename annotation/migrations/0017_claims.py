@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('annotation', '0014_idempotency_key'),
+        ('annotation', '0016_set_aside'),
     ]
 
     operations = [
