@@ -135,7 +135,7 @@ async def _measure(port: int, people: list[dict], admin: dict, options, scratch:
     _run("export_archive", "--project=whole", f"--output={archive}")
     await command("import_archive: all of that", "import_archive", archive, "--project=copy")
     _run("import_corpus", "omnitom", corpus, "--project=second")
-    await page("469,203 votes", "second", {"votes": votes}, {"keep": "1"})
+    await page("469,203 votes", "second", {"files": votes}, {"format": "votes", "language": "en", "keep": "1"})
     await page("895 stories, checked", "second", {"files": corpus}, {"format": "omnitom", "language": "en"})
     for name, description in (("keys.jsonl", "0.4 MB of keys"), ("lines.jsonl", "1.6 MB of bad lines")):
         await command(description, "import_corpus", "omnitom", hostile[name], "--project=whole", may_fail=True)
@@ -144,7 +144,7 @@ async def _measure(port: int, people: list[dict], admin: dict, options, scratch:
         )
     for name, description in (("rows.csv", "1.6 MB of bad votes"), ("columns.csv", "0.4 MB of columns")):
         await command(description, "import_votes", hostile[name], "--project=whole", may_fail=True)
-        await page(description, "second", {"votes": hostile[name]}, {"keep": "1"})
+        await page(description, "second", {"files": hostile[name]}, {"format": "votes", "language": "en", "keep": "1"})
     return rows
 
 

@@ -10,7 +10,7 @@ class BenchmarkConfig(AppConfig):
 
         from annotation.models import schema_of
         from annotation.services.checklist import register as register_steps
-        from benchmark.services import checklist, evaluating, judge_testing
+        from benchmark.services import checklist, evaluating, file_formats, judge_testing
         from benchmark.suites.registry import SuiteRefused, schemas_from, suites
         from core.made_by import made_by, register
 
@@ -21,6 +21,7 @@ class BenchmarkConfig(AppConfig):
             suites()
         except SuiteRefused as error:
             raise ImproperlyConfigured(str(error)) from error
+        file_formats.register_formats()
         schemas_from(schema_of)
         register("benchmark", libraries=["matplotlib"])
         made_by()  # now: code that is replaced under a running process is not what it runs

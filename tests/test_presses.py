@@ -254,7 +254,9 @@ def test_import_votes(cast, make_story):
     def file() -> SimpleUploadedFile:
         return SimpleUploadedFile("votes.csv", text)
 
-    answers = press_six(cast.alice, "/p/minds/import/", {"votes": file, "keep": "1"})
+    answers = press_six(
+        cast.alice, "/p/minds/import/", {"files": file, "format": "votes", "language": "en", "keep": "1"}
+    )
     assert {one.status_code for one in answers} == {200}
     assert (Vote.objects.count(), VoteEvent.objects.count(), Assignment.objects.count()) == (1, 1, 1)
 

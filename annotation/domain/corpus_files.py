@@ -6,67 +6,33 @@ read in bounded pieces, so that a 50 MB line costs neither memory nor the proces
 
 from __future__ import annotations
 
-import codecs
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 from pydantic import AfterValidator, Field
 
+from annotation.domain.columns import WrongColumns
 from annotation.domain.formats import RECORDS, CorpusFormat
 from annotation.domain.problems import Problem
 from annotation.domain.records import belief_layout, fingerprint, record_layout
+from annotation.domain.stories_csv import read_stories
+from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, PropositionRow, StoryRow
+from core.incoming.encodings import BadText, Lines, utf8_lines
 from core.incoming.misfit import Misfit, refusal
 from core.incoming.shapes import Counted, Like, Open, Within
+from core.incoming.sheets import BadSheet, rows_of
 from core.incoming.text import NotJson, json_of_line, unstorable
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
-MAX_STORY_LENGTH = 200_000
 MAX_PROPOSITIONS = 2_000
-MAX_NUMBER = 2**63 - 1
-_OTHER_UNICODE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-
-
-@dataclass(slots=True)
-class PropositionRow:
-    """`layout` is described in `records`; `labels` is None where the record has none."""
-
-    actor: str
-    belief: str
-    labels: dict[str, str] | None = None
-    layout: str = ""
-
-
-@dataclass(slots=True)
-class StoryRow:
-    """One story as a file holds it; `number` is None where the format has none. `line` is where it was first seen.
-
-    `fingerprint` and `layout` are those of its record (see `records`).
-    """
-
-    file: str
-    line: int
-    category: str
-    text: str
-    number: int | None = None
-    language: str = "en"
-    translations: dict[str, str] = field(default_factory=dict)
-    propositions: list[PropositionRow] | None = None
-    fingerprint: str = ""
-    layout: str = ""
-
-    @property
-    def digest(self) -> str:
-        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class BadLine(ValueError):
     """One line cannot be used; the message is one sentence."""
 
 
-def lines_of(handle: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+def lines_of(handle: Lines) -> Iterator[tuple[int, bytes | None]]:
     """Line numbers and lines; None for a line longer than MAX_LINE_BYTES, which is skipped unread."""
     number = 0
     while chunk := handle.readline(MAX_LINE_BYTES + 1):
@@ -179,19 +145,29 @@ def category_of(file: str) -> str:
 
 
 def read_file(
-    handle: BinaryIO, file: str, *, format: CorpusFormat, language: str, keys: Sequence[str]
+    handle: BinaryIO, file: str, *, format: CorpusFormat, language: str, keys: Sequence[str], encoding: str = ""
 ) -> Iterator[StoryRow | Problem]:
     """The stories of one file in its order; where they have no numbers the first of each distinct text (identity: exact
     text).
 
-    `keys` are the dimensions of the project that the stories go to.
+    `keys` are the dimensions of the project that the stories go to; `encoding` is that of a file that is neither UTF-8
+    nor UTF-16. What cannot be read on is a last Problem.
     """
+    try:
+        if format.in_sheet:
+            yield from read_stories(rows_of(handle, file, encoding=encoding), file, language=language)
+        else:
+            yield from _records(utf8_lines(handle, file, encoding=encoding), file, format, language, keys)
+    except (BadSheet, BadText, WrongColumns) as error:
+        yield Problem(file, getattr(error, "line", 1), str(error))
+
+
+def _records(
+    handle: Lines, file: str, format: CorpusFormat, language: str, keys: Sequence[str]
+) -> Iterator[StoryRow | Problem]:
     seen: set[str] = set()
     line = 0
     for line, raw in lines_of(handle):
-        if line == 1 and raw and raw.startswith(_OTHER_UNICODE):
-            yield Problem(file, 1, "The file is in UTF-16 or UTF-32; save it as UTF-8.")
-            return
         try:
             row = _row(raw, file, line, format=format, language=language, keys=keys)
         except (BadLine, Misfit) as error:

@@ -1,29 +1,112 @@
-"""The formats that stories come in and gold goes out in: forms, commands, API and addresses take their choices from
-here."""
+"""The formats that files come in and go out in: forms, commands, API and addresses take their choices from here, and
+what a file seems to be is told by them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFormat:
-    """Files that stories are imported from; commands, forms and the audit log call it by `key`.
+class FileFormat:
+    """A kind of file that somebody may bring; commands, forms and the audit log call it by `key`.
 
-    Where records are `numbered`, a number is one story of a project. Where they are not, a story is known by its file's
-    name and its text, and of the lines that hold one text the first counts.
+    `title` is what such files hold, `noun` one of it and many, `becomes` what is made of it. It is told by its fields:
+    a file is of this format if it has all of one set of `told_by` and none of `told_not`, as columns of a spreadsheet
+    where `in_sheet`, else as keys of its first JSON object. `page` is the name of the address that takes it, with what
+    it needs beside the project; empty for the page *Import*.
     """
 
     key: str
     title: str
-    suffix: str
-    numbered: bool
+    noun: tuple[str, str]
+    becomes: str
+    told_by: tuple[frozenset[str], ...] = ()
+    told_not: frozenset[str] = frozenset()
+    in_sheet: bool = False
+    page: str = ""
+    page_needs: tuple[str, ...] = ()
+
+    def fits(self, fields: Collection[str], *, in_sheet: bool) -> bool:
+        """Return whether a file with these fields seems to be of this format."""
+        names = set(fields)
+        return in_sheet == self.in_sheet and not names & self.told_not and any(told <= names for told in self.told_by)
 
 
-RECORDS = CorpusFormat("omnitom", "OmniToM records", ".jsonl", numbered=True)
-QUESTIONS = CorpusFormat("tombench", "ToMBench items", ".jsonl", numbered=False)
-CORPUS_FORMATS: Mapping[str, CorpusFormat] = {file_format.key: file_format for file_format in (RECORDS, QUESTIONS)}
+@dataclass(frozen=True, slots=True)
+class CorpusFormat(FileFormat):
+    """Files that stories are imported from.
+
+    Where records are `numbered`, a number is one story of a project. Where they are not, a story is known by its file's
+    name and its text, and of the lines that hold one text the first counts. Rows of a spreadsheet are of either kind.
+    """
+
+    suffixes: tuple[str, ...] = (".jsonl",)
+    numbered: bool = False
+
+
+RECORDS = CorpusFormat(
+    "omnitom",
+    "OmniToM records",
+    ("record", "records"),
+    "stories of this project with their belief tables",
+    told_by=(frozenset({"story_id", "story", "beliefs"}),),
+    numbered=True,
+)
+QUESTIONS = CorpusFormat(
+    "tombench",
+    "ToMBench items",
+    ("item", "items"),
+    "stories of this project",
+    told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
+)
+STORIES = CorpusFormat(
+    "stories",
+    "Stories in a spreadsheet",
+    ("row", "rows"),
+    "stories of this project",
+    told_by=(frozenset({"story"}), frozenset({"text"})),
+    told_not=frozenset({"actor", "belief", "proposition", "label", "question"}),
+    in_sheet=True,
+    suffixes=(".csv", ".tsv", ".xlsx"),
+)
+CORPUS_FORMATS: Mapping[str, CorpusFormat] = {
+    file_format.key: file_format for file_format in (RECORDS, QUESTIONS, STORIES)
+}
+TABLES = FileFormat(
+    "tables",
+    "Propositions in a spreadsheet",
+    ("row", "rows"),
+    "belief tables of stories that are here",
+    told_by=(frozenset({"actor", "belief"}), frozenset({"actor", "proposition"})),
+    told_not=frozenset({"dimension"}),
+    in_sheet=True,
+)
+LABELS = FileFormat(
+    "votes",
+    "Votes in a spreadsheet",
+    ("row", "rows"),
+    "votes on the propositions of stories that are here",
+    told_by=(frozenset({"dimension", "annotator", "label"}),),
+    in_sheet=True,
+)
+IMPORTED: Mapping[str, FileFormat] = {**CORPUS_FORMATS, TABLES.key: TABLES, LABELS.key: LABELS}
+"""What the page *Import* takes."""
+WHAT_IT_SEEMS = "auto"
+"""Chosen in the place of a format: the one that a file seems to be of."""
+
+_elsewhere: dict[str, FileFormat] = {}
+
+
+def register_format(file_format: FileFormat) -> None:
+    """Register a format that a page of another app takes, as apps do when they are ready."""
+    _elsewhere[file_format.key] = file_format
+
+
+def formats_of(fields: Collection[str], *, in_sheet: bool) -> list[FileFormat]:
+    """Return the formats that a file with these fields seems to be of, those of the page *Import* first."""
+    known = (*IMPORTED.values(), *_elsewhere.values())
+    return [file_format for file_format in known if file_format.fits(fields, in_sheet=in_sheet)]
 
 
 @dataclass(frozen=True, slots=True)

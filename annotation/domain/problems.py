@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from tempfile import SpooledTemporaryFile
+from typing import IO, TypedDict
+
+from annotation.domain.spreadsheet import defused
 
 MAX_LISTED_PROBLEMS = 1_000
+MAX_GROUPS = 200
+_IN_MEMORY = 256 * 1024
+_VALUE = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\d+")
+"""What differs between messages that say the same of two lines: quoted values and numbers."""
+COLUMNS = ("file", "line", "problem")
 
 
 class ProblemTold(TypedDict):
@@ -26,20 +38,47 @@ class Problem:
         return {"file": self.file, "line": self.line, "message": self.message}
 
 
+@dataclass(slots=True)
+class Alike:
+    """Problems that say the same of several lines of a file: the first of them, and how many others there are.
+    `differs` where the values that they name are not those of the first."""
+
+    first: Problem
+    others: int = 0
+    differs: bool = False
+
+    @property
+    def lines(self) -> str:
+        """The lines in words: "line 3", "line 3 and 412 others"."""
+        others = f" and {self.others:,} other{'' if self.others == 1 else 's'}" if self.others else ""
+        return f"line {self.first.line}{others}"
+
+    @property
+    def told(self) -> str:
+        """One sentence with the file and the lines."""
+        alike = " (the others alike)" if self.differs else ""
+        return f"{self.first.file}, {self.lines}: {self.first.message}{alike}"
+
+
 class Problems(list[Problem]):
-    """The first problems of an import. A file of another kind has one a line: beyond MAX_LISTED_PROBLEMS they are only
-    counted."""
+    """The first problems of an import, and all of them in a temporary file. A file of another kind has one a line:
+    beyond MAX_LISTED_PROBLEMS they are only counted here."""
 
     def __init__(self) -> None:
         super().__init__()
         self.total = 0
         self._last: Problem | None = None
         self._lines: dict[tuple[str, int, str], int] = {}
+        self._alike: dict[tuple[str, str], Alike] = {}
+        self.of_other_kinds = 0
+        self._all: IO[bytes] | None = None
 
     def add(self, problem: Problem, *, once: bool = False) -> None:
         """Add a problem. With `once`, a message that recurs on other lines is listed at the first of them, with their
         number."""
         self.total += 1
+        self._write(problem)
+        self._group(problem)
         key = (problem.file, 0 if once else problem.line, problem.message)
         if key in self._lines:
             self._lines[key] += 1
@@ -48,6 +87,43 @@ class Problems(list[Problem]):
             self.append(problem)
         else:
             self._last = problem
+
+    def _group(self, problem: Problem) -> None:
+        key = (problem.file, _VALUE.sub("…", problem.message))
+        alike = self._alike.get(key)
+        if alike is not None:
+            alike.others += 1
+            alike.differs = alike.differs or alike.first.message != problem.message
+            if problem.line < alike.first.line:
+                alike.first = problem
+        elif len(self._alike) < MAX_GROUPS:
+            self._alike[key] = Alike(problem)
+        else:
+            self.of_other_kinds += 1
+
+    def _write(self, problem: Problem) -> None:
+        if self._all is None:
+            self._all = SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - it ends with the problems
+        line = io.StringIO()
+        csv.writer(line).writerow((defused(problem.file), problem.line, defused(problem.message)))
+        self._all.write(line.getvalue().encode("utf-8", "surrogatepass"))
+
+    def grouped(self) -> list[Alike]:
+        """Return equal problems together, in order of file and line."""
+        return sorted(self._alike.values(), key=lambda alike: (alike.first.file, alike.first.line))
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each group, and one for what is in none."""
+        more = [f"{self.of_other_kinds:,} more problems of other kinds."] if self.of_other_kinds else []
+        return [alike.told for alike in self.grouped()] + more
+
+    def csv_lines(self) -> Iterator[bytes]:
+        """Yield a CSV file of all problems, in the order in which they were found."""
+        yield (",".join(COLUMNS) + "\r\n").encode()
+        if self._all is not None:
+            self._all.seek(0)
+            yield from self._all
+            self._all.seek(0, io.SEEK_END)
 
     def as_dicts(self) -> list[ProblemTold]:
         """Return the listed problems in order of file and line; the last entry counts those that are not listed."""

@@ -4,9 +4,10 @@ from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
 
-from annotation.domain.formats import CORPUS_FORMATS
+from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.tables import BadTable, read_rows
 from annotation.models import Category, Project, Story
+from core.incoming.encodings import ENCODINGS
 
 TABLES = {"none": "Not written yet", "drafts": "Being written", "ready": "Ready to reconcile", "done": "Written"}
 
@@ -143,27 +144,21 @@ class FilesField(forms.FileField):
 
 
 class ImportForm(forms.Form):
+    files = FilesField(label="Files (.jsonl, .csv, .xlsx)")
     format = forms.ChoiceField(
-        choices=[(corpus_format.key, corpus_format.title) for corpus_format in CORPUS_FORMATS.values()]
+        choices=[
+            (WHAT_IT_SEEMS, "What the files seem to be"),
+            *((one.key, f"{one.title}: {one.becomes}") for one in IMPORTED.values()),
+        ],
+        initial=WHAT_IT_SEEMS,
     )
     language = forms.ChoiceField(
-        choices=[("en", "English"), ("zh", "Chinese")], help_text="ToMBench: the text to label."
+        choices=[("en", "English"), ("zh", "Chinese")], help_text="Of stories; of ToMBench's two the one to label."
     )
-    files = FilesField(label="Files (.jsonl)")
-
-
-class VotesForm(forms.Form):
-    votes = forms.FileField(
-        label="Spreadsheet of votes (.csv)",
-        help_text="Columns story_id, actor, belief, dimension, annotator, label; optionally occurrence and created_at.",
+    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), required=False, help_text="Of text files.")
+    replace = forms.BooleanField(
+        label="Replace belief tables", required=False, help_text="Rows with the same actor and text keep their votes."
     )
-
-    def clean_votes(self):
-        file = self.cleaned_data["votes"]
-        if file.size > settings.IMPORT_MAX_BYTES:
-            limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
-            raise forms.ValidationError(f"The file is larger than {limit} MB; use the command import_votes.")
-        return file
 
 
 class RowForm(forms.Form):

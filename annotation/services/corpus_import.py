@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotation.domain.corpus_files import StoryRow, read_file
-from annotation.domain.formats import CORPUS_FORMATS, CorpusFormat
+from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA, told_of
@@ -19,7 +19,9 @@ from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
 from annotation.services.counts import refresh
+from annotation.services.import_results import counted, not_taken
 from annotation.services.new_stories import NewStories
+from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 
@@ -28,8 +30,7 @@ _MOST_CHARACTERS = 300_000
 """The most characters of texts in one transaction."""
 
 Identity = tuple
-"""Identity of a story: (number,) of a record, (file name, digest of the text) where a format has no numbers."""
-Source = tuple[str, Callable[[], BinaryIO]]
+"""Identity of a story: (number,) of a row that has one, else (file name, digest of the text)."""
 
 
 class ImportRefused(ValueError):
@@ -51,27 +52,51 @@ class Imported:
     problems: Problems = field(default_factory=Problems)
     met: dict[Identity, str] = field(default_factory=dict, repr=False)
 
+    @property
+    def categories(self) -> list[tuple[str, int]]:
+        """Return how many stories of the input each category has, by its name."""
+        return sorted(self.by_category.items())
+
+    @property
+    def taken(self) -> int:
+        return self.created + self.attached
+
+    @property
+    def there(self) -> int:
+        return self.unchanged
+
+    @property
+    def summary(self) -> str:
+        attached = f"{self.attached:,} given their table, " if self.attached else ""
+        done = f"{self.created:,} created, {attached}{self.unchanged:,} unchanged"
+        return (
+            f"{counted(self.stories, 'story', 'stories')}: {done}; {counted(self.propositions, 'proposition')}"
+            f"{not_taken(self.problems)}."
+        )
+
     def as_dict(self) -> dict:
         return {
+            "summary": self.summary,
             "project": self.project,
             "stories": self.stories,
             "created": self.created,
             "attached": self.attached,
             "unchanged": self.unchanged,
             "propositions": self.propositions,
-            "by_category": dict(sorted(self.by_category.items())),
+            "by_category": dict(self.categories),
             "problems": self.problems.as_dicts(),
         }
 
 
 def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
     """Return the files to read, folders opened, in order of name. Raises ImportRefused where a path holds none."""
-    suffix, files = CORPUS_FORMATS[format].suffix, list[Path]()
+    chosen = CORPUS_FORMATS.values() if format == WHAT_IT_SEEMS else (CORPUS_FORMATS[format],)
+    suffixes, files = [suffix for one in chosen for suffix in one.suffixes], list[Path]()
     for path in paths:
         if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.suffix == suffix and file.is_file())
+            inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
             if not inside:
-                raise ImportRefused(f"The folder {path} holds no {suffix} file.")
+                raise ImportRefused(f"The folder {path} holds no {' or '.join(suffixes)} file.")
             files += inside
         elif path.is_file():
             files.append(path)
@@ -88,6 +113,7 @@ def import_corpus(
     format: str,
     sources: Iterable[Source],
     language: str = "en",
+    encoding: str = "",
     dry_run: bool = False,
     strict: bool = False,
     admin: User | None = None,
@@ -98,12 +124,12 @@ def import_corpus(
     none and the sources hold a new story; its admin is `admin`, else `by`, and its label schema `schema`, else the
     default one.
 
-    A broken line is a problem in the result and stops nothing else; with `strict` everything is read and compared
-    first, and one problem means that nothing is kept. With `dry_run` nothing is kept either way. Raises ImportRefused,
-    also where the project has another schema than `schema`.
+    A broken line is a problem in the result and stops nothing else. `encoding` is that of files that are neither UTF-8
+    nor UTF-16. With `strict` everything is read and compared first, and one problem means that nothing is kept. With
+    `dry_run` nothing is kept either way. Raises ImportRefused, also where the project has another schema than `schema`.
     """
     _check_slug(project_slug)
-    place = (by, project_slug, _schema_for(project_slug, schema), CORPUS_FORMATS[format], language)
+    place = (by, project_slug, _schema_for(project_slug, schema), CORPUS_FORMATS[format], language, encoding)
     sources = list(sources)
     if strict:
         _refuse_problems(_Import(*place, None, keep=False).run(sources, lambda message: None))
@@ -144,11 +170,13 @@ class _Import:
         schema: Schema,
         format: CorpusFormat,
         language: str,
+        encoding: str,
         admin: User | None,
         *,
         keep: bool,
     ) -> None:
-        self.by, self.slug, self.format, self.language, self.admin, self.keep = by, slug, format, language, admin, keep
+        self.by, self.slug, self.format, self.admin, self.keep = by, slug, format, admin, keep
+        self.language, self.encoding = language, encoding
         self.schema = schema
         self.project = Project.objects.filter(slug=slug).first()
         self.writes = ShortWrites()
@@ -196,7 +224,8 @@ class _Import:
         """The file's stories, as many at once as a short transaction holds; what is broken goes to the problems."""
         batch: list[StoryRow] = []
         rows = characters = 0
-        for item in read_file(handle, name, format=self.format, language=self.language, keys=self.schema.keys):
+        reading = {"format": self.format, "language": self.language, "encoding": self.encoding}
+        for item in read_file(handle, name, keys=self.schema.keys, **reading):
             if isinstance(item, Problem):
                 self.result.problems.add(item)
                 continue
@@ -209,19 +238,19 @@ class _Import:
             yield batch
 
     def _identity(self, row: StoryRow, source: str) -> Identity:
-        return (row.number,) if self.format.numbered else (source, row.digest)
+        return (row.number,) if row.number is not None else (source, row.digest)
 
     def _stored(self, rows: list[StoryRow], source: str) -> dict[Identity, str]:
         """Return identity → fingerprint of those rows that this import has met or that the project holds."""
         if self.project is None:
             return self.result.met
-        stories = self.project.stories
-        if self.format.numbered:
-            matches = stories.filter(number__in=[row.number for row in rows]).values_list("number", "extra")
-            stored = {(number,): extra.get("fingerprint", "") for number, extra in matches}
-        else:
-            matches = stories.filter(source=source, digest__in=[row.digest for row in rows])
-            stored = {(source, digest): "" for digest in matches.values_list("digest", flat=True)}
+        stories, stored = self.project.stories, dict[Identity, str]()
+        if numbers := [row.number for row in rows if row.number is not None]:
+            matches = stories.filter(number__in=numbers).values_list("number", "extra")
+            stored |= {(number,): extra.get("fingerprint", "") for number, extra in matches}
+        if digests := [row.digest for row in rows if row.number is None]:
+            matches = stories.filter(source=source, digest__in=digests)
+            stored |= {(source, digest): "" for digest in matches.values_list("digest", flat=True)}
         return stored
 
     def _new_rows(self, rows: list[StoryRow], stored: dict[Identity, str], source: str) -> list[StoryRow]:

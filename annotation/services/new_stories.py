@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import count
 
 from django.db.models import Max
 
@@ -27,8 +28,9 @@ class NewStories:
     def insert(self, project: Project, rows: list[StoryRow], source: str) -> None:
         """Write the rows; `source` is the name of their file. A story without a number gets the next one of the
         project."""
-        number = 1 + (project.stories.aggregate(Max("number"))["number__max"] or 0)
-        unsaved = [self._story(project, row, source, number + at) for at, row in enumerate(rows)]
+        last = project.stories.aggregate(Max("number"))["number__max"] or 0
+        free = count(1 + max([last, *(row.number for row in rows if row.number is not None)]))
+        unsaved = [self._story(project, row, source, next(free) if row.number is None else row.number) for row in rows]
         stories = Story.objects.bulk_create(unsaved)
         with_table = [(row, story) for row, story in zip(rows, stories, strict=True) if row.propositions is not None]
         tables = BeliefTable.objects.bulk_create([BeliefTable(story=story) for _, story in with_table])
@@ -41,7 +43,7 @@ class NewStories:
     def _story(self, project: Project, row: StoryRow, source: str, number: int) -> Story:
         return Story(
             project=project,
-            number=number if row.number is None else row.number,
+            number=number,
             category=self._category(project, row.category),
             text=row.text,
             language=row.language,

@@ -16,6 +16,7 @@ from annotation.domain.tables import MAX_ROWS
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Proposition, Story, User
 from annotation.services.belief_tables import Written, write_table
+from annotation.services.import_results import counted, not_taken
 from core.incoming.sheets import rows_of
 
 MOST_LISTED = 200
@@ -62,10 +63,35 @@ class ImportedTables:
         if table.outcome != "unchanged" and len(self.tables) < MOST_LISTED:
             self.tables.append(table)
 
+    @property
+    def opened_again(self) -> list[tuple[str, int]]:
+        """Return the annotators whose finished stories have new rows, with the number of these stories."""
+        return sorted(self.reopened.items())
+
+    @property
+    def taken(self) -> int:
+        return self.created + self.changed
+
+    @property
+    def there(self) -> int:
+        return self.unchanged
+
+    @property
+    def summary(self) -> str:
+        done = f"{self.created:,} created, {self.changed:,} changed, {self.unchanged:,} unchanged"
+        refused = f", {self.refused:,} not taken" if self.refused else ""
+        rows = f"{counted(self.added, 'row')} added, {self.removed:,} taken out"
+        return f"{counted(self.stories, 'table')}: {done}{refused}; {rows}{not_taken(self.problems)}."
+
     def as_dict(self) -> dict[str, Any]:
         names = ("stories", "created", "changed", "unchanged", "refused", "added", "removed")
         counts = {name: getattr(self, name) for name in names}
-        return {**counts, "reopened": dict(sorted(self.reopened.items())), "problems": self.problems.as_dicts()}
+        return {
+            "summary": self.summary,
+            **counts,
+            "reopened": dict(self.opened_again),
+            "problems": self.problems.as_dicts(),
+        }
 
 
 class _Rehearsal(Exception):

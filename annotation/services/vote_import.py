@@ -22,6 +22,7 @@ from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Project, Proposition, User
 from annotation.services import audit
 from annotation.services.counts import refresh
+from annotation.services.import_results import counted, not_taken
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
@@ -61,8 +62,25 @@ class ImportedVotes:
         ]
         return sorted(rows, key=lambda row: (row["name"], row["kind"]))
 
+    @property
+    def taken(self) -> int:
+        return self.created
+
+    @property
+    def there(self) -> int:
+        return self.unchanged
+
+    @property
+    def summary(self) -> str:
+        refused = self.votes - self.created - self.unchanged
+        refused_text = f", {refused:,} not taken" if refused else ""
+        kept = f"; {counted(self.kept, 'vote')} cast in the product kept" if self.kept else ""
+        done = f"{self.created:,} created, {self.unchanged:,} unchanged"
+        return f"{counted(self.votes, 'vote')}: {done}{refused_text}{kept}{not_taken(self.problems)}."
+
     def as_dict(self) -> dict:
         return {
+            "summary": self.summary,
             "votes": self.votes,
             "created": self.created,
             "unchanged": self.unchanged,

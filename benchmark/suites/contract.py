@@ -195,9 +195,10 @@ class Suite:
 
     What it is about: `story` names the text of `Sample.content` that a sample is about, empty where no other suite has
     it. `load(path, **options)` reads a user's copy of the benchmark, a folder or its one file, with `load_options`, and
-    raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; without `load`
-    the suite works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask
-    about, as the end of a sentence about it, empty where it can. `schema` is the label schema of the gold that it
+    raises BadImport; `archive` names the one, if there is, that its authors give out and `load` takes; `told_by` are
+    sets of fields, any of which tells a file of such a copy, columns where `told_in_sheet`; without `load` the suite
+    works on a project's frozen gold, and `unfit(resources)` says what is wrong with gold that it cannot ask about, as
+    the end of a sentence about it, empty where it can. `schema` is the label schema of the gold that it
     measures, None for any, and `labelled_by(schema)` the suite for gold of another one, under a name and with metric
     groups of its own (`named_by`), so that no table holds figures of two schemas against each other; `family` is then
     the name of the suite that made it. `noun` is what a sample is called, one and many, `cluster` what is resampled
@@ -246,6 +247,8 @@ class Suite:
     load: Callable[..., Imported] | None = None
     load_options: tuple[Setting, ...] = ()
     archive: str = ""
+    told_by: tuple[frozenset[str], ...] = ()
+    told_in_sheet: bool = False
     noun: tuple[str, str] = ("sample", "samples")
     cluster: tuple[str, str] = ("story", "stories")
     unfit: Callable[[Resources], str] | None = None

@@ -7,7 +7,7 @@ import io
 import shutil
 from collections.abc import Iterator
 from tempfile import SpooledTemporaryFile
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, Protocol
 
 WINDOWS = "windows-1252"
 ENCODINGS = {"": "UTF-8 or UTF-16", WINDOWS: "Windows-1252 (Western European)"}
@@ -63,6 +63,31 @@ def text_of(handle: IO[bytes], file: str, *, encoding: str = "", check: bool = T
         _check(handle, file, name, start)
     handle.seek(0)
     return io.TextIOWrapper(handle, encoding=name, newline="")
+
+
+class Lines(Protocol):
+    """What lines of bytes are read from."""
+
+    def readline(self, size: int, /) -> bytes: ...
+
+
+class _Recoded:
+    """Lines of a text as UTF-8; a line of so many characters may have more bytes."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+
+    def readline(self, size: int, /) -> bytes:
+        return self._text.readline(size).encode("utf-8", "surrogatepass")
+
+
+def utf8_lines(handle: BinaryIO, file: str, *, encoding: str = "") -> Lines:
+    """Return a handle of UTF-8 lines, which are not checked, whatever encoding the handle has. Raises BadText."""
+    source = seekable(handle)
+    start = source.read(_SAMPLE)
+    source.seek(0)
+    name = encoding or encoding_of(start)
+    return source if name == "utf-8-sig" else _Recoded(text_of(source, file, encoding=name))
 
 
 def _check(handle: IO[bytes], file: str, name: str, start: bytes) -> None:

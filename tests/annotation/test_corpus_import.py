@@ -100,6 +100,8 @@ def test_the_command_says_what_the_contract_says(db, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     message = "The line is JSON, but no object; expected one JSON object."
     assert told == {
+        "outcome": "Imported in part",
+        "summary": "1 story: 1 created, 0 unchanged; 1 proposition; 1 problem.",
         "project": "minds",
         "stories": 1,
         "created": 1,
@@ -124,7 +126,7 @@ def records(tmp_path):
         ("[]\n{\n", "Nothing was imported: 2 problems, the first in {}, line 1: The line is JSON, but no object"),
         ("{\n", "Nothing was imported: 1 problem, the first in {}, line 1: column 2: it is not JSON"),
         ("", "Nothing was imported: 1 problem, the first in {}, line 1: The file is empty"),
-        ("{\n" * 1002, "Nothing was imported: 1002 problems, the first in {}, line 1"),
+        ("{\n" * 1002, "Nothing was imported: 1,002 problems, the first in {}, line 1 and 1,001 others: column 2"),
         ("\n", "Nothing was imported: the input holds no story."),
     ],
 )
@@ -148,7 +150,7 @@ def test_the_problems_are_told_in_json_before_the_end_with_1(db, records, capsys
 
 def test_an_import_that_brings_nothing_leaves_a_project_that_was_there(db, records, capsys):
     call_command("import_corpus", "omnitom", str(records), project="minds")
-    assert capsys.readouterr().out.startswith("1 story: 1 created, 0 unchanged; 1 proposition.")
+    assert capsys.readouterr().out.startswith("Imported. 1 story: 1 created, 0 unchanged; 1 proposition.")
     call_command("import_corpus", "omnitom", str(records), project="minds")  # unchanged is no failure
     records.write_text("[]\n", encoding="utf-8")
     with pytest.raises(CommandError):

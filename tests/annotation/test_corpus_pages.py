@@ -127,24 +127,91 @@ def test_a_hostile_upload_is_answered(admin, raw):
     assert not Story.objects.exists()
 
 
+FORM = {"format": "auto", "language": "en"}
+
+
 def test_an_upload_that_is_too_large_is_refused(admin, settings):
     settings.IMPORT_MAX_BYTES = 10
-    for field in ("files", "votes"):
-        response = admin.post(url("import"), {"format": "omnitom", "language": "en", field: upload("x" * 11)})
-        assert "larger than" in response.content.decode()
+    response = admin.post(url("import"), {**FORM, "files": upload("x" * 11)})
+    assert "larger than" in response.content.decode()
+
+
+def checked(admin, raw, name="records.jsonl", **more):
+    """The answer and the page of files that are looked at, or imported with keep="1"."""
+    response = admin.post(url("import"), {**FORM, "files": upload(raw, name), **more})
+    return response.context["answer"], response.content.decode()
 
 
 def test_votes_are_uploaded(admin, cast, make_story):
     make_story()
     text = "story_id,actor,belief,dimension,annotator,label\n1,Ines,The key is in the bag,order,bob,1\n"
-    admin.post(url("import"), {"votes": upload(text, "votes.csv")})
-    assert not Vote.objects.exists()
-    admin.post(url("import"), {"votes": upload("\ufeff" + text, "votes.csv"), "keep": "1"})
+    _, page = checked(admin, text, "votes.csv")
+    assert "This looks like votes in a spreadsheet: 1 row." in page and not Vote.objects.exists()
+    assert checked(admin, text.encode("utf-16"), "votes.csv", keep="1")[0].heading == "Imported"
     assert Vote.objects.get().annotator == cast.bob
-    wrong = admin.post(url("import"), {"votes": upload("a,b\n", "votes.csv")}).content.decode()
-    assert "column story_id is missing" in wrong
-    latin = admin.post(url("import"), {"votes": upload(b"story_id,\xe9\n", "votes.csv")}).content.decode()
-    assert "not UTF-8" in latin
+    assert checked(admin, text, "votes.csv", keep="1")[0].heading == "Nothing new: all of it is here already"
+    _, wrong = checked(admin, "a,b\n", "votes.csv", keep="1", format="votes")
+    assert "column story_id is missing" in wrong and "<h2>Nothing was imported</h2>" in wrong
+    _, unknown = checked(admin, "a,b\n", "votes.csv", keep="1")
+    assert "votes.csv is of no format that is known here: its first line has a, b." in unknown
+    raw = text.replace("bob", "In\xe9s").encode("windows-1252")
+    assert "choose the encoding Windows-1252" in checked(admin, raw, "votes.csv", keep="1")[1]
+    assert checked(admin, raw, "votes.csv", keep="1", encoding="windows-1252")[0].result.created == 1
+
+
+def test_what_a_file_is_to_become_is_asked_before_anything_is_written(admin, cast):
+    items = [{"STORY": f"A story {at}", "故事": "故事", "QUESTION": "Who?", "OPTION-A": "x"} for at in range(3)]
+    raw = "".join(json.dumps(item) + "\n" for item in items)
+    answer, page = checked(admin, raw, "Hinting Task Test.jsonl", keep="1")
+    assert "This looks like ToMBench items: 3 items." in page
+    assert "As stories of this project or as the question suite?" in page
+    assert reverse("benchmark:import_copy", args=["minds", "tombench"]) in page
+    assert (answer.result.created, answer.kept, Story.objects.count()) == (3, False, 0)
+    _, other = checked(admin, raw, format="omnitom", keep="1")
+    assert "This looks like ToMBench items: 3 items, not OmniToM records; choose ToMBench items." in other
+    assert checked(admin, raw, format="tombench", keep="1")[0].heading == "Imported"
+    _, foreign = checked(admin, '{"doc_id": 1, "resps": [["x"]]}\n', keep="1")
+    assert reverse("benchmark:import_answers", args=["minds"]) in foreign and "Imported" not in foreign
+
+
+def test_equal_problems_are_told_together_and_all_can_be_had(admin, cast, make_story):
+    make_story()
+    head = "story_id,actor,belief,dimension,annotator,label\n"
+    text = head + "1,Ines,The key is in the bag,order,bob,1\n" + "1,Ines,=No such,order,bob,1\n" * 1500 + "x,,,,,\n"
+    answer, page = checked(admin, text, "votes.csv", keep="1")
+    assert answer.heading == "Imported in part"
+    assert "1,502 votes" not in page and "1,501 votes: 1 created, 0 unchanged, 1,500 not taken; 1,501 problems." in page
+    assert [alike.lines for alike in answer.result.problems.grouped()] == ["line 3 and 1,499 others", "line 1503"]
+    response = admin.post(url("import"), {**FORM, "files": upload(text, "votes.csv"), "problems": "1", "keep": "1"})
+    lines = b"".join(response.streaming_content).decode().splitlines()
+    assert len(lines) == 1 + 1501 and lines[0] == "file,line,problem" and Vote.objects.count() == 1
+
+
+def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, make_story, seat, cast_vote):
+    finished, bare = make_story(1, rows=[("world", "It rains")]), make_story(2, text="Bare.")
+    bare.tables.all().delete()
+    (bob, *_) = seat(finished)
+    for dimension in cast.project.schema.dimensions:
+        cast_vote(bob, Proposition.objects.gold_of(finished).get(), dimension.key, dimension.values[0])
+    text = "story;story_id;actor;proposition\n;1;world;It rains\n;1;Ines;It snows\nBare.;;Ines;It rains\n"
+    answer, page = checked(admin, text, "tables.csv")
+    assert "This looks like propositions in a spreadsheet: 3 rows." in page
+    assert (answer.result.created, answer.result.refused) == (1, 1)
+    answer, page = checked(admin, text, "tables.csv", replace="on")
+    assert "Would open again what was finished:" in page and "Bob" in page
+    assert not Proposition.objects.gold_of(bare).exists()
+    _, page = checked(admin, text, "tables.csv", replace="on", keep="1")
+    assert "2 tables: 1 created, 1 changed, 0 unchanged; 2 rows added, 0 taken out." in page
+    assert Vote.objects.cast().filter(proposition__belief="It rains").count() == len(cast.project.schema.dimensions)
+
+
+def test_stories_come_from_a_spreadsheet(admin, cast, make_story):
+    text = "story_id,category,story,translation\n5,'=A,It rains.,下雨了。\n,,It snows.,\n,,It snows.,\n7,,,\n"
+    answer, page = checked(admin, text, "weather.csv", keep="1")
+    assert answer.heading == "Imported in part" and "Line 5" in page and "story is empty" in page
+    rows = Story.objects.order_by("number").values_list("number", "category__name", "text", "translations")
+    assert list(rows) == [(5, "=A", "It rains.", {"zh": "下雨了。"}), (6, "weather", "It snows.", {})]
+    assert checked(admin, text.replace("7,,,\n", ""), "weather.csv", keep="1")[0].result.unchanged == 2
 
 
 def test_rows_are_added_moved_reworded_and_taken_out(admin, cast, make_story):

@@ -86,7 +86,7 @@ def test_the_command(cast, bare, tmp_path, capsys):
     file = tmp_path / "t.csv"
     file.write_text("story_id;actor;proposition\n7;world;It rains\n")
     call_command("import_tables", file, "--project", "minds")
-    assert "1 table: 1 created, 0 changed, 0 unchanged; 1 rows added" in capsys.readouterr().out
+    assert "Imported. 1 table: 1 created, 0 changed, 0 unchanged; 1 row added, 0 taken out." in capsys.readouterr().out
     file.write_text("story;actor\n")
     with pytest.raises(CommandError, match="the column belief is missing"):
         call_command("import_tables", file, "--project", "minds")

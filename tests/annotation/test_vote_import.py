@@ -62,7 +62,8 @@ def test_imported_annotators_assignments_votes_and_gold_are_made(cast, story):
     result = run(cast.project, row("ada"), row("bruno"), row("chidi", "2"))
     annotators = [{"name": one, "kind": "imported annotator", "votes": 1} for one in ("ada", "bruno", "chidi")]
     assert result.as_dict() == {
-        "votes": 3, "created": 3, "unchanged": 0, "kept": 0, "problems": [], "annotators": annotators,
+        "summary": "3 votes: 3 created, 0 unchanged.", "votes": 3, "created": 3, "unchanged": 0, "kept": 0,
+        "problems": [], "annotators": annotators,
     }  # fmt: skip
     assert list(Assignment.objects.values_list("annotator__username", "slot")) == [
         ("minds:ada", 1),
@@ -445,17 +446,18 @@ def test_what_many_rows_lack_is_told_once_and_counted(cast, story, tmp_path, cap
     path.write_text("\n".join([HEAD, *of_two]), encoding="utf-8")
     call_command("import_votes", str(path), project="minds")
     said = capsys.readouterr()
-    assert "2 not imported." in said.out
-    assert said.err.count("has its 3 annotators already, without dora. (1 more line like it.)") == 1
+    assert "Imported in part. 8 votes: 6 created, 0 unchanged, 2 not taken; 2 problems." in said.out
+    assert said.err.endswith("line 8 and 1 other: Story 1 has its 3 annotators already, without dora.\n")
 
 
 def test_the_command_says_who_everybody_is_and_an_unchanged_vote_is_no_failure(cast, story, tmp_path, capsys):
     path = tmp_path / "votes.csv"
     path.write_text(f"{HEAD}\n{row('dora')}\n", encoding="utf-8")
     call_command("import_votes", str(path), project="minds")
-    assert capsys.readouterr().out == "1 vote: 1 created, 0 unchanged.\n  dora: imported annotator, 1 vote\n"
+    assert capsys.readouterr().out == "Imported. 1 vote: 1 created, 0 unchanged.\n  dora: imported annotator, 1 vote\n"
     call_command("import_votes", str(path), project="minds")
-    assert capsys.readouterr().out == "1 vote: 0 created, 1 unchanged.\n  dora: imported annotator, 1 vote\n"
+    nothing_new = "Nothing new: all of it is here already. 1 vote: 0 created, 1 unchanged."
+    assert capsys.readouterr().out == f"{nothing_new}\n  dora: imported annotator, 1 vote\n"
 
 
 @pytest.mark.parametrize(("name", "expected"), [("missing.csv", "There is no file"), ("", "is a folder")])

@@ -9,11 +9,13 @@ from pathlib import Path
 from django.core.management.base import CommandError
 
 from annotation.management.json_command import JsonCommand
+from annotation.services.import_results import ImportResult, counted, heading
 from core.incoming.encodings import ENCODINGS
 
 
 class ImportCommand(JsonCommand):
     refusal = ""
+    result: ImportResult
 
     def handle(self, *args, **options) -> None:
         self.refusal = ""
@@ -21,28 +23,33 @@ class ImportCommand(JsonCommand):
         if self.refusal:
             raise CommandError(self.refusal)
 
-    def judged(self, result: dict, *, taken: int, problems: int) -> dict:
-        """Return the result as it is; where nothing was `taken` of lines of which so many are problems, the command
-        will end with the first."""
-        if not taken and problems:
-            first, total = result["problems"][0], counted(problems, "problem")
-            self.refusal = (
-                f"Nothing was imported: {total}, the first in {first['file']}, line {first['line']}: {first['message']}"
-            )
-        return result
+    def judged(self, result: ImportResult, *, kept: bool, problems_to: Path | None = None) -> dict:
+        """Return the result as a dictionary; where nothing was taken of lines of which some are problems, the command
+        will end with the first. Writes all problems to `problems_to`."""
+        self.result, self.heading = result, heading(result, kept=kept)
+        if problems_to is not None:
+            with problems_to.open("wb") as handle:
+                handle.writelines(result.problems.csv_lines())
+        if result.problems and not (result.taken or result.there):
+            first, total = result.problems.grouped()[0], counted(result.problems.total, "problem")
+            self.refusal = f"Nothing was imported: {total}, the first in {first.told}"
+        return {"outcome": self.heading, **result.as_dict()}
 
-    def say_problems(self, result: dict) -> None:
-        for problem in result["problems"]:
-            self.note(f"{problem['file']}, line {problem['line']}: {problem['message']}")
+    def say_result(self) -> None:
+        self.stdout.write(f"{self.heading}. {self.result.summary}")
+
+    def say_problems(self) -> None:
+        for sentence in self.result.problems.sentences():
+            self.note(sentence)
+
+
+def add_problems(parser: ArgumentParser) -> None:
+    parser.add_argument("--problems", type=Path, metavar="FILE.csv", help="write every problem to this file")
 
 
 def add_encoding(parser: ArgumentParser) -> None:
     names = [name for name in ENCODINGS if name]
     parser.add_argument("--encoding", choices=names, default="", help="of a file that is neither UTF-8 nor UTF-16")
-
-
-def counted(count: int, noun: str, several: str = "") -> str:
-    return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
 def check_readable(path: Path) -> Path:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
+from annotation.services.import_results import counted
 
 _WIDTHS = (8, 8, 9, 18, 8, 8, 8)
 

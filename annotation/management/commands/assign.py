@@ -3,10 +3,10 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from datetime import date
 
-from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import assign, plan_assignments
+from annotation.services.import_results import counted
 
 
 def _day(text: str) -> date:

@@ -4,12 +4,12 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotation.domain.formats import DATA_SET, EXPORT_FORMATS, GOLD, VOTES
-from annotation.management.commands._importing import counted
 from annotation.management.commands._output import file_output, folder_output
 from annotation.management.json_command import JsonCommand
 from annotation.models import TableKind
 from annotation.services.croissant import FILES, write_croissant
 from annotation.services.gold_export import gold_records, line_of, vote_lines
+from annotation.services.import_results import counted
 from annotation.services.progress import Progress
 
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from annotation.domain.formats import CORPUS_FORMATS
+from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
-from annotation.management.commands._importing import ImportCommand, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems
 from annotation.models import Project, Role, User
-from annotation.services.corpus_import import files_of, import_corpus
+from annotation.services.corpus_import import Source, files_of, import_corpus
+from annotation.services.recognition import look_at, other_format
 from annotation.services.schemas import find_schema
 
 
@@ -15,7 +16,9 @@ class Command(ImportCommand):
     help = "Imports stories (and gold tables, where the format has them). Importing a file again changes nothing."
 
     def add_arguments(self, parser) -> None:
-        parser.add_argument("format", choices=sorted(CORPUS_FORMATS))
+        parser.add_argument(
+            "format", choices=[*sorted(CORPUS_FORMATS), WHAT_IT_SEEMS], help="auto: what the files seem to be"
+        )
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--admin", metavar="USERNAME", help="of a new project (default: the only site admin)")
@@ -25,16 +28,20 @@ class Command(ImportCommand):
             help=f"that a new project labels by (default: {DEFAULT_SCHEMA.reference})",
         )
         parser.add_argument("--language", choices=["en", "zh"], default="en")
+        add_encoding(parser)
+        add_problems(parser)
         parser.add_argument("--dry-run", action="store_true", help="read and check, keep nothing")
         parser.add_argument("--strict", action="store_true", help="stop at the first broken line, keep nothing")
 
     def work(self, **options) -> dict:
         files = files_of(options["paths"], format=options["format"])
+        sources = [(str(path), partial(path.open, "rb")) for path in files]
         result = import_corpus(
             by=None,
             project_slug=options["project"],
-            format=options["format"],
-            sources=[(str(path), partial(path.open, "rb")) for path in files],
+            format=self._format(sources, **options),
+            sources=sources,
+            encoding=options["encoding"],
             language=options["language"],
             dry_run=options["dry_run"],
             strict=options["strict"],
@@ -47,7 +54,20 @@ class Command(ImportCommand):
         orphans = Project.objects.filter(slug=options["project"]).exclude(memberships__role=Role.ADMIN)
         if result.created and orphans.exists():
             self.note(f"{options['project']} has no admin but the site admins; add_member gives it one.")
-        return self.judged(result.as_dict(), taken=result.stories, problems=result.problems.total)
+        return self.judged(result, kept=not options["dry_run"], problems_to=options["problems"])
+
+    def _format(self, sources: list[Source], *, format: str, encoding: str, **options) -> str:
+        """Say what the files seem to be, and return the key of their format. Raises ValueError where it is another."""
+        seen = look_at(sources, encoding=encoding)
+        self.note(seen.sentence)
+        if format != WHAT_IT_SEEMS:
+            if sentence := other_format(seen, format):
+                raise ValueError(sentence)
+            return format
+        stories = [one for one in seen.here if one.key in CORPUS_FORMATS]
+        if not stories:
+            raise ValueError("Nothing was imported: no format of stories fits.")
+        return stories[0].key
 
     def _admin(self, name: str | None, slug: str) -> User | None:
         if name is None:
@@ -62,13 +82,7 @@ class Command(ImportCommand):
         return person
 
     def say(self, result: dict) -> None:
-        stories, propositions = (
-            counted(result["stories"], "story", "stories"),
-            counted(result["propositions"], "proposition"),
-        )
-        attached = f"{result['attached']} given their table, " if result["attached"] else ""
-        done = f"{result['created']} created, {attached}{result['unchanged']} unchanged"
-        self.stdout.write(f"{stories}: {done}; {propositions}.")
+        self.say_result()
         for category, count in result["by_category"].items():
             self.stdout.write(f"  {category}: {count}")
-        self.say_problems(result)
+        self.say_problems()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, add_encoding, check_readable, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems, check_readable, counted
 from annotation.services.table_import import import_tables
 
 
@@ -17,6 +17,7 @@ class Command(ImportCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
         add_encoding(parser)
+        add_problems(parser)
         parser.add_argument("--replace", action="store_true", help="write over tables that are there")
         parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
 
@@ -33,15 +34,12 @@ class Command(ImportCommand):
                 replace=options["replace"],
                 dry_run=options["dry_run"],
             )
-        taken = result.created + result.changed + result.unchanged
-        return self.judged(result.as_dict(), taken=taken, problems=result.problems.total)
+        return self.judged(result, kept=not options["dry_run"], problems_to=options["problems"])
 
     def say(self, result: dict) -> None:
-        tables = counted(result["stories"], "table")
-        done = f"{result['created']} created, {result['changed']} changed, {result['unchanged']} unchanged"
-        self.stdout.write(f"{tables}: {done}; {result['added']} rows added, {result['removed']} taken out.")
+        self.say_result()
         for name, count in result["reopened"].items():
             self.stdout.write(
                 f"  {name} has rows to label again in {counted(count, 'finished story', 'finished stories')}"
             )
-        self.say_problems(result)
+        self.say_problems()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, add_encoding, check_readable, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems, check_readable, counted
 from annotation.services.vote_import import import_votes
 
 
@@ -15,6 +15,7 @@ class Command(ImportCommand):
         parser.add_argument("file", type=Path, metavar="FILE")
         parser.add_argument("--project", required=True, metavar="SLUG")
         add_encoding(parser)
+        add_problems(parser)
 
     def work(self, **options) -> dict:
         project = self.project(options["project"])
@@ -28,15 +29,10 @@ class Command(ImportCommand):
                 now=timezone.now(),
                 progress=lambda done: self.note(f"{done} rows read") if options["verbosity"] > 1 else None,
             )
-        return self.judged(result.as_dict(), taken=result.created + result.unchanged, problems=result.problems.total)
+        return self.judged(result, kept=True, problems_to=options["problems"])
 
     def say(self, result: dict) -> None:
-        votes = counted(result["votes"], "vote")
-        refused = result["votes"] - result["created"] - result["unchanged"]
-        refused_text = f", {refused} not imported" if refused else ""
-        self.stdout.write(f"{votes}: {result['created']} created, {result['unchanged']} unchanged{refused_text}.")
+        self.say_result()
         for annotator in result["annotators"]:
             self.stdout.write(f"  {annotator['name']}: {annotator['kind']}, {counted(annotator['votes'], 'vote')}")
-        if result["kept"]:
-            self.stdout.write(f"{counted(result['kept'], 'vote')} cast in the product kept.")
-        self.say_problems(result)
+        self.say_problems()

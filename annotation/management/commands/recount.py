@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from django.core.management.base import CommandError
 
-from annotation.management.commands._importing import counted
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.counts import differences, forget_deleted, recount
+from annotation.services.import_results import counted
 
 
 class Command(JsonCommand):

@@ -87,6 +87,7 @@ SUITE = Suite(
     score=score_answers,
     options=(Option(EMBEDDER, TOY, f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}", tuple(EMBEDDERS)),),
     load=load,
+    told_by=(frozenset({"set_id", "short_context", "full_context"}),),
     archive=ARCHIVE,
     load_options=(CONVERSATION,),
     noun=("question", "questions"),

@@ -140,6 +140,7 @@ SUITE = Suite(
     options=(Option(PART.name, COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),
     answer_ids=AnswerIds(ids_of, (PART,)),
     load=load,
+    told_by=(frozenset({"plot", "plot_info", "narrative"}),),
     load_options=(NARRATIVES,),
     noun=("question", "questions"),
     cluster=("narrative", "narratives"),

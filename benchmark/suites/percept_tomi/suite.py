@@ -162,6 +162,8 @@ SUITE = Suite(
     ),
     answer_ids=AnswerIds(ids_of),
     load=load,
+    told_by=(frozenset({"qtype", "perceivers", "story_with_perceivers"}),),
+    told_in_sheet=True,
     noun=("question", "questions"),
     settings=(METHOD, STORY, PRECURSORS),
     max_tokens=1024,

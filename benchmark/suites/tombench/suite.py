@@ -133,6 +133,7 @@ SUITE = Suite(
     expected=expected,
     story="story",
     load=load,
+    told_by=(frozenset({"STORY", "QUESTION"}), frozenset({"故事", "问题"})),
     load_options=(LANGUAGES,),
     noun=("question", "questions"),
     settings=(METHOD, ORDER),

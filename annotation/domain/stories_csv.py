@@ -1,0 +1,70 @@
+"""Stories kept in a spreadsheet: one row a story, its text in a column `story` or `text`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from annotation.domain.columns import cell_of, columns_of
+from annotation.domain.problems import Problem
+from annotation.domain.records import fingerprint
+from annotation.domain.spreadsheet import restored
+from annotation.domain.story_rows import MAX_NUMBER, MAX_STORY_LENGTH, StoryRow
+from core.incoming.sheets import SheetRow
+
+REQUIRED = ("story",)
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
+    "story": ("text",), "story_id": ("number", "id"), "category": ("story_category",), "translation": (),
+}  # fmt: skip
+_LONGEST_CATEGORY = 120
+
+
+def read_stories(sheet: Iterable[SheetRow], file: str, *, language: str) -> Iterator[StoryRow | Problem]:
+    """Yield the stories of a spreadsheet in order, with a Problem in place of each row that cannot be used; where rows
+    have no number, the first of each distinct text. A row without a category has the name of the file for one.
+
+    Raises WrongColumns and BadSheet.
+    """
+    rows = iter(sheet)
+    at = columns_of(next(rows, SheetRow(1, [])).cells, file, required=REQUIRED, spellings=SPELLINGS)
+    seen: set[str] = set()
+    for line, cells, problem in rows:
+        if not any(cells):
+            continue
+        if sentence := (problem and f"{problem[0].upper()}{problem[1:]}") or _problem(cells, at):
+            yield Problem(file, line, sentence)
+            continue
+        row = _row(cells, at, file, line, language)
+        if row.number is not None or row.digest not in seen:
+            yield row
+        if row.number is None:
+            seen.add(row.digest)
+
+
+def _problem(cells: list[str], at: Mapping[str, int]) -> str:
+    text, number, category = (cell_of(cells, at, name) for name in ("story", "story_id", "category"))
+    if not text.strip():
+        return "story is empty; expected the text of a story."
+    if len(text) > MAX_STORY_LENGTH:
+        return f"The story has {len(text)} characters; expected at most {MAX_STORY_LENGTH}."
+    if any("\x00" in cell for cell in cells):
+        return "The row holds a NUL character; remove it."
+    number = number.strip()
+    if number and not (number.isascii() and number.isdecimal() and len(number) < 20 and int(number) <= MAX_NUMBER):
+        return f"story_id is {number[:40]!r}; expected a whole number, or nothing for the next free one."
+    if len(category.strip()) > _LONGEST_CATEGORY:
+        return f"category has {len(category)} characters; expected at most {_LONGEST_CATEGORY}."
+    return ""
+
+
+def _row(cells: list[str], at: Mapping[str, int], file: str, line: int, language: str) -> StoryRow:
+    text, translation = restored(cell_of(cells, at, "story")), restored(cell_of(cells, at, "translation"))
+    category = restored(cell_of(cells, at, "category")).strip() or Path(file).stem[:_LONGEST_CATEGORY]
+    number = cell_of(cells, at, "story_id").strip()
+    row = StoryRow(file, line, category, text, language=language)
+    if translation.strip():
+        row.translations = {"zh" if language == "en" else "en": translation}
+    if number:
+        row.number = int(number)
+        row.fingerprint = fingerprint({"story_id": row.number, "story_category": category, "story": text})
+    return row

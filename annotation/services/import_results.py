@@ -1,0 +1,46 @@
+"""How an import is told: pages, commands and the log say it in the same words."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from annotation.domain.problems import Problems
+
+
+class ImportResult(Protocol):
+    """The result of an import of any kind."""
+
+    problems: Problems
+
+    @property
+    def taken(self) -> int:
+        """How much is new or changed by it."""
+
+    @property
+    def there(self) -> int:
+        """How much of the input was in the project already."""
+
+    @property
+    def summary(self) -> str:
+        """What was taken and what was not, as one sentence."""
+
+
+def heading(result: ImportResult, *, kept: bool) -> str:
+    """Return what became of the input as a whole."""
+    if not kept:
+        return "Checked: nothing was kept"
+    if result.taken:
+        return "Imported in part" if result.problems else "Imported"
+    if result.there and not result.problems:
+        return "Nothing new: all of it is here already"
+    return "Nothing was imported"
+
+
+def counted(count: int, noun: str, several: str = "") -> str:
+    """Return the number with its noun: 1 story, 2,860 rows."""
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
+
+
+def not_taken(problems: Problems) -> str:
+    """Return the end of a sentence: how much of the input cannot be used; empty where all can."""
+    return f"; {counted(problems.total, 'problem')}" if problems.total else ""

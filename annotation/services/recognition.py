@@ -1,0 +1,149 @@
+"""What files seem to be, told by their first line before anything else is read of them (`domain.formats`)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from annotation.domain.columns import names_of
+from annotation.domain.corpus_files import lines_of
+from annotation.domain.formats import IMPORTED, FileFormat, formats_of
+from annotation.services.import_results import counted
+from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
+from core.incoming.sheets import BadSheet, is_workbook, rows_of
+
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+Source = tuple[str, Opener]
+_SHEETS = (".csv", ".tsv", ".xlsx", ".xls", ".ods")
+_START = 1024 * 1024
+_FIELDS_TOLD = 8
+_NAMES_WITHIN = 64 * 1024
+_NAME = re.compile(r'"(\w{1,60})"\s*:')
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What files seem to be: `formats` are those that all of them are of, `rows` what they hold together. `fields` are
+    those of the first file that none fits, and `problem` says in a sentence why a file cannot be read."""
+
+    files: int
+    rows: int
+    formats: Sequence[FileFormat]
+    fields: Sequence[str] = ()
+    file: str = ""
+    problem: str = ""
+
+    @property
+    def here(self) -> list[FileFormat]:
+        """The formats that the page *Import* takes."""
+        return [file_format for file_format in self.formats if not file_format.page]
+
+    @property
+    def elsewhere(self) -> list[FileFormat]:
+        """The formats that other pages take."""
+        return [file_format for file_format in self.formats if file_format.page]
+
+    @property
+    def sentence(self) -> str:
+        """What the files seem to be, as one sentence."""
+        if self.problem:
+            return self.problem
+        if not self.formats:
+            return f"{self.file} is of no format that is known here{self._told}."
+        first = self.formats[0]
+        title = f"{first.title[0].lower()}{first.title[1:]}" if first.in_sheet else first.title
+        rows = f": {counted(self.rows, *first.noun)}" if self.rows else ""
+        return f"{'This looks' if self.files == 1 else 'These look'} like {title}{rows}{self._in_files}."
+
+    @property
+    def question(self) -> str:
+        """Asks which of several things the files are to become; empty where there is no choice."""
+        uses = list(dict.fromkeys(file_format.becomes for file_format in self.formats))
+        return f"As {' or as '.join(uses)}?" if len(uses) > 1 else ""
+
+    @property
+    def _in_files(self) -> str:
+        return f" in {self.files} files" if self.files > 1 else ""
+
+    @property
+    def _told(self) -> str:
+        names = ", ".join(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
+        more = ", …" if len(self.fields) > _FIELDS_TOLD else ""
+        return f": its first line has {names}{more}" if names else ""
+
+
+def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
+    """Return what files seem to be. Each is read once, in bounded memory; nothing of it is kept."""
+    formats: list[FileFormat] | None = None
+    rows = 0
+    for name, opener in sources:
+        file = Path(name).name
+        try:
+            fields, in_sheet, count = _fields(opener, file, encoding)
+        except (BadSheet, BadText) as error:
+            return Seen(len(sources), rows, (), file=file, problem=str(error))
+        fitting = formats_of(fields, in_sheet=in_sheet)
+        if not fitting:
+            return Seen(len(sources), rows, (), fields, file)
+        formats = fitting if formats is None else [one for one in formats if one in fitting]
+        if not formats:
+            return Seen(
+                len(sources), rows, (), file=file, problem=f"{file} is of another format than the files before."
+            )
+        rows += count
+    return Seen(len(sources), rows, formats or ())
+
+
+def other_format(seen: Seen, chosen: str) -> str:
+    """Return one sentence where files seem to be of other formats than the one of that key; empty where they may be of
+    it, or where nothing is known of them."""
+    if not seen.formats or any(one.key == chosen for one in seen.formats):
+        return ""
+    what = " or ".join(dict.fromkeys(one.title for one in seen.here or seen.elsewhere))
+    place = "" if seen.here else f", which another page takes ({seen.elsewhere[0].becomes})"
+    return f"{seen.sentence[:-1]}, not {IMPORTED[chosen].title}; choose {what}{place}."
+
+
+def _fields(
+    opener: Callable[[], AbstractContextManager[BinaryIO]], file: str, encoding: str
+) -> tuple[list[str], bool, int]:
+    """Return (names of fields, whether they are columns, number of rows). Raises BadSheet and BadText."""
+    with opener() as handle:
+        source = seekable(handle)
+        start = source.read(_START)
+        source.seek(0)
+        if is_workbook(start) or (Path(file).suffix.lower() in _SHEETS) or not _is_json(start):
+            with closing(rows_of(source, file, encoding=encoding)) as rows:
+                header = next(rows, None)
+                return names_of(header.cells) if header else [], True, sum(any(row.cells) for row in rows)
+        lines = utf8_lines(source, file, encoding=encoding)
+        first, count = b"", 0
+        for _, line in lines_of(lines):
+            count += line is None or bool(line.strip())
+            first = first or (line or b"").strip()
+        fields = _keys(first.decode("utf-8-sig", "replace"))
+        return (fields, False, count) if fields else (_names(start), False, 0)
+
+
+def _is_json(start: bytes) -> bool:
+    return start.replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")[:1] in (b"{", b"[")
+
+
+def _keys(text: str) -> list[str]:
+    """Return the fields of the first JSON object of a text; none where there is none that can be read."""
+    try:
+        value, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return []
+    return list(value) if isinstance(value, dict) else []
+
+
+def _names(start: bytes) -> list[str]:
+    """Return what look like fields in the first bytes of a file that is one JSON value over many lines."""
+    text = start[:_NAMES_WITHIN].decode(encoding_of(start), "ignore")
+    return list(dict.fromkeys(_NAME.findall(text)))

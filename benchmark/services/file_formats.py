@@ -1,0 +1,37 @@
+"""The files that pages of benchmarks take, so that the page *Import* can tell them and say where they belong."""
+
+from __future__ import annotations
+
+from annotation.domain.formats import FileFormat, register_format
+from benchmark.suites.contract import Suite
+from benchmark.suites.registry import suites
+
+ANSWERS = FileFormat(
+    "answers",
+    "Answers of a model",
+    ("answer", "answers"),
+    "a run beside the others",
+    told_by=(frozenset({"doc_id", "resps"}), frozenset({"doc_id", "filtered_resps"}), frozenset({"eval", "samples"})),
+    page="benchmark:import_answers",
+)
+
+
+def register_formats() -> None:
+    """Register the copies that suites take, and answers that were made elsewhere."""
+    register_format(ANSWERS)
+    for suite in suites().values():
+        if suite.load is not None and suite.told_by:
+            register_format(_copy_of(suite))
+
+
+def _copy_of(suite: Suite) -> FileFormat:
+    return FileFormat(
+        f"copy of {suite.name}",
+        f"{suite.title} {suite.noun[1]}",
+        suite.noun,
+        "the question suite",
+        told_by=suite.told_by,
+        in_sheet=suite.told_in_sheet,
+        page="benchmark:import_copy",
+        page_needs=(suite.name,),
+    )
