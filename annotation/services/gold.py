@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from annotation.domain.resolution import largest_share
 from annotation.models import GoldEvent, GoldLabel, Method, Project, User
-from core.bulk import ReadyRows, write_few
+from core.bulk import EncodedOnce, ReadyRows, write_few
 
 
 class ChangedMeanwhile(Exception):
@@ -127,9 +127,9 @@ def ready_gold(
     changes: Iterable[Change], *, project: Project, by: User | None, now: datetime
 ) -> tuple[ReadyRows, ReadyRows]:
     """Return the labels, and their events, of cells that have no label, ready to be inserted."""
-    rows = list(changes)
-    labels = ReadyRows(GoldLabel, _LABEL, map(_label, rows))
-    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in rows))
+    rows, encoded = list(changes), EncodedOnce()  # the votes stand in both
+    labels = ReadyRows(GoldLabel, _LABEL, map(_label, rows), encoded)
+    return labels, ReadyRows(GoldEvent, _EVENT, (_event(change, project, by, now) for change in rows), encoded)
 
 
 def _label(change: Change) -> tuple:

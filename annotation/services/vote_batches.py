@@ -18,7 +18,8 @@ from annotation.domain.votes_csv import VoteRow
 from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services.imported_annotators import Kind, Person
 from annotation.services.resolution import Cell, gold_of_new_cells, resolve_cells
-from core.bulk import ReadyRows
+from core.bulk import EncodedOnce, ReadyRows
+from core.reads import Read
 
 _VOTE = ("proposition", "annotator", "dimension", "label", "changed_at", "idempotency_key", "duration_ms")
 _EVENT = (*_VOTE, "previous", "undoes", "received_at", "applied", "origin")
@@ -93,28 +94,49 @@ class StoredVotes:
     with_gold: set[Cell]
 
 
+_LIVE = Read[tuple[int]](
+    lambda given: Proposition.objects.live_gold().filter(id__in=given.ids).order_by("id").values_list("id")
+)
+_LIVE_LOCKED = Read[tuple[int]](
+    lambda given: (
+        Proposition.objects.live_gold()
+        .filter(id__in=given.ids)
+        .order_by("id")
+        .select_for_update(of=("self",))
+        .values_list("id")
+    )
+)
+_VOTES = Read[tuple](
+    lambda given: Vote.objects.filter(proposition_id__in=given.ids).values_list(
+        "proposition_id", "dimension", "annotator_id", "label", "changed_at", "idempotency_key"
+    )
+)
+_SLOTS = Read[tuple[int, int, int]](
+    lambda given: (
+        Assignment.objects.active().filter(story_id__in=given.stories).values_list("story_id", "annotator_id", "slot")
+    )
+)
+_IMPORTED = Read[tuple[int, str]](
+    lambda given: VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=given.ids).values_list(
+        "annotator_id", "idempotency_key"
+    )
+)
+_WITH_GOLD = Read[tuple[int, str]](
+    lambda given: GoldLabel.objects.filter(proposition_id__in=given.ids).values_list("proposition_id", "dimension")
+)
+
+
 def stored_votes(rows: list[Placed], *, lock: bool = False) -> StoredVotes:
     """Return what the project holds for `rows`. `lock` locks the propositions as saving a vote does: else two last
     votes would not see each other."""
-    ids = {row.proposition for row in rows}
-    live = Proposition.objects.live_gold().filter(id__in=ids).order_by("id")
-    if lock:
-        live = live.select_for_update(of=("self",))
-    live_ids = set(live.values_list("id", flat=True))
-    votes = Vote.objects.filter(proposition_id__in=ids).values_list(
-        "proposition_id", "dimension", "annotator_id", "label", "changed_at", "idempotency_key"
-    )
-    votes_by_key = {row[:3]: StoredVote(*row[3:]) for row in votes}
+    ids = sorted({row.proposition for row in rows})
+    live = {pk for (pk,) in (_LIVE_LOCKED if lock else _LIVE)(ids=ids)}
+    votes = {tuple(row[:3]): StoredVote(*row[3:]) for row in _VOTES(ids=ids)}
     slots: dict[int, dict[int, int]] = {row.story: {} for row in rows}
-    active = Assignment.objects.active().filter(story_id__in=slots)
-    for story, annotator, slot in active.values_list("story_id", "annotator_id", "slot"):
+    for story, annotator, slot in _SLOTS(stories=list(slots)):
         slots[story][annotator] = slot
-    imported: set[tuple[int, str]] = set()
-    if votes_by_key:
-        events = VoteEvent.objects.filter(origin=_ORIGIN, proposition_id__in=ids)
-        imported = set(events.values_list("annotator_id", "idempotency_key"))
-    gold = GoldLabel.objects.filter(proposition_id__in=ids)
-    return StoredVotes(live_ids, votes_by_key, slots, imported, set(gold.values_list("proposition_id", "dimension")))
+    imported = {(annotator, key) for annotator, key in _IMPORTED(ids=ids)} if votes else set()
+    return StoredVotes(live, votes, slots, imported, {(pk, dimension) for pk, dimension in _WITH_GOLD(ids=ids)})
 
 
 class Batch:
@@ -243,7 +265,9 @@ class Batch:
         for assignment in self.new_assignments:
             assignment.assigned_by = self.by
         new_votes = (_columns(cell, self.votes[cell]) for cell in sorted(self.changed - self.stored.votes.keys()))
-        self._ready = [ReadyRows(Vote, _VOTE, new_votes), ReadyRows(VoteEvent, _EVENT, self.events), *self._new_gold()]
+        encoded = EncodedOnce()  # the times of votes stand in both
+        votes = ReadyRows(Vote, _VOTE, new_votes, encoded)
+        self._ready = [votes, ReadyRows(VoteEvent, _EVENT, self.events, encoded), *self._new_gold()]
 
     def _new_gold(self) -> tuple[ReadyRows, ReadyRows]:
         votes: dict[Cell, list[dict]] = {cell[:2]: [] for cell in self.changed}
