@@ -112,6 +112,7 @@ NAMED = {
     "bench/judging.py": "measures intervals of its judged steps",
     "bench/make_corpus.py": "makes a corpus of its size and format",
     "benchmark/suites/registry.py": "the list of suites",
+    "templates/annotation/corpus/_imported.html": "says to readers which files can be imported",
     "templates/annotation/exports/export.html": "says to readers which format a file has",
 }
 """The files that name OmniToM, and why they must."""

@@ -187,10 +187,10 @@ def test_equal_problems_are_told_together_and_all_can_be_had(admin, cast, make_s
     assert len(lines) == 1 + 1501 and lines[0] == "file,line,problem" and Vote.objects.count() == 1
 
 
-def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, make_story, seat, cast_vote):
+def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, make_story, assign, cast_vote):
     finished, bare = make_story(1, rows=[("world", "It rains")]), make_story(2, text="Bare.")
     bare.tables.all().delete()
-    (bob, *_) = seat(finished)
+    (bob, *_) = assign(finished)
     for dimension in cast.project.schema.dimensions:
         cast_vote(bob, Proposition.objects.gold_of(finished).get(), dimension.key, dimension.values[0])
     text = "story;story_id;actor;proposition\n;1;world;It rains\n;1;Ines;It snows\nBare.;;Ines;It rains\n"
