@@ -20,12 +20,14 @@ from core.incoming.sheets import BadSheet
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How files are to be imported: the key of a format, or WHAT_IT_SEEMS; `replace` writes tables over others."""
+    """How files are to be imported: the key of a format, or WHAT_IT_SEEMS; `replace` writes tables over others, once
+    somebody has seen what that opens again and is `sure`."""
 
     format: str = WHAT_IT_SEEMS
     language: str = "en"
     encoding: str = ""
     replace: bool = False
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,7 @@ def import_files(
         chosen = IMPORTED[asked.format]
         if sentence := other_format(seen, chosen.key):
             return Answer(seen, chosen, refusal=sentence)
+    keep = keep and (chosen != TABLES or not asked.replace or asked.sure)
     try:
         result = _imported(by, project, sources, chosen, asked, now, keep)
     except (ImportRefused, ImportBroken, WrongColumns, BadSheet, BadText) as error:

@@ -33,12 +33,12 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _answer(request: HttpRequest, access: ProjectAccess, form: ImportForm) -> Answer:
-    chosen = form.cleaned_data
+    chosen, sure = form.cleaned_data, "sure" in request.POST
     return import_files(
         by=request.user,
         project=access.project,
         sources=[(file.name, partial(_opened, file)) for file in chosen["files"]],
-        asked=Asked(chosen["format"], chosen["language"], chosen["encoding"], chosen["replace"]),
+        asked=Asked(chosen["format"], chosen["language"], chosen["encoding"], chosen["replace"], sure),
         now=timezone.now(),
         keep="keep" in request.POST and "problems" not in request.POST,
     )

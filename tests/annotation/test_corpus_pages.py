@@ -199,8 +199,9 @@ def test_tables_are_previewed_and_say_whose_work_they_open_again(admin, cast, ma
     assert (answer.result.created, answer.result.refused) == (1, 1)
     answer, page = checked(admin, text, "tables.csv", replace="on")
     assert "Would open again what was finished:" in page and "Bob" in page
+    assert not checked(admin, text, "tables.csv", replace="on", keep="1")[0].kept
     assert not Proposition.objects.gold_of(bare).exists()
-    _, page = checked(admin, text, "tables.csv", replace="on", keep="1")
+    _, page = checked(admin, text, "tables.csv", replace="on", keep="1", sure="1")
     assert "2 tables: 1 created, 1 changed, 0 unchanged; 2 rows added, 0 taken out." in page
     assert Vote.objects.cast().filter(proposition__belief="It rains").count() == len(cast.project.schema.dimensions)
 
