@@ -37,17 +37,17 @@ class EncodedOnce:
     def __init__(self) -> None:
         self._by_kind: dict[str, dict[int, Any]] = {}
 
-    def shared(self, kind: str, adapt: Adapter) -> Adapter:
+    def once(self, kind: str, adapt: Adapter) -> Adapter:
         """Return an adapter that asks `adapt` once for each value, whichever column of that kind it stands in."""
         encoded = self._by_kind.setdefault(kind, {})
 
-        def once(value: Any) -> Any:
+        def known(value: Any) -> Any:
             key = id(value)
             if key not in encoded:
                 encoded[key] = adapt(value)
             return encoded[key]
 
-        return once
+        return known
 
 
 class ReadyRows:
@@ -65,7 +65,7 @@ class ReadyRows:
         adapters = _adapters(model, fields)
         if encoded is not None:
             kinds = [model._meta.get_field(name).get_internal_type() for name in fields]
-            adapters = {at: encoded.shared(kinds[at], adapt) for at, adapt in adapters.items()}
+            adapters = {at: encoded.once(kinds[at], adapt) for at, adapt in adapters.items()}
         self._rows = _adapted_columns(list(rows), adapters)
 
     def insert(self) -> None:
