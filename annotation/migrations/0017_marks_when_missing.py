@@ -43,6 +43,6 @@ def as_before(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0014_idempotency_key")]
+    dependencies = [("annotation", "0016_set_aside")]
 
     operations = [migrations.RunPython(make_anew, as_before)]
