@@ -43,6 +43,6 @@ def as_before(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("annotation", "0016_set_aside")]
+    dependencies = [("annotation", "0017_claims")]
 
     operations = [migrations.RunPython(make_anew, as_before)]
