@@ -13,8 +13,6 @@ from benchmark.domain.tables.sourced import source_of
 Cells = dict[str, Any]
 """Cells of a row in the making, by the key of their column."""
 Row = Mapping[str, Any]
-Cells = dict[str, Any]
-"""Values by key of column, of which a row is made."""
 Absent = Mapping[str, str]
 """{"model", "why"} of a model that a table or a picture does not have."""
 Mark = Literal["best", "second"]
