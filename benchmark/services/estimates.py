@@ -137,6 +137,15 @@ Counted = set[tuple[int, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """The calls that were `counted` before a line, and the ids of those samples whose question is `resting` on an
+    earlier answer, without which it is not known."""
+
+    counted: Counted
+    resting: set[int]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """The questions about a model at a step: `asked`, the judge where it is judging, answers those about `stories`."""
 
@@ -297,6 +306,7 @@ def estimate_of(
     `cached_by_part` are the questions whose answer the ledger has, by (endpoint id of the model, step), None where it
     was not looked up. Calls of `counted` are not counted again, and those of this run that rest on no earlier answer
     join it."""
+    counted = set() if counted is None else counted
     sizes = _sizes(plan, stories, parts)
     stories_by_id = {story.pk: story for part in parts if part.stage != SELF_TEST for story in part.stories}
     estimate = Estimate(sorted(stories_by_id.values(), key=_position))
@@ -306,9 +316,20 @@ def estimate_of(
         control = CONTROLS[plan.control].title if plan.control else ""
         method = methods_of(plan.definition).get(method_of(plan), "")
         line = Line(part.model, part.stage, part.asked, plan.suite, method=method, control=control)
-        fixed = counted is not None and part.stage != SELF_TEST and not plan.definition.needed(part.stage, plan.stages)
-        estimate.lines.append(_line(plan, line, mine, cached, counted if fixed else None))
+        told = None if part.stage == SELF_TEST else Told(counted, _resting(plan, part, sizes))
+        estimate.lines.append(_line(plan, line, mine, cached, told))
     return estimate
+
+
+def _resting(plan: Plan, part: Part, sizes: Mapping[str, Mapping[int, Size]]) -> set[int]:
+    """Return the ids of the samples whose question rests on an earlier answer: what is asked word for word as at an
+    earlier step cannot."""
+    needed = plan.definition.needed(part.stage, plan.stages)
+    if not needed:
+        return set()
+    mine = sizes[part.stage]
+    earlier = {(pk, size.digest) for step in needed for pk, size in sizes.get(step, {}).items() if size.digest}
+    return {story.pk for story in part.stories if (story.pk, mine[story.pk].digest) not in earlier}
 
 
 def _position(story: DatasetSample) -> int:
@@ -334,14 +355,12 @@ def estimate_of_test(run: Run) -> Line:
     return _line(plan_of(run), line, test_sizes(run), None)
 
 
-def _line(
-    plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, counted: Counted | None = None
-) -> Line:
+def _line(plan: Plan, line: Line, sizes: Mapping[int, Size], cached: Cached | None, told: Told | None = None) -> Line:
     turns = 1 if line.stage == SELF_TEST else plan.repetitions
     distinct = {size.digest or str(sample): sample for sample, size in reversed(sizes.items())}
     questions = [(sample, turn) for turn in range(turns) for sample in reversed(distinct.values())]
-    if counted is not None:
-        questions, line.shared = _uncounted(line, questions, sizes, counted)
+    if told is not None:
+        questions, line.shared = _uncounted(line, questions, sizes, told)
     line.calls, line.known = len(questions), None if cached is None else len(cached & set(questions))
     if not line.asked.about.reads_prompts:  # it computes its answers from the data
         return line
@@ -359,12 +378,16 @@ def _line(
 
 
 def _uncounted(
-    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], counted: Counted
+    line: Line, questions: list[tuple[int, int]], sizes: Mapping[int, Size], told: Told
 ) -> tuple[list[tuple[int, int]], int]:
     """Return the questions whose calls were not counted before, which are counted now, and how many were."""
-    keys = {(sample, turn): (line.asked.pk, sizes[sample].digest, turn) for sample, turn in questions}
-    fresh = [question for question in questions if not sizes[question[0]].digest or keys[question] not in counted]
-    counted |= {keys[question] for question in fresh if sizes[question[0]].digest}
+    keys = {
+        (sample, turn): (line.asked.pk, sizes[sample].digest, turn)
+        for sample, turn in questions
+        if sizes[sample].digest and sample not in told.resting
+    }
+    fresh = [question for question in questions if keys.get(question) not in told.counted]
+    told.counted.update(keys[question] for question in fresh if question in keys)
     return fresh, len(questions) - len(fresh)
 
 

@@ -13,9 +13,10 @@ from django.db import transaction
 
 from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
-from benchmark.services.runs import IMPORTED
+from benchmark.services.runs import IMPORTED, LAUNCH
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
+NOTHING_LEFT = "Nothing of this launch can be changed so by now."
 DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
 """The actions that the controls of a run follow, as what was done to them."""
 
@@ -38,6 +39,21 @@ class TakenAlong:
         return " ".join([*followed, *self.left])
 
 
+@dataclass(frozen=True, slots=True)
+class DoneToLaunch:
+    """The number of runs of a launch to which an `action` was done, and a sentence for each that stays as it is."""
+
+    action: str
+    runs: int
+    left: Sequence[str]
+
+    @property
+    def told(self) -> str:
+        """Say what became of the runs."""
+        some = "1 run of this launch was" if self.runs == 1 else f"{self.runs:,} runs of this launch were"
+        return " ".join([f"{some} {DONE[self.action]}, with what is under controls.", *self.left])
+
+
 def refused_action(run: Run) -> str:
     """Return why nothing of that can be done to a run, whatever its state; empty where it can."""
     if run.deleted_at:
@@ -51,6 +67,39 @@ def following(run: Run, action: str) -> list[Run]:
         return []
     controls = Run.objects.filter(original=run).select_related("job").order_by("pk")
     return [control for control in controls if fits(control.job, action)]
+
+
+def launched_with(run: Run) -> list[Run]:
+    """Return the runs that were launched together with a run, by one method each, itself among them in the order of the
+    launch; none where it was launched alone."""
+    launch = run.spec.get(LAUNCH)
+    runs = Run.objects.listed().filter(project=run.project_id, original=None, **{f"spec__{LAUNCH}": launch})
+    together = list(runs.select_related("job").order_by("pk")) if launch else []
+    return together if together[1:] else []
+
+
+def offered_to_launch(runs: Sequence[Run]) -> list[str]:
+    """Return the actions that would change any of the runs of a launch, or of their controls."""
+    return [action for action in DONE if any(fits(run.job, action) or following(run, action) for run in runs)]
+
+
+@transaction.atomic
+def act_on_launch(run: Run, action: str) -> DoneToLaunch:
+    """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused where
+    nothing would change."""
+    runs = launched_with(run)
+    if action not in DONE or action not in offered_to_launch(runs):
+        raise JobRefused(NOTHING_LEFT)
+    done, left = 0, []
+    for one in runs:
+        if not fits(one.job, action) and not following(one, action):
+            continue
+        try:
+            left += act_on(one, action, pressed=True).left
+            done += 1
+        except JobRefused as refusal:
+            left.append(f"“{one.title}” stays as it is: {refusal}")
+    return DoneToLaunch(action, done, left)
 
 
 def goes_along(run: Run, action: str) -> str:

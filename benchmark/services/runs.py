@@ -31,6 +31,8 @@ from core.plain import Json
 from workers.services.jobs import JobRefused, open_job
 
 HANDLER = "evaluation"
+LAUNCH = "launch"
+"""The entry of a run's `spec` that those of one launch have in common."""
 EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
 """The kinds of entries in a run's `spec.later`."""
 BESIDE = "This run stands beside {of} as its control: what is done to that one is done to its controls too."
@@ -53,9 +55,13 @@ def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[D
 
 @transaction.atomic
 def start_runs(*, by: User | None, plans: Sequence[Plan], now: datetime) -> list[Run]:
-    """Start a run of each plan, as `start_run` does, with the controls of each. Raises RunRefused; then nothing was
-    made."""
-    return [start_run(by=by, plan=plan, now=now) for plan in plans]
+    """Start a run of each plan, as `start_run` does, with the controls of each; several know of each other as one
+    launch. Raises RunRefused; then nothing was made."""
+    started = [start_run(by=by, plan=plan, now=now) for plan in plans]
+    for run in started if started[1:] else ():
+        run.spec[LAUNCH] = started[0].uid
+        run.save(update_fields=["spec"])
+    return started
 
 
 def _start_controls(

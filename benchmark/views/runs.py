@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db.models import Count
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -25,7 +25,16 @@ from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.method_runs import beside_by_method, method_told
 from benchmark.services.methods_text import sent_settings
-from benchmark.services.run_actions import DONE, act_on, goes_along
+from benchmark.services.run_actions import (
+    DONE,
+    DoneToLaunch,
+    TakenAlong,
+    act_on,
+    act_on_launch,
+    goes_along,
+    launched_with,
+    offered_to_launch,
+)
 from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
@@ -131,6 +140,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "asked": settings_told(access.run),
         **_controls(access.run),
         "methods": _methods(access.run),
+        "of_launch": _of_launch(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
@@ -145,6 +155,13 @@ def _controls(run: Run) -> Context:
 def _methods(run: Run) -> list[tuple[str, Run]]:
     """Return (title, run) of the newest run by each method with the same settings; empty where there is one method."""
     return [(title, other) for _, title, other in beside_by_method(run)]
+
+
+def _of_launch(run: Run) -> list[tuple[str, str]]:
+    """Return (action, address) of what can be done to all runs that were launched together with this one."""
+    together = [] if run.archived_at else launched_with(run)
+    address = [run.project.slug, run.uid]
+    return [(name, reverse("benchmark:run_action", args=[*address, name])) for name in offered_to_launch(together)]
 
 
 @require_GET
@@ -217,11 +234,18 @@ def _as_json(spec: Json) -> str:
     return json.dumps(spec["options"], ensure_ascii=False) if spec.get("options") else ""
 
 
+def _done(run: Run, action: str, sent: QueryDict) -> TakenAlong | DoneToLaunch:
+    """Do what a button says to the run, or to all of its launch."""
+    if "launch" in sent:
+        return act_on_launch(run, action)
+    return act_on(run, action, budget=sent.get("budget", ""), pressed=True)
+
+
 @require_POST
 def action(request: HttpRequest, slug: str, uid: str, action: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     try:
-        along = act_on(access.run, action, budget=request.POST.get("budget", ""), pressed=True)
+        along = _done(access.run, action, request.POST)
     except JobRefused as refusal:
         messages.error(request, str(refusal))
     else:

@@ -26,7 +26,8 @@ from tests.benchmark.methods.world import STEADY, THINKS, opentom, plan
 from tests.benchmark.settled import make_endpoint, work_off, written
 from tests.benchmark.suites.percept_tomi import own
 from tests.cast import new_cast
-from workers.models import Endpoint
+from workers.domain.outcomes import Outcome
+from workers.models import Call, Endpoint, Job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SENT = {
@@ -137,6 +138,49 @@ def test_calls_that_methods_have_in_common_are_made_and_counted_once(cast, perce
     asked = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)
     assert asked.filter(stage__in=("perceptions", "perceive")).values("call").distinct().count() == 4
     assert asked.filter(stage="belief").values("call").distinct().count() == 16
+
+
+@pytest.mark.parametrize("methods", [["joint"], ["plain", "joint"]])
+def test_as_many_calls_are_estimated_as_questions_in_one_session_make(cast, world, methods):
+    plans = plans_by_method(plan(*world, limit=46, repetitions=2), methods)
+    estimate = estimate_all(askings_of_plans(plans))
+    runs = [work_off(run) for run in start_runs(by=cast.alice, plans=plans, now=timezone.now())]
+    items = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)
+    made = items.values("call").distinct().count()
+    # a question that nothing goes before is one call at both steps, and so are two that the same one goes before
+    assert estimate.total["calls"] == made == Call.objects.count() < 2 * 2 * 46 * len([*methods, "first"])
+
+
+@pytest.mark.parametrize("action", ["pause", "cancel"])
+def test_what_is_done_to_all_runs_of_a_launch_leaves_others_alone(admin, cast, world, action):
+    slug, plans = (
+        cast.project.slug,
+        plans_by_method(plan(*world, limit=3, controls=["renamed"]), ["plain", "cot", "s2a"]),
+    )
+    runs = start_runs(by=cast.alice, plans=plans, now=timezone.now())
+    (alone,) = start_runs(by=cast.alice, plans=plans_by_method(plan(*world, limit=3), ["cot"]), now=timezone.now())
+    ended = runs[2]
+    Job.objects.filter(pk=ended.job_id).finish(next(iter(Outcome)), now=timezone.now())
+    shown = written(admin.get(reverse("benchmark:run", args=[slug, runs[0].uid])))
+    assert "Pause all of this launch" in shown and "Resume all of this launch" not in shown
+    done = f"{action}d" if action == "pause" else "cancelled"
+    address = reverse("benchmark:run_action", args=[slug, runs[1].uid, action])
+    said = written(admin.post(address, {"launch": "all"}, follow=True))
+    assert f"3 runs of this launch were {done}" in said and "4 runs under their controls" not in said
+
+    def states() -> dict[str, str]:
+        return dict(Run.objects.values_list("uid", "job__state"))
+
+    after = {run.uid for run in runs[:2]} | {one.uid for run in runs for one in run.controls.all()}
+    assert {uid for uid, state in states().items() if state == done} == after
+    assert states()[alone.uid] == "running" and states()[ended.uid] == "finished"
+    if action == "pause":
+        written(admin.post(reverse("benchmark:run_action", args=[slug, runs[0].uid, "resume"]), {"launch": "all"}))
+        assert "paused" not in states().values()
+    again = written(admin.post(address, {"launch": "all"}, follow=True))
+    assert action == "pause" or "Nothing of this launch" in again
+    shown = written(admin.get(reverse("benchmark:run", args=[slug, alone.uid])))
+    assert "of this launch" not in shown
 
 
 def test_runs_that_differ_in_their_method_alone_belong_together_whenever_they_were_launched(cast, world):
