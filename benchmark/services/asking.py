@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import pickle
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from django.core.cache import cache
 from django.db.models import QuerySet
 
 from annotation.domain.schema import Schema
@@ -23,6 +25,7 @@ from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
+from core.made_by import made_by
 from core.plain import Json
 from workers.models import Endpoint
 from workers.providers.contract import Request
@@ -216,12 +219,29 @@ class DatasetResources:
     def derived(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
         key = (self.dataset.pk, self.dataset.digest, name)  # another database's dataset may have the same id
         if key not in _kept:
-            _kept[key] = compute(_samples_of(self.dataset) if self.held is None else self.held)
+            _kept[key] = self._kept_with_dataset(name, compute)
             while len(_kept) > _MOST_KEPT:
                 _kept.popitem(last=False)
         return _kept[key]
 
+    def _kept_with_dataset(self, name: Hashable, compute: Callable[[Sequence[Sample]], T]) -> T:
+        """Return what was derived, of small size also by another process: reading all samples takes far longer."""
+        if not isinstance(name, str):
+            return compute(_samples_of(self.dataset) if self.held is None else self.held)
+        key = "derived:" + hashlib.sha256(f"{made_by()} {self.dataset.digest} {name}".encode()).hexdigest()
+        kept: bytes | None = cache.get(key)
+        if kept is not None:
+            return cast(T, pickle.loads(kept))
+        derived = compute(_samples_of(self.dataset) if self.held is None else self.held)
+        small = isinstance(derived, Sized) and len(derived) <= _FEW
+        if small and len(written := pickle.dumps(derived)) <= _SMALL:
+            cache.set(key, written, _KEPT_SECONDS)
+        return derived
 
+
+_FEW, _SMALL = 1_000, 100_000
+"""Entries, and bytes, up to which something derived is kept for other processes."""
+_KEPT_SECONDS = 30 * 24 * 3600
 _kept: OrderedDict[Hashable, Any] = OrderedDict()
 _MOST_KEPT = 32
 

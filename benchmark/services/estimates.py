@@ -16,7 +16,7 @@ from benchmark.services.judge_tests import SELF_TEST, is_wanted
 from benchmark.services.method_plans import method_of, methods_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, own_stages
-from benchmark.services.question_sizes import Size, sizes_of, test_sizes
+from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
@@ -196,11 +196,14 @@ class Asking:
     each: float = 1.0
 
 
-def askings_of(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
-    """Return what a plan asks on these samples, as published first, then under each of its controls: there of about
-    `most` of them, where that is given and there are more."""
-    askings = [Asking(plan, stories, parts_of(plan, stories))]
+def askings_of(
+    plan: Plan, stories: Sequence[DatasetSample], most: int | None = None, room: Room | None = None
+) -> list[Asking]:
+    """Return what a plan asks on these samples, as published first, then under each of its controls: of about `most` of
+    them, where that is given and there are more. As published it is all of them once their sizes are kept, of which as
+    many more are measured as there is `room` for."""
     looked = _part_of(stories, most)
+    askings = [_published(plan, stories, looked, room or Room())]
     for name in plan.controls:
         under = under_control(plan, name, looked, len(stories))
         parts = parts_of(under.plan, under.samples) if under.plan else []
@@ -208,9 +211,28 @@ def askings_of(plan: Plan, stories: Sequence[DatasetSample], most: int | None = 
     return askings
 
 
-def askings_of_plans(plans: Sequence[Plan], most: int | None = None) -> list[Asking]:
+def _published(plan: Plan, stories: Sequence[DatasetSample], looked: Sequence[DatasetSample], room: Room) -> Asking:
+    """Return what is asked of all samples: of those `looked` at where the sizes of the others are not known yet."""
+    parts = parts_of(plan, stories)
+    questions = ((part.stage, story) for part in parts if part.stage != SELF_TEST for story in part.stories)
+    if len(looked) == len(stories) or are_kept(draft_of(plan, stories), questions, room):
+        return Asking(plan, stories, parts)
+    many, clusters = plan.definition.noun[1], plan.definition.cluster[1]
+    note = (
+        f"Estimated from {len(looked):,} of the {len(stories):,} {many}, drawn by whole {clusters}; the others "
+        "are being measured."
+    )
+    return Asking(plan, stories, parts_of(plan, looked), [note], len(stories) / len(looked))
+
+
+def is_measured(askings: Sequence[Asking]) -> bool:
+    """Return whether all questions as published were measured, not a part of them."""
+    return all(asking.each == 1 for asking in askings if not asking.plan.control)
+
+
+def askings_of_plans(plans: Sequence[Plan], most: int | None = None, room: Room | None = None) -> list[Asking]:
     """Return what plans that are launched together ask, each as `askings_of` has it. Raises RunRefused."""
-    return [asking for plan in plans for asking in askings_of(plan, check(plan, lean=True), most)]
+    return [asking for plan in plans for asking in askings_of(plan, check(plan, lean=True), most, room)]
 
 
 def budget_of(askings: Sequence[Asking]) -> Decimal | None:
@@ -233,8 +255,8 @@ def _part_of(stories: Sequence[DatasetSample], most: int | None) -> Sequence[Dat
 
 def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample], most: int | None = None) -> list[Asking]:
     """Return what the controls of a plan ask beside a run that has been launched, as `askings_of` does."""
-    published, *controls = askings_of(plan, stories, most)
-    return [replace(published, parts=[]), *controls]
+    _, *controls = askings_of(plan, stories, most)
+    return [Asking(plan, stories, []), *controls]
 
 
 def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
@@ -265,7 +287,7 @@ def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimat
         estimates.append(
             replace(estimated, each=asking.each, lines=[_priced_line(line, asking.each) for line in estimated.lines])
         )
-    largest = max(estimates, key=lambda estimated: estimated.count)
+    largest = max(estimates, key=lambda estimated: estimated.count)  # of equals the first, as published
     return Estimate(
         largest.stories,
         [line for estimated in estimates for line in estimated.lines],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -21,6 +21,8 @@ from workers.providers.contract import Request
 
 FEWEST_KEPT = 500
 """Fewer questions are made sooner than they are looked up."""
+TOGETHER = 2_000
+"""Samples whose sizes are kept together, and are measured while somebody waits."""
 KEPT_SECONDS = 30 * 24 * 3600
 UNLIKE = ("batch", "budget", "category", "limit", "repetitions", "split", "stories")
 """Settings of every run that say which questions are asked, how often and at what price, and nothing of how one is
@@ -49,10 +51,7 @@ def sizes_of(draft: Run, questions: Iterable[tuple[str, DatasetSample]]) -> dict
     """Return sizes by step and dataset sample id of `questions`: (step, sample), in which the same may come again;
     those of many are kept, as every change of the launch form asks for them. Raises BadPromptSet."""
     prompts = prompts_of(draft)
-    samples_by_step: dict[str, dict[int, DatasetSample]] = {}
-    for step, sample in questions:
-        samples_by_step.setdefault(step, {})[sample.pk] = sample
-    return {step: _sizes_at(draft, step, samples, prompts) for step, samples in samples_by_step.items()}
+    return {step: _sizes_at(draft, step, samples, prompts) for step, samples in _by_step(questions).items()}
 
 
 def _sizes_at(
@@ -60,6 +59,61 @@ def _sizes_at(
 ) -> dict[int, Size]:
     if len(samples) < FEWEST_KEPT:
         return _made(draft, step, samples.values(), prompts)
+    sizes: dict[int, Size] = {}
+    for key, chunk in _kept_together(draft, step, samples, prompts):
+        kept = cache.get(key)
+        if kept is None:
+            sizes |= _measured(key, draft, step, chunk, prompts)
+        else:
+            sizes |= {
+                sample.pk: Size(Extent(*row[:2]), Extent(*row[2:4]), row[4])
+                for sample, row in zip(chunk, kept, strict=True)
+            }
+    return sizes
+
+
+def _measured(
+    key: str, draft: Run, step: str, chunk: Sequence[DatasetSample], prompts: PromptSet | None
+) -> dict[int, Size]:
+    """Return the sizes of samples and keep them."""
+    sizes = _made(draft, step, chunk, prompts)
+    cache.set(key, [_columns(sizes[sample.pk]) for sample in chunk], KEPT_SECONDS)
+    return sizes
+
+
+@dataclass(slots=True)
+class Room:
+    """About how many more samples may be measured while somebody waits."""
+
+    left: int = 0
+
+
+def are_kept(draft: Run, questions: Iterable[tuple[str, DatasetSample]], room: Room) -> bool:
+    """Return whether the sizes of all questions are kept, once as many more of them were measured as there is room
+    for. Raises BadPromptSet."""
+    prompts = prompts_of(draft)
+    for step, samples in _by_step(questions).items():
+        for key, chunk in _kept_together(draft, step, samples, prompts):
+            if key in cache:
+                continue
+            if room.left <= 0:
+                return False
+            room.left -= len(chunk)
+            _measured(key, draft, step, chunk, prompts)
+    return True
+
+
+def _by_step(questions: Iterable[tuple[str, DatasetSample]]) -> dict[str, dict[int, DatasetSample]]:
+    samples_by_step: dict[str, dict[int, DatasetSample]] = {}
+    for step, sample in questions:
+        samples_by_step.setdefault(step, {})[sample.pk] = sample
+    return samples_by_step
+
+
+def _kept_together(
+    draft: Run, step: str, samples: Mapping[int, DatasetSample], prompts: PromptSet | None
+) -> Iterator[tuple[str, list[DatasetSample]]]:
+    """Yield samples whose sizes are kept together, with the key under which they are."""
     put = {name: value for name, value in settings_of(draft).items() if name not in UNLIKE}
     wording = [prompts.name, dict(prompts.files)] if prompts else None
     same = [
@@ -71,15 +125,12 @@ def _sizes_at(
         step,
         put,
         wording,
-        [*samples],
     ]
-    key = "sizes:" + hashlib.sha256(json.dumps(same, sort_keys=True, default=str).encode()).hexdigest()
-    cached = cache.get(key)
-    if cached is None:
-        sizes = _made(draft, step, samples.values(), prompts)
-        cache.set(key, [_columns(size) for size in sizes.values()], KEPT_SECONDS)
-        return sizes
-    return {pk: Size(Extent(*row[:2]), Extent(*row[2:4]), row[4]) for pk, row in zip(samples, cached, strict=True)}
+    told, every = json.dumps(same, sort_keys=True, default=str), list(samples.values())
+    for at in range(0, len(every), TOGETHER):
+        chunk = every[at : at + TOGETHER]
+        asked = f"{told}{[sample.pk for sample in chunk]}"
+        yield "sizes:" + hashlib.sha256(asked.encode()).hexdigest(), chunk
 
 
 def _columns(size: Size) -> tuple[int, int, int, int, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from benchmark.domain.averaging import Averages, StoryMetrics, averages
 from benchmark.domain.estimating import COMPLETE, Report, ReportedStory, StoryScore, report
@@ -92,8 +92,16 @@ def scores_by_story(columns: Columns | None, name: str) -> dict[int, float | Non
 def cases_by_story(columns: Columns, name: str) -> dict[int, Case | None]:
     """Return {story: case}; None where the figure is not defined, whatever was answered."""
     stories_and_values = zip(columns.stories, columns.values[name], strict=True)
-    whys = {**(columns.partly or {}), **columns.unusable}
-    return {story: _case(value, whys.get(str(story), "")) for story, value in stories_and_values}
+    whys = {int(story): why for story, why in {**(columns.partly or {}), **columns.unusable}.items()}
+    known = {value: Case.known(value) for value in set(filter(_is_number, columns.values[name]))}
+    return {
+        story: known[value] if story not in whys and _is_number(value) else _case(value, whys.get(story, ""))
+        for story, value in stories_and_values
+    }
+
+
+def _is_number(value: Value) -> TypeGuard[float]:
+    return value.__class__ is float
 
 
 def _case(value: Value, why: str) -> Case | None:

@@ -23,7 +23,7 @@ from benchmark.services.judge_tests import SELF_TEST
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.question_sizes import extent_of, request_of
+from benchmark.services.question_sizes import TOGETHER, Room, extent_of, request_of
 from benchmark.services.runs import again_of, controls_of_run
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.guarding import SuiteFailed
@@ -44,12 +44,12 @@ def estimate(request: HttpRequest, slug: str) -> HttpResponse:
     suite = suite_of_version(access.project, chosen(request, "dataset"), chosen(request, "suite"))
     form = LaunchForm(request.GET, project=access.project, suite=suite)
 
-    def planned() -> Askings:
-        return estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED)
+    def planned(room: Room) -> Askings:
+        return estimates.askings_of_plans(form.plans(), estimates.MOST_CHANGED, room)
 
     context = _estimate_context(request, form, planned)
     if "plan" in context:
-        context["can_show"] = can_show(context["plan"], context["estimate"].stories)
+        context["can_show"] = can_show(context["plan"], context["stories"])
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
@@ -58,7 +58,7 @@ def estimate_extension(request: HttpRequest, slug: str, uid: str) -> HttpRespons
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ExtendForm(request.GET, run=access.run)
 
-    def planned() -> Askings:
+    def planned(room: Room) -> Askings:
         return estimates.askings_of_extension(access.run, extension_of(access.run, **form.chosen(access.run)))
 
     return _render_estimate(request, access, form, planned)
@@ -69,7 +69,7 @@ def estimate_controls(request: HttpRequest, slug: str, uid: str) -> HttpResponse
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = ControlsForm(request.GET, run=access.run)
 
-    def planned() -> Askings:
+    def planned(room: Room) -> Askings:
         asked = controls_of_run(access.run, form.cleaned_data["controls"])
         return estimates.askings_of_controls(*asked, estimates.MOST_CHANGED)
 
@@ -81,9 +81,9 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
     form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
 
-    def planned() -> Askings:
+    def planned(room: Room) -> Askings:
         plan = judging_plan(access.run, **form.chosen())
-        return estimates.askings_of(plan, check(plan, lean=True), estimates.MOST_CHANGED)
+        return estimates.askings_of(plan, check(plan, lean=True), estimates.MOST_CHANGED, room)
 
     return _render_estimate(request, access, form, planned)
 
@@ -92,26 +92,28 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 def estimate_again(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid, role=Role.ADMIN)
 
-    def planned() -> Askings:
-        return estimates.askings_of(*again_of(access.run), estimates.MOST_CHANGED)
+    def planned(room: Room) -> Askings:
+        return estimates.askings_of(*again_of(access.run), estimates.MOST_CHANGED, room)
 
     return _render_estimate(request, access, None, planned)
 
 
 def _render_estimate(
-    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[], Askings]
+    request: HttpRequest, access: RunAccess, form: forms.Form | None, planned: Callable[[Room], Askings]
 ) -> HttpResponse:
     context = _estimate_context(request, form, planned)
     return render(request, "benchmark/launch/_estimate.html", access.context | context)
 
 
-def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[], Askings]) -> Context:
-    """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan."""
+def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Callable[[Room], Askings]) -> Context:
+    """Return the context of an estimate of what `planned` returns, or of the `problems` of the form or the plan. Looks
+    beyond the first measure more questions each; the ledger is asked once all are."""
     context = {"problems": _problems(form), "looks": "ledger" not in request.GET, "address": request.path}
     if context["problems"]:
         return context
     try:
-        askings = planned()
+        askings = planned(Room(0 if context["looks"] else TOGETHER))
+        context["looks"] = context["looks"] or not estimates.is_measured(askings)
         estimated = estimates.estimate_all(askings, None if context["looks"] else cached_answers)
     except (RunRefused, BadPromptSet, SuiteFailed) as error:
         return context | {"problems": [str(error)]}
@@ -119,7 +121,7 @@ def _estimate_context(request: HttpRequest, form: forms.Form | None, planned: Ca
     return (
         context
         | {"plan": plan, "estimate": estimated, "total": total, "over": estimates.is_over(askings, total)}
-        | {"methods": estimated.by_method}
+        | {"methods": estimated.by_method, "stories": askings[0].stories}
         | {"tested": any(line.stage == SELF_TEST for line in estimated.lines)}
     )
 

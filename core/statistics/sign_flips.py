@@ -130,5 +130,8 @@ def _turned(drawn: NDArray[np.int8], block: Floats) -> Floats:
     sums = np.empty((len(drawn), len(block)))
     step = max(1, _AS_FLOATS // max(1, drawn.shape[1]))
     for start in range(0, len(drawn), step):
-        np.matmul(drawn[start : start + step] * 2.0 - 1.0, block.T, out=sums[start : start + step])
+        signs = drawn[start : start + step].astype(float)
+        signs *= 2
+        signs -= 1
+        np.matmul(signs, block.T, out=sums[start : start + step])
     return sums

@@ -122,6 +122,30 @@ def test_the_page_says_that_a_control_was_looked_at_in_part(client, tmp_path, mo
     assert "estimated from 46 of the 230 questions" in page
 
 
+def test_a_page_measures_a_part_first_and_more_with_each_look(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(estimates, "MOST_CHANGED", 50)
+    monkeypatch.setattr(question_sizes, "FEWEST_KEPT", 10)
+    monkeypatch.setattr(question_sizes, "TOGETHER", 100)
+    monkeypatch.setattr("benchmark.views.estimates.TOGETHER", 100)
+    cast = new_cast()
+    client.force_login(cast.alice)
+    opentom(cast, tmp_path)
+    sent = {
+        "dataset": 1, "endpoints": [READS], "stages": ["answer"], "method": ["plain", "cot"], "repetitions": 1,
+        "max_tokens": 50, "seed": 1,
+    }  # fmt: skip
+    address = reverse("benchmark:estimate", args=[cast.project.slug])
+    part = "Estimated from 46 of the 230 questions, drawn by whole narratives; the others are being measured."
+    looks = [client.get(address, sent)]
+    while b"hx-get" in looks[-1].content:  # as the page does: the first measures nothing more
+        looks.append(client.get(address, sent | {"ledger": 1}))
+    assert [part in written(look) for look in looks] == [True] * 5 + [False]
+    assert all("460 calls" in written(look) and "for 230 questions" in written(look) for look in looks)
+    assert part not in written(client.get(address, sent))
+    tokens = [look.context["total"]["input_tokens"] for look in looks]
+    assert tokens[0] == pytest.approx(tokens[-1], rel=0.05) and tokens[0] != tokens[-1]
+
+
 def test_the_spread_of_earlier_runs_is_kept_until_an_answer_changes(tmp_path, monkeypatch):
     _, run = controlled_world(tmp_path)
     asked = plan(run.dataset, {name: Endpoint.objects.get(name=name) for name in (READS, REMEMBERS)})

@@ -105,14 +105,17 @@ def smallest_difference(
 
 def _standardised(n: int, power: float, alpha: float) -> float:
     """The noncentrality at which the two-sided t test of n differences finds them, on their own side, so often."""
-    from scipy.optimize import brentq
-    from statsmodels.stats.power import ttest_power  # two seconds to load
+    from scipy.special import nctdtr  # `scipy.stats` and `scipy.optimize` take seconds to load
 
-    def lacking(shift: float) -> float:
-        return float(ttest_power(shift / math.sqrt(n), n, alpha / 2, alternative="larger")) - power
-
-    # not `solve_power`, which stops at the seventh digit
-    return float(brentq(lacking, 0, 4 * _cut(n, alpha) + 10))
+    cut = _cut(n, alpha)
+    low, high = 0.0, 4 * cut + 10
+    while high - low > 1e-12 * high:  # the power grows with the noncentrality
+        middle = (low + high) / 2
+        if 1 - float(nctdtr(n - 1, middle, cut)) < power:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 def _cut(n: int, alpha: float) -> float:
