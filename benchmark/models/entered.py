@@ -21,7 +21,7 @@ class EnteredRow(OpaqueModel):
     """
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="entered_rows")
-    suite = models.CharField(max_length=40)
+    suite = models.CharField(max_length=100)
     name = models.CharField(max_length=120)
     kind = models.CharField(max_length=12, choices=EnteredKind.choices)
     source = models.CharField(max_length=400)

@@ -1,7 +1,7 @@
 """Rows that users enter from papers: human figures and published ones, checked, kept, and put into tables below what
 was computed.
 
-They stand in tables and files alone: no ranking, mark, statistic or picture knows them.
+They stand in tables, files and pictures, marked as entered: no ranking, mark or statistic knows them.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db import IntegrityError, transaction
 
 from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.domain.tables import Column, Entered, Table
-from benchmark.models import EnteredKind, EnteredRow
+from benchmark.models import Dataset, EnteredKind, EnteredRow
 from benchmark.suites.contract import Suite
 from benchmark.suites.published import Published
-from benchmark.suites.registry import suite_named, suites
+from benchmark.suites.registry import suite_named, suites, suites_of
 from benchmark.suites.story_scores import PARSES
 
 Plain = Mapping[str, Any]
@@ -131,9 +131,35 @@ def rows_of(project: Project, suite: str) -> list[Plain]:
     ]
 
 
-def enterable_suites() -> dict[str, Suite]:
-    """Return the suites of which rows can be entered, by name."""
-    return {name: suite for name, suite in suites().items() if suite.enterable}
+def enterable_suites(project: Project) -> dict[str, Suite]:
+    """Return the suites of which rows can be entered, by name: those that there are, and those about gold that the
+    project has in a label schema of its own."""
+    versions = Dataset.objects.filter(project=project, suite="")
+    schemas = dict.fromkeys([project.schema, *(version.schema for version in versions.defer("methods"))])
+    own = [suite for schema in schemas for suite in suites_of("", schema)]
+    every = {**suites(), **{suite.name: suite for suite in own}}
+    return {name: suite for name, suite in every.items() if suite.enterable}
+
+
+# --- in pictures
+# ----------------------------------------------------------------------------------------------------------------
+class Reference(TypedDict):
+    """The figures of an entered row in one picture: fractions by the key of their column in the table beside it."""
+
+    model: str
+    source: str
+    values: Mapping[str, float]
+
+
+def references_of(rows: Sequence[Plain], suite: Suite, place: str) -> list[Reference]:
+    """Return the rows that have a figure in the table named `place` without its parse."""
+    columns = {metric.key: column for metric in suite.enterable if (column := metric.places.get(place))}
+    found: list[Reference] = []
+    for row in rows:
+        values = {columns[key]: float(_share(text)) for key, text in row["figures"].items() if key in columns}
+        if values:
+            found.append({"model": row["name"], "source": row["source"], "values": values})
+    return found
 
 
 # --- in tables

@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -15,6 +15,7 @@ from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
+from benchmark.services.entered_rows import Reference, references_of
 from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
@@ -82,7 +83,11 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
     for parse in PARSES:
         for suite in suites_of(document):
             results = results_of(document, suite, parse)
-            suite_pictures = {**dict(_parts(suite, results)), **own_of(suite.pictures, results, failed)}
+            parts = {
+                name: _beside_references(picture, _references(document, name))
+                for name, picture in _parts(suite, results)
+            }
+            suite_pictures = {**parts, **own_of(suite.pictures, results, failed)}
             suite_pictures |= dict(control_pictures(document.controls, parse)) if document.controls else {}
             suite_pictures |= dict(method_pictures(document.by_method, parse)) if document.by_method else {}
             by_name = {
@@ -109,15 +114,32 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     for stage, entrants in by_group(document).items():
         if entrants:
             title, absent = f"{group_named(stage).score_title}, both parses", tuple(absent_from(document, stage))
-            make_arguments = partial(_leaderboard_arguments, entrants, stage)
+            make_arguments = partial(_leaderboard_arguments, entrants, stage, _references(document, stage))
             yield (
                 f"leaderboard-{stage}",
                 Picture(title, lambda: plots().leaderboard, make_arguments, absent, whole=True),
             )
 
 
-def _leaderboard_arguments(entrants: Sequence[EntrantResults], stage: str) -> Arguments:
-    return {
+def _references(document: Document, place: str) -> list[Reference]:
+    """Return the rows of papers that have a figure in the table named `place`."""
+    rows = document.entered
+    return references_of(rows, suites_of(document)[0], place) if rows else []
+
+
+def _beside_references(picture: ShownPicture, references: Sequence[Reference]) -> ShownPicture:
+    """Return the picture of a score by part with the rows of papers that have figures in it."""
+    if not references:
+        return picture
+    return replace(picture, arguments=lambda: {**picture.arguments(), "references": references})
+
+
+def _leaderboard_arguments(
+    entrants: Sequence[EntrantResults], stage: str, references: Sequence[Reference] = ()
+) -> Arguments:
+    score = group_named(stage).score
+    entered = [one for one in references if score in one["values"]]
+    return ({"references": entered, "key": score} if entered else {}) | {
         "positional": [leaderboard_rows(entrants, stage)],
         "score": group_named(stage).score_title,
         "over": units_of_group(stage),

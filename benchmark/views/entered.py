@@ -28,7 +28,7 @@ def entered_rows(request: HttpRequest, slug: str) -> HttpResponse:
     own = set(Dataset.objects.filter(project=access.project).values_list("suite", flat=True))
     listed = [
         {"suite": suite, "rows": [_shown(suite, row) for row in rows if row.suite == name]}
-        for name, suite in service.enterable_suites().items()
+        for name, suite in service.enterable_suites(access.project).items()
     ]
     listed.sort(
         key=lambda listing: not (listing["rows"] or (listing["suite"].name if listing["suite"].load else "") in own)
@@ -48,7 +48,7 @@ def _shown(suite: Suite, row: EnteredRow) -> Context:
 @require_http_methods(["GET", "POST"])
 def enter_row(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     access = results_access(request.user, slug, role=Role.EXPERT)
-    if suite not in service.enterable_suites():
+    if suite not in service.enterable_suites(access.project):
         raise Http404(f"There is no suite {suite!r}.")
     definition = suite_named(suite)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from annotation.models import AuditEvent
+from benchmark.domain import plots
 from benchmark.domain.tables import Column, Table, to_csv, to_json, to_latex
 from benchmark.domain.tables.table import OWN_WORDING, OWN_WORDING_NOTE
 from benchmark.models import Audience, EnteredRow
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
+from benchmark.services.plot_data import plots_of
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.registry import suite_named, suites
 from benchmark.views.tables import page_table
@@ -174,6 +177,33 @@ def test_a_row_is_entered_shown_changed_and_removed(world, client):
     assert not EnteredRow.objects.exists()
     actions = AuditEvent.objects.filter(target=row.uid).order_by("pk").values_list("action", flat=True)
     assert [*actions] == ["results.entered", "results.entry_changed", "results.entry_removed"]
+
+
+def test_pictures_show_them_as_what_they_are(world):
+    before = plots_of(document_of(world.run))
+    add_row(by=None, project=world.dataset.project, suite=suite_named("omnitom"), entry=HUMAN)
+    picture = plots_of(document_of(world.run))["leaderboard-stage2"]
+    assert picture.shown()["positional"] == before["leaderboard-stage2"].shown()["positional"]
+    [reference] = picture.shown()["references"]
+    assert (reference["model"], reference["source"]) == ("Human", SOURCE)
+    svg = ElementTree.fromstring(picture.draw(format="svg"))
+    caption = " ".join(" ".join(one.text or "" for one in svg.iter("{http://www.w3.org/2000/svg}text")).split())
+    assert "Entered" in caption and f"entered, not computed here: Human: {SOURCE}" in caption
+    assert f"Human, entered from {SOURCE}: 91.5" in svg[1].text
+    assert b"Entered" not in before["leaderboard-stage2"].draw(format="svg")
+
+
+def test_scores_by_part_have_them_where_they_have_the_part():
+    rows = [{"model": "a", "values": {"Hinting": 0.5, "Belief": 0.75}}]
+    entered = [
+        {"model": "Human", "source": SOURCE, "values": {"Hinting": 0.9}},
+        {"model": "Other", "source": SOURCE, "values": {"elsewhere": 0.9}},
+    ]
+    named = {"parse": "repaired", "score": "Accuracy", "part": "task"}
+    told = ElementTree.fromstring(plots.scores_by_part(rows, references=entered, **named))[1].text
+    assert told == "Hinting: a 50.0, Human 90.0\nBelief: a 75.0"
+    alone = ElementTree.fromstring(plots.scores_by_part(rows, **named))[1].text
+    assert alone == "Hinting: a 50.0\nBelief: a 75.0"
 
 
 def test_frozen_reports_keep_the_rows_that_they_had(world, client):

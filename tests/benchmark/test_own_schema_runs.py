@@ -20,6 +20,7 @@ from benchmark.services.datasets import freeze
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import RunRefused
+from benchmark.services.plot_data import plots_of
 from benchmark.services.reports import report_of, scores_of
 from benchmark.suites import registry
 from benchmark.suites.omnitom.labels import SCHEMA, scheme_of
@@ -303,3 +304,18 @@ def test_halves_and_other_scripts():
     gold = [GoldRow(actor, belief, ("",), "", (actor, belief)) for actor, belief in ROWS]
     text = "Actor | Belief | Kind\nworld | The key is in the drawer | 知觉\nInes | The key is in the bag | Desire"
     assert parse_labels(text, gold, scheme=scheme) == [("知觉",), ("Desire/Intention",)]
+
+
+def test_rows_of_papers_are_entered_for_its_dimensions_and_stand_in_tables_and_pictures(run, cast, client):
+    client.force_login(cast.alice)
+    listed = f"/p/{cast.project.slug}/results/entered/"
+    assert f"{listed}new/{SUITE}/" in written(client.get(listed))
+    score = registry.group_named(SECOND).score
+    values = {"name": "Human", "kind": "human", "source": "Ours, table 1", f"figure.{SECOND}.{score}": "77.5"}
+    assert client.post(f"{listed}new/{SUITE}/", values).status_code == 302
+    document = document_of(run)
+    [entered] = tables_of(document)[SECOND]().entered
+    assert entered.cells[f"repaired_{score}"] == "0.775"
+    [reference] = plots_of(document)[f"leaderboard-{SECOND}"].shown()["references"]
+    assert (reference["model"], reference["values"][score]) == ("Human", 0.775)
+    assert b"Ours, table 1" in plots_of(document)[f"leaderboard-{SECOND}"].draw(format="svg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,7 +15,7 @@ from benchmark.domain.plots.drawing import Look
 from benchmark.domain.plots.names import fitted
 from benchmark.domain.plots.text_size import text_width
 from benchmark.domain.plots.theme import SMALL, Theme
-from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, ended, limits
+from benchmark.domain.plots.values import BANDS, BEYOND, Percent, barred, ended, limits, percent
 
 LEGEND, HEADING, TICKS = 15.0, 13.0, 17.0
 SMALL_MARKS = 80.0
@@ -56,6 +57,14 @@ class Panel:
     level: float | None = None
 
 
+class Reference(TypedDict):
+    """Figures that somebody entered from a `source`, fractions by key."""
+
+    model: str
+    source: str
+    values: Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Aside:
     """A column of text on the right of the panels."""
@@ -94,7 +103,7 @@ def dot_plot(
     across = max(1, min(len(panels), int((room + GAP) // (least + GAP))))
     across = -(-len(panels) // -(-len(panels) // across))  # lines of even length
     lines = [panels[at : at + across] for at in range(0, len(panels), across)]
-    row = 14.0 if len(series) < 3 else 18.0
+    row = 14.0 if len(_computed(series)) < 3 else 18.0
     legend = LEGEND if len(series) > 1 else 0.0
     start = left if left + legend_width(series) < width - beside else EDGE
     together = legend and start + legend_width(series) < width - beside
@@ -115,6 +124,34 @@ def dot_plot(
     heads = EDGE + legend / 2 - 2 if together else EDGE + legend + heading / 2 - 1
     _asides(canvas, asides, heads=heads, top=EDGE + legend + heading, row=row)
     return canvas
+
+
+REFERENCE = "reference"
+
+
+def with_references(
+    rows: Sequence[Mapping[str, Percent | None]], references: Sequence[Reference], key: str
+) -> list[Mapping[str, Percent | None]]:
+    """Return the rows of a panel with one below for each entered row, a mark of its own where it has a figure `key`."""
+    entered = [{REFERENCE: percent(one["values"].get(key))} for one in references]
+    return [*rows, *entered]
+
+
+def reference_series(references: Sequence[Reference]) -> list[Series]:
+    """Return the mark of entered rows, where there are any."""
+    mark = Series(key=REFERENCE, label="Entered", marker="^", colour="ink", filled=False)
+    return [mark] if references else []
+
+
+def _computed(series: Sequence[Series]) -> list[Series]:
+    """Return the marks that share the rows of models; those of entered rows have rows of their own."""
+    return [entry for entry in series if entry.key != REFERENCE]
+
+
+def sources_told(references: Sequence[Reference], note: str = "") -> str:
+    """Return the end of a caption that says where entered rows come from, before its `note`."""
+    sources = "; ".join(f"{one['model']}: {one['source']}" for one in references)
+    return "; ".join(filter(None, [f"entered, not computed here: {sources}" if sources else "", note]))
 
 
 def legend_width(series: Sequence[Series]) -> float:
@@ -178,8 +215,10 @@ def _draw(axes: Axes, panel: Panel, series: Sequence[Series], theme: Theme, row:
     bands = [(y, *bounds) for y, bounds in zip(middles, panel.bounds, strict=False) if bounds]
     if bands:
         axes.hlines(*np.transpose(bands), color=theme.line, linewidth=0.55 * row, zorder=1.5)
-    for at, entry in enumerate(series):
-        shift = (at - (len(series) - 1) / 2) * (4.6 if len(series) > 2 else 4.0) / row
+    beside = _computed(series)
+    for at, entry in enumerate([*beside, *(one for one in series if one not in beside)]):
+        middle = (len(beside) - 1) / 2
+        shift = (at - middle) * (4.6 if len(beside) > 2 else 4.0) / row if entry in beside else 0.0
         rows = zip(middles, panel.rows, strict=True)
         points = [(y + shift, metric) for y, row in rows if (metric := row.get(entry.key))]
         ends = [(y, *metric.interval) for y, metric in points if metric.interval]

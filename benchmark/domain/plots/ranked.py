@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict
 
-from benchmark.domain.plots.dots import Aside, Panel, Series, dot_plot
+from benchmark.domain.plots.dots import (
+    Aside,
+    Panel,
+    Reference,
+    Series,
+    dot_plot,
+    reference_series,
+    sources_told,
+    with_references,
+)
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.values import Metric, Percent, percent, percents
 
@@ -40,11 +49,14 @@ def leaderboard(
     score: str,
     over: str = "stories",
     note: str = "",
+    references: Sequence[Reference] = (),
+    key: str = "",
     look: Look,
 ) -> Drawing:
     """Both parses of `score` with intervals, in the order of the ranking, and what is missing.
 
-    `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds.
+    `note` is the end of the caption, as in all figures: whom it lacks, what has no bounds. `references` have a figure
+    `key`, and stand below with a mark of their own and their source: they have no rank.
     """
     title = f"{score}: official and repaired parse"
     if not rows:
@@ -53,19 +65,21 @@ def leaderboard(
     series = (
         Series(key="repaired", label="Repaired parse"),
         Series(key="official", label="Official parse", marker="D", colour="second", filled=False),
+        *reference_series(references),
     )
     bounds = [percents(row.get("bounds")) for row in rows]
     canvas = dot_plot(
-        [row["model"] for row in rows],
-        [Panel("", scores, bounds)],
+        [*(row["model"] for row in rows), *(one["model"] for one in references)],
+        [Panel("", with_references(scores, references, key), bounds)],
         series,
         unit=f"{score} (%)",
         over=over,
-        note=note,
+        note=sources_told(references, note),
         look=look,
         asides=_ranking_asides(rows, scores, narrow=look.narrow),
     )
     lines = [_ranked_line(*arguments) for arguments in zip(rows, scores, bounds, strict=True)]
+    lines += [f"{one['model']}, entered from {one['source']}: {100 * one['values'][key]:.1f}" for one in references]
     return Drawing(title, canvas, lines)
 
 

@@ -39,7 +39,7 @@ class Command(JsonCommand):
     def add_arguments(self, parser) -> None:
         parser.add_argument("action", choices=ACTIONS)
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--suite", choices=list(enterable_suites()), help="of all suites if not given, for list")
+        parser.add_argument("--suite", metavar="NAME", help="of all suites if not given, for list")
         parser.add_argument("--name", metavar="NAME", help="what the row is called, such as Human")
         parser.add_argument("--kind", choices=EnteredKind.values)
         parser.add_argument("--source", metavar="TEXT", help="a citation, such as Kim et al. 2023, table 9")
@@ -50,6 +50,9 @@ class Command(JsonCommand):
 
     def work(self, **options) -> Json:
         project = self.project(options["project"])
+        offered = enterable_suites(project)
+        if options["suite"] and options["suite"] not in offered:
+            raise ValueError(f"There is no suite {options['suite']!r}; expected one of {', '.join(offered)}.")
         if options["action"] == "list":
             rows = EnteredRow.objects.filter(project=project)
             rows = rows.filter(suite=options["suite"]) if options["suite"] else rows
