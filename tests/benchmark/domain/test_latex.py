@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
-from benchmark.domain.tables import Column, Table, to_latex
+from benchmark.domain.tables import Column, Entered, Table, to_latex
 from benchmark.domain.tables.latex_room import SHRUNK, TEXT_WIDTH, blocks, chunks, column_width
 from tests.benchmark.domain.test_tables import HOSTILE, balanced
 
@@ -50,6 +51,13 @@ TABLES = {
     "no row": narrow([]),
     "a long text": Table(
         title="T", columns=[Column(key=key, header=key) for key in "ab"], rows=[{"a": "word " * 60, "b": "x"}]
+    ),
+    "rows of papers": replace(
+        wide(NAMES[:3]),
+        entered=[
+            Entered({"model": "Human (N = 20)", "R0": "0.915"}, "human", "Kim & al. 2023, 95 % of #3_a, table~9"),
+            Entered({"model": "GPT-4", "R0": "0.6", "O1": "0.5"}, "published", "A_b {et al.}", asked_otherwise=True),
+        ],
     ),
     "sections and totals": wide(NAMES[:6], section="model", totals=[{"model": "All", "R0": 0.5}]),
 }
