@@ -401,6 +401,7 @@ BY_NATURE = {
     ("benchmark/prompts/prompt_set.html", "discard_prompt_set"): "discards",
     ("benchmark/runs/_archive.html", "benchmark:archive_run"): "sets a mark",
     ("benchmark/runs/_archive.html", "benchmark:restore_run"): "takes the mark away",
+    ("benchmark/runs/_methods.html", 'name="launch"'): "sets the state of jobs",
     ("benchmark/runs/rename.html", "<form"): "sets a name",
     ("benchmark/runs/delete.html", "Delete the run"): "deletes",
     ("benchmark/runs/delete.html", "benchmark:archive_run"): "sets a mark",
@@ -436,10 +437,11 @@ def test_every_form_carries_a_key_or_says_why_it_needs_none():
 
 
 def test_buttons_outside_of_forms_are_known():
-    """One brings the key of the form that it names; the other carries none: it starts a try only where none is waited
-    for."""
+    """One brings the key of the form that it names; the others carry none: stories that are there already are
+    recognised and left, and a try starts only where none is waited for."""
     texts = {str(path.relative_to(TEMPLATES)): path.read_text("utf-8") for path in TEMPLATES.rglob("*.html")}
     outside = {name: FORM.sub("", text) for name, text in texts.items()}
     posting = {name: text for name, text in outside.items() if "hx-post" in text}
-    assert sorted(posting) == ["benchmark/answers/_preview.html", "workers/endpoint.html"]
-    assert 'hx-include="#answers"' in posting["benchmark/answers/_preview.html"]
+    imported, answers = "annotation/corpus/_imported.html", "benchmark/answers/_preview.html"
+    assert sorted(posting) == [imported, answers, "workers/endpoint.html"]
+    assert 'hx-include="#import"' in posting[imported] and 'hx-include="#answers"' in posting[answers]

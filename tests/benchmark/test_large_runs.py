@@ -142,7 +142,7 @@ def test_a_page_measures_a_part_first_and_more_with_each_look(client, tmp_path, 
     assert [part in written(look) for look in looks] == [True] * 5 + [False]
     assert all("460 calls" in written(look) and "for 230 questions" in written(look) for look in looks)
     assert part not in written(client.get(address, sent))
-    tokens = [look.context["total"]["input_tokens"] for look in looks]
+    tokens = [look.context["total"].input_tokens for look in looks]
     assert tokens[0] == pytest.approx(tokens[-1], rel=0.05) and tokens[0] != tokens[-1]
 
 

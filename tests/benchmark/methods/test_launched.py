@@ -148,7 +148,7 @@ def test_as_many_calls_are_estimated_as_questions_in_one_session_make(cast, worl
     items = RunItem.objects.filter(entrant__run__in=runs, call__isnull=False)
     made = items.values("call").distinct().count()
     # a question that nothing goes before is one call at both steps, and so are two that the same one goes before
-    assert estimate.total["calls"] == made == Call.objects.count() < 2 * 2 * 46 * len([*methods, "first"])
+    assert estimate.total.calls == made == Call.objects.count() < 2 * 2 * 46 * len([*methods, "first"])
 
 
 @pytest.mark.parametrize("action", ["pause", "cancel"])
