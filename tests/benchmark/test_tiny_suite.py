@@ -330,7 +330,7 @@ def test_a_table_and_a_picture_of_its_own_stand_in_its_own_section(run, admin, c
         parts = {part.title: part for part in response.context["sections"].parts}
         assert [one.name for one in parts["Sums at a glance"].plots] == ["glance-repaired"]
         table = parts["Sums at a glance"].tables[0]
-        assert table["title"] == "Right at a glance, repaired parse"
+        assert table.title == "Right at a glance, repaired parse"
         cells = {row.cells[0].text: row.cells[1] for row in table.rows}
         assert cells["adder"].text == "100.00" and "stage=sum" in cells["adder"].href
         assert "glance-repaired.svg" in response.content.decode()
