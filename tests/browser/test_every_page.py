@@ -33,7 +33,7 @@ def test_every_page_is_accessible_and_fits(new_page, login, addresses, cast, ass
             try:
                 assert_accessible(page)
             except AssertionError as error:
-                wrong.append((name, str(error)[:600]))
+                wrong.append((name, str(error)))
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > 853:
                 wrong.append((name, wide))
