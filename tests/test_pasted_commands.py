@@ -30,6 +30,7 @@ NOT_HERE = {
     "import_answers": "files of answers",
     "my-baseline": "a baseline that the reader wrote",
     "vllm-engine": "vLLM in an environment of its own",
+    "stories.xlsx": "a spreadsheet of the reader’s",
     "prepare": "what precedes these tests",
 }
 """Words of a command → what it needs that this repository does not have."""

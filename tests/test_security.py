@@ -25,7 +25,7 @@ def test_every_answer_carries_the_headers(cast, client):
 @pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example/x", "javascript:alert(1)"])
 def test_log_in_sends_nobody_elsewhere(cast, client, target):
     response = client.post(reverse("login"), {"username": "bob", "password": PASSWORD, "next": target})
-    assert response.status_code == 302 and response["Location"] == "/"
+    assert response.status_code == 302 and response["Location"] == "/p/minds/work/"
 
 
 def test_the_session_key_changes_at_log_in_and_ends_at_log_out(cast, client):

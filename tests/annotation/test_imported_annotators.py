@@ -114,7 +114,10 @@ def test_the_page_says_of_every_name_who_it_is(cast, make_story, client):
         "story_id,actor,belief,dimension,annotator,label\n1,Ines,It rains,order,bob,1\n1,Ines,It rains,order,ada,1\n"
     )
     file = SimpleUploadedFile("votes.csv", lines.encode())
-    html = client.post(reverse("annotation:import", args=["minds"]), {"votes": file, "keep": "1"}).content.decode()
+    html = client.post(
+        reverse("annotation:import", args=["minds"]),
+        {"files": file, "format": "votes", "language": "en", "keep": "1", "sure": "1"},
+    ).content.decode()
     assert "imported annotator</span>" in html
     assert "member</span>" in html
     people = client.get(reverse("annotation:people", args=["minds"])).content.decode()

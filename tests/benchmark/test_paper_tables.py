@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmark.services.documents import Document
 from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.registry import keys_of, suites
 from benchmark.views.sections import sections_in
@@ -20,7 +21,7 @@ FIRST = {
 
 @pytest.mark.parametrize("suite", [name for name in suites() if name in FIRST])
 def test_what_the_paper_prints_stands_first(suite):
-    sections = sections_in({"kind": "run", "stages": dict.fromkeys(keys_of(suite), ())})
+    sections = sections_in(Document(kind="run", stages=dict.fromkeys(keys_of(suite), ())))
     assert sections[0].tables == FIRST[suite]
     order = [section.paper for section in sections]
     assert order == sorted(order, reverse=True), "nothing stands between the tables of the paper"
@@ -30,7 +31,7 @@ def test_what_the_paper_prints_stands_first(suite):
 
 def test_sets_are_not_parted_by_the_categories_of_their_questions():
     for suite in ("fantom", "percept-fantom"):
-        sections = sections_in({"kind": "run", "stages": dict.fromkeys(keys_of(suite), ())})
+        sections = sections_in(Document(kind="run", stages=dict.fromkeys(keys_of(suite), ())))
         parted = {name for section in sections for name in section.tables if name.startswith("categories-")}
         sets = {f"categories-{group.key}" for group in suites()[suite].groups if "ALL" in group.score_title}
         assert sets and not parted & sets and f"categories-{suite}-questions" in parted

@@ -18,6 +18,7 @@ from benchmark.suites.contract import Entered, MetricGroup, Outcome, Sample, Ste
 from benchmark.suites.guarding import guarded
 from benchmark.suites.measuring import SampleResult
 from benchmark.suites.set_measuring import measured_sets
+from core.plain import plain
 from tests.benchmark.settled import make_endpoint, work_off
 from tests.benchmark.tiny.suite import SUITE
 from tests.benchmark.tiny_copies import SUMS, imported
@@ -63,8 +64,8 @@ def sets_of(answers: dict[str, list[float | str]], asked=None, **how):
     entered = Entered(
         "m", "model", [sample for sample in samples if sample.key in outcomes], outcomes, ["sum"], {}, resources
     )
-    metrics, by_sample = measured_sets(entered, replace(GROUP, **how), scored)
-    return metrics, by_sample
+    measured = measured_sets(entered, replace(GROUP, **how), scored)
+    return plain(measured.metrics), plain(measured.by_sample)
 
 
 def test_a_set_is_right_by_chance_where_each_of_its_samples_is(monkeypatch):

@@ -243,12 +243,23 @@ def adjudicate(page, server) -> None:
     content = DEFAULT_SCHEMA["content_type"]
     for left, row in zip(range(len(OPEN), 0, -1), sorted(OPEN), strict=True):
         assert page.text_content("#todo") == str(left)
+        if left == 2:
+            server.kill()
         page.keyboard.press(str(content.digit(expected(row)["content_type"])))
+        if left == 2:
+            page.wait_for_selector("#save-state >> text=not saved")
+            server.start()
         page.wait_for_selector(f"#todo >> text={left - 1}")
+        wait_saved(page)
         page.keyboard.press("Enter")
 
 
-def freeze(page) -> None:
+def freeze(page, server) -> None:
+    page.goto("/p/minds/datasets/")
+    server.kill()
+    open_by_keyboard(page, "main form[action$='/freeze/'] button")
+    page.wait_for_selector("text=ERR_CONNECTION_REFUSED")
+    server.start()
     page.goto("/p/minds/datasets/")
     open_by_keyboard(page, "main form[action$='/freeze/'] button")
     page.wait_for_selector("text=Version 1")
@@ -265,7 +276,7 @@ def test_a_bare_story_becomes_frozen_gold_by_keyboard_and_kills_lose_nothing(ser
     for person, name in enumerate(ANNOTATORS):
         label(visit(name), server, person)
     adjudicate(visit("eve"), server)
-    freeze(visit("ann"))
+    freeze(visit("ann"), server)
 
     gold = tmp_path / "gold.jsonl"
     server.manage("export_gold", "--project", "minds", "--format", "omnitom", "--output", str(gold))

@@ -54,7 +54,7 @@ def test_what_was_not_finished_is_collected_again(collected, tmp_path, monkeypat
 
 
 @pytest.mark.once  # tests/annotation/test_sample.py loads it into each database
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)  # the run of the sample has connections of its own
 def test_the_sample_comes_once_and_only_where_it_is_asked_for(collected, capsys):
     call_command("prepare")
     assert "Sample log-ins" not in capsys.readouterr().out

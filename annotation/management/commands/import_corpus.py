@@ -57,13 +57,14 @@ class Command(ImportCommand):
         return self.judged(result, kept=not options["dry_run"], problems_to=options["problems"])
 
     def _format(self, sources: list[Source], *, format: str, encoding: str, **options) -> str:
-        """Say what the files seem to be, and return the key of their format. Raises ValueError where it is another."""
+        """Return the key of the files' format, and say what they seem to be where none was named. Raises ValueError
+        where it is another."""
         seen = look_at(sources, encoding=encoding)
-        self.note(seen.sentence)
         if format != WHAT_IT_SEEMS:
             if sentence := other_format(seen, format):
                 raise ValueError(sentence)
             return format
+        self.note(seen.sentence)
         stories = [one for one in seen.here if one.key in CORPUS_FORMATS]
         if not stories:
             raise ValueError("Nothing was imported: no format of stories fits.")
