@@ -13,6 +13,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Assignment, BeliefTable, Project, Role
 from annotation.services.progress import AnnotatorTotals, Totals
+from core.wording import counted
 
 
 class State(StrEnum):
@@ -90,11 +91,6 @@ def state_of(done: int, wanted: int) -> State:
     if not done:
         return State.NOT_BEGUN
     return State.DONE if done >= wanted else State.BEGUN
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return the number with its noun."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:

@@ -19,11 +19,12 @@ from annotation.models import Membership, Project, Role, User
 from annotation.services import audit
 from annotation.services.attached_tables import Ambiguous, Candidate, attach, candidates_for, story_for
 from annotation.services.counts import refresh
-from annotation.services.import_results import counted, not_taken
+from annotation.services.import_results import not_taken
 from annotation.services.new_stories import NewStories
 from annotation.services.recognition import Source
 from annotation.services.short_writes import ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
+from core.wording import counted
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _MOST_CHARACTERS = 300_000

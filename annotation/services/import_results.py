@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from annotation.domain.problems import Problems
+from core.wording import counted
 
 
 class ImportResult(Protocol):
@@ -34,11 +35,6 @@ def heading(result: ImportResult, *, kept: bool) -> str:
     if result.there and not result.problems:
         return "Nothing new: all of it is here already"
     return "Nothing was imported"
-
-
-def counted(count: int, noun: str, several: str = "") -> str:
-    """Return the number with its noun: 1 story, 2,860 rows."""
-    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
 
 
 def not_taken(problems: Problems) -> str:

@@ -13,9 +13,9 @@ from typing import BinaryIO
 from annotation.domain.columns import names_of
 from annotation.domain.corpus_files import lines_of
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of
-from annotation.services.import_results import counted
 from core.incoming.encodings import BadText, encoding_of, seekable, utf8_lines
 from core.incoming.sheets import BadSheet, is_workbook, rows_of
+from core.wording import counted
 
 Opener = Callable[[], AbstractContextManager[BinaryIO]]
 Source = tuple[str, Opener]

@@ -16,8 +16,9 @@ from annotation.domain.tables import MAX_ROWS
 from annotation.domain.tables_csv import TableLine, read_tables
 from annotation.models import Project, Proposition, Story, User
 from annotation.services.belief_tables import Written, write_table
-from annotation.services.import_results import counted, not_taken
+from annotation.services.import_results import not_taken
 from core.incoming.sheets import rows_of
+from core.wording import counted
 
 MOST_LISTED = 200
 """Tables that a result lists one by one."""

@@ -22,13 +22,14 @@ from annotation.domain.votes_csv import VoteRow, read_votes
 from annotation.models import Project, Proposition, User
 from annotation.services import audit
 from annotation.services.counts import refresh
-from annotation.services.import_results import counted, not_taken
+from annotation.services.import_results import not_taken
 from annotation.services.imported_annotators import Annotators, Person
 from annotation.services.short_writes import MOST_ROWS, ShortWrites, with_last
 from annotation.services.very_many import without_full_collections
 from annotation.services.vote_batches import Batch, Placed, Refused, Rehearsal, stored_votes
 from annotation.services.vote_shelves import Shelves
 from core.incoming.sheets import rows_of
+from core.wording import counted
 
 CLOCK_LEAD = timedelta(minutes=1)
 """A file's times may be so far ahead of this machine's clock, and are then taken for now."""

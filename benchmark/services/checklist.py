@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from annotation.models import Project
-from annotation.services.checklist import State, Step, counted
+from annotation.services.checklist import State, Step
 from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
+from core.wording import counted
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:

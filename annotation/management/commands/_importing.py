@@ -9,8 +9,9 @@ from pathlib import Path
 from django.core.management.base import CommandError
 
 from annotation.management.json_command import JsonCommand
-from annotation.services.import_results import ImportResult, counted, heading
+from annotation.services.import_results import ImportResult, heading
 from core.incoming.encodings import ENCODINGS
+from core.wording import counted
 
 
 class ImportCommand(JsonCommand):

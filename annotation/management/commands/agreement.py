@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from annotation.management.commands._scope import add_scope, check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.services.import_results import counted
+from core.wording import counted
 
 _WIDTHS = (8, 8, 9, 18, 8, 8, 8)
 

@@ -6,7 +6,7 @@ from datetime import date
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import assign, plan_assignments
-from annotation.services.import_results import counted
+from core.wording import counted
 
 
 def _day(text: str) -> date:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.models import Role
-from annotation.services.import_results import counted
 from annotation.services.table_assignment import give_tables, plan_tables
+from core.wording import counted
 
 
 class Command(JsonCommand):

@@ -9,8 +9,8 @@ from annotation.management.json_command import JsonCommand
 from annotation.models import TableKind
 from annotation.services.croissant import FILES, write_croissant
 from annotation.services.gold_export import gold_records, line_of, vote_lines
-from annotation.services.import_results import counted
 from annotation.services.progress import Progress
+from core.wording import counted
 
 
 class Command(JsonCommand):

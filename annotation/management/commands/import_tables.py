@@ -4,8 +4,9 @@ from pathlib import Path
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems, check_readable, counted
+from annotation.management.commands._importing import ImportCommand, add_encoding, add_problems, check_readable
 from annotation.services.table_import import import_tables
+from core.wording import counted
 
 
 class Command(ImportCommand):

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotation.management.commands._importing import check_readable, counted
+from annotation.management.commands._importing import check_readable
 from annotation.management.json_command import JsonCommand
 from annotation.services.schemas import load_schema
+from core.wording import counted
 
 
 class Command(JsonCommand):

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from annotation.management.commands._importing import counted
 from annotation.management.json_command import JsonCommand
 from annotation.services.splits import LEFT_ALONE, make_split
+from core.wording import counted
 
 
 class Command(JsonCommand):

@@ -5,7 +5,7 @@ from django.core.management.base import CommandError
 from annotation.management.json_command import JsonCommand
 from annotation.models import Project
 from annotation.services.counts import differences, forget_deleted, recount
-from annotation.services.import_results import counted
+from core.wording import counted
 
 
 class Command(JsonCommand):

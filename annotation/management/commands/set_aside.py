@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from annotation.management.commands._importing import counted
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
 from annotation.services.setting_aside import set_aside, take_back
+from core.wording import counted
 
 
 class Command(JsonCommand):
