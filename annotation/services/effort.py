@@ -15,7 +15,8 @@ from itertools import islice
 from operator import itemgetter
 
 from django.core.cache import cache
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story, pace_of
 from annotation.domain.spreadsheet import Echo, defused
@@ -37,7 +38,7 @@ from core.made_by import made_by
 
 KEPT_SECONDS = 30 * 24 * 3600
 AT_A_LOOK = 40_000
-"""Events that one look at the page counts at most: about a second's work."""
+"""Events that one look at the page counts at most: about half a second of a processor."""
 _SETTLED = timedelta(seconds=10)
 """Events are counted by their ids; after so long none with a lower id is still to be committed."""
 
@@ -60,28 +61,40 @@ def count_effort(project: Project, *, now: datetime, most: int | None = None) ->
     file have no time."""
     key = f"effort:{made_by()}:{project.pk}:{project.slug}"
     counted: Counted = cache.get(key) or Counted()
-    acts = heapq.merge(*(_acts(project, activity, counted.upto, now) for activity in Activity), key=itemgetter(0))
-    added = 0
+    newest = _newest(project, now)
+    sources = (_acts(project, activity, counted.upto.get(activity, 0), newest[activity]) for activity in Activity)
+    acts = heapq.merge(*sources, key=itemgetter(0))
+    added, before = 0, dict(counted.upto)
     for arrived, activity, pk, act in islice(acts, most):
         counted.sheet.add(act)
         counted.upto[activity], counted.until = pk, arrived
         added += 1
     counted.whole = most is None or added < most
-    if added:
+    if counted.whole:
+        counted.upto |= newest  # also over events without time, which the next look would go through again
+    if counted.upto != before:
         cache.set(key, counted, KEPT_SECONDS)
     return counted
+
+
+def _newest(project: Project, now: datetime) -> dict[str, int]:
+    """Return by activity the id up to which all events have arrived, those without time among them."""
+    newest = {}
+    for activity, source in _SOURCES.items():
+        arrived = source.model.objects.filter(**{f"{source.arrived}__lte": now - _SETTLED})
+        newest[activity.value] = Coalesce(Subquery(arrived.order_by("-pk").values("pk")[:1]), 0)
+    return Project.objects.filter(pk=project.pk).values(**newest).get()
 
 
 Arrived = tuple[datetime, str, int, Act]
 
 
-def _acts(project: Project, activity: Activity, upto: dict[str, int], now: datetime) -> Iterator[Arrived]:
-    """Yield (when it arrived, activity, id, act) of the events after those counted, in the order of their ids."""
+def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterator[Arrived]:
+    """Yield (when it arrived, activity, id, act) of the events with an id above `after`, in the order of their ids."""
+    if after >= upto:
+        return
     source = _SOURCES[activity]
-    newest = source.events.filter(**{f"{source.arrived}__lte": now - _SETTLED}).order_by("-pk").values_list("pk")[:1]
-    rows = source.events.filter(
-        **{f"{source.story}__project": project}, pk__gt=upto.get(activity, 0), pk__lte=newest
-    ).order_by("pk")
+    rows = source.events.filter(**{f"{source.story}__project": project}, pk__gt=after, pk__lte=upto).order_by("pk")
     names = ("pk", source.person, f"{source.story}_id", source.at, source.arrived)
     for row in rows.values_list(*names, *source.measured).iterator():
         pk, person, story, at, arrived, *measured = row
@@ -94,7 +107,7 @@ def _acts(project: Project, activity: Activity, upto: dict[str, int], now: datet
 class _Source:
     """The events of an activity, and the names of their columns."""
 
-    model: type
+    model: type[Model]
     person: str
     story: str
     at: str

@@ -117,6 +117,8 @@ def test_counted_bit_by_bit_is_as_counted_at_once(cast, acts, settings):
     assert seconds_of(count_effort(cast.project, now=now)) == expected | {
         (cast.bob.pk, "labelling", story[2]): (3, 62.0)
     }
+    imported = acts(cast.project.stories.get(number=2), 3060, who=cast.bea, origin="import")
+    assert count_effort(cast.project, now=now).upto["labelling"] == imported.pk  # the next look goes on after it
     acts(cast.project.stories.get(number=2), (now - BEGIN).total_seconds())  # of this moment: with the next look
     assert count_effort(cast.project, now=now).sheet.spent[cast.bob.pk, "labelling", story[2]].acts == 3
 
