@@ -228,7 +228,8 @@ class DatasetResources:
         """Return what was derived, of small size also by another process: reading all samples takes far longer."""
         if not isinstance(name, str):
             return compute(_samples_of(self.dataset) if self.held is None else self.held)
-        key = "derived:" + hashlib.sha256(f"{made_by()} {self.dataset.digest} {name}".encode()).hexdigest()
+        described = f"{made_by()} {self.dataset.pk} {self.dataset.digest} {name}"
+        key = "derived:" + hashlib.sha256(described.encode()).hexdigest()
         kept: bytes | None = cache.get(key)
         if kept is not None:
             return cast(T, pickle.loads(kept))
