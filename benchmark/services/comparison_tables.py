@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from benchmark.domain.beside import Difference
 from benchmark.domain.inference import differs
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import Comparison
@@ -33,6 +34,14 @@ def answered_columns(stage: str) -> tuple[Column, ...]:
 def answered_by_both(row: Mapping[str, Any]) -> Cells:
     """Return the values of a row for `answered_columns`; frozen comparisons may be older than these."""
     return {f"answered_{name}": value for name, value in (row.get("answered") or {}).items()}
+
+
+def difference_cells(row: Difference) -> Cells:
+    """Return the cells that a difference has wherever a table shows one."""
+    return {
+        "value": row.value, "interval": row.interval, "interval_reason": row.reason, "n": row.n, "p": row.p,
+        "p_adjusted": row.p_adjusted, "shown": row.shown, **answered_by_both({"answered": row.answered}),
+    }  # fmt: skip
 
 
 def difference_table(comparison: Comparison) -> Table:

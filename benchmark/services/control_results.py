@@ -1,14 +1,4 @@
-"""Scores of models under the controls of a run, beside those as published: plain data of a report.
-
-{"rows": {GROUP: {READING: [row]}}, "methods": {GROUP: {READING: sentence}}, "left": [{control, title, samples, same,
-numbers, why, steps, still, unread}], "unfinished": [title]}. `still` names the scores of groups no sample or set of
-which a control changes: these have no row; `unread` says why a control cannot be read. A row is of one model under one
-control: {key, model, kind, control, title, told, published, controlled, value, interval[, reason], n, bounds, p,
-p_adjusted, answered, missing, agreement, flips, stories}. Scores are shares with missing answers at their worst,
-`value` is the first less the second, `bounds` where it can be, `missing` how many samples have no score as published
-and under the control. `flips` are the numbers of the samples with another score, the largest difference first, and
-`stories` [cluster, compared, flipped] of each cluster with one.
-"""
+"""What models of a run come to under its controls, beside what they come to as published."""
 
 from __future__ import annotations
 
@@ -16,29 +6,30 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Any
 
 from django.core.cache import cache
 
 from benchmark.controls.chosen import CONTROLS, outdated
 from benchmark.controls.differences import paired
+from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.asking import settings_of
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
-from benchmark.services.paired_sides import Row, adjusted, common_cases, paired_row, scores_of_runs, side_of
+from benchmark.services.paired_sides import adjusted, common_cases, paired_sides, scores_of_runs, side_of
 from benchmark.services.reports import reports_of
+from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES, clusters_of, scores_by_story
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import plain
 from core.statistics import method
 from workers.models import JobState
 
-FIRST, SECOND = "published", "controlled"
 
-
-def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Json | None:
+def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> ControlResults | None:
     """Return what the controls of a run came to; None for a run without one. `stages` has the run's ranked entrants by
     metric group."""
     controls = list(run.controls.select_related("project", "dataset", "judge", "job", "source").order_by("pk"))
@@ -49,23 +40,26 @@ def control_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) ->
     digest = hashlib.sha256(
         json.dumps([made_by(), run.pk, SEED, sorted(keys.values()), _labels(stages)]).encode()
     ).hexdigest()
-    result = cache.get(f"controls:{digest}")
+    result: ControlResults | None = cache.get(f"controls:{digest}")
     if result is None:
         result = _compared(run, controls, stages, keys, read())
         cache.set(f"controls:{digest}", result, KEPT_SECONDS)
     unfinished = [CONTROLS[control.control].title for control in controls if control.job.state != JobState.FINISHED]
-    return result | {"unfinished": unfinished}
+    return replace(result, unfinished=unfinished)
 
 
 def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
     return [[stage, entrant.key, entrant.model] for stage, entrants in stages.items() for entrant in entrants]
 
 
-def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> Json:
+def _compared(
+    run: Run, controls: Sequence[Run], stages: Mapping[str, Sequence[EntrantResults]],
+    keys: Mapping[tuple[int, int], int], metrics: Mapping[int, Any],
+) -> ControlResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
     rows_of = Entrant.objects.filter(run__in=controls).values_list("run_id", "endpoint_id", "pk")
     beside = {(run, endpoint): pk for run, endpoint, pk in rows_of}
-    rows: dict[str, dict[str, list[Row]]] = {}
+    rows: dict[str, dict[str, list[ControlRow]]] = {}
     for stage in keys_of(run.suite):
         models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
         for parse in PARSES:
@@ -73,20 +67,23 @@ def _compared(run: Run, controls: Sequence[Run], stages, keys, metrics) -> Json:
             for control in controls:
                 for entrant in models:
                     endpoint = endpoints[entrant.entrant]
-                    sides = [side_of(metrics.get(keys.get((one.pk, endpoint))), stage, parse) for one in (run, control)]
-                    if all(sides) and (row := _row(entrant, control, stage, sides))["n"]:
-                        compared.append(row | {"beside_entrant": beside[control.pk, endpoint]})
+                    found = [
+                        side_of(metrics.get(keys.get((one.pk, endpoint), 0)), stage, parse) for one in (run, control)
+                    ]
+                    sides = [side for side in found if side]
+                    if len(sides) == 2 and (row := _row(entrant, control, stage, sides)).n:
+                        compared.append(replace(row, beside_entrant=beside[control.pk, endpoint]))
             rows.setdefault(stage, {})[parse] = adjusted(compared)
     methods = {
         stage: {parse: _method(of, units_of_group(stage)) for parse, of in by_parse.items()}
         for stage, by_parse in rows.items()
     }
-    moved = {(row["control"], stage) for stage, of in rows.items() for parse in PARSES for row in of[parse]}
+    moved = {(row.control, stage) for stage, of in rows.items() for parse in PARSES for row in of[parse]}
     left = [
-        _left(run, control) | {"still": _still(control, stages, moved), "unread": outdated(settings_of(control))}
+        replace(_left(run, control), still=_still(control, stages, moved), unread=outdated(settings_of(control)))
         for control in controls
     ]
-    return {"rows": rows, "methods": methods, "left": left}
+    return ControlResults(rows=rows, methods=methods, left=left)
 
 
 def _still(control: Run, stages: Mapping[str, Sequence[EntrantResults]], moved: Set[tuple[str, str]]) -> list[str]:
@@ -100,11 +97,11 @@ def _still(control: Run, stages: Mapping[str, Sequence[EntrantResults]], moved: 
     return [group.score_title for group in groups if {*group.rests_on} & {*control.stages}]
 
 
-def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
+def _row(entrant: EntrantResults, control: Run, stage: str, sides: Sequence[Columns]) -> ControlRow:
     """Return what one model comes to under one control, over the samples that the control changes."""
     score, clusters = group_named(stage).score, clusters_of(sides[0])
     cases = common_cases(sides, stage)
-    pair = paired_row(cases, stage)
+    pair = paired_sides(cases, stage)
     numbers = set(sides[1].stories) & set(sides[0].stories)
     told = CONTROLS[control.control]
     known = {number: clusters.get(number, str(number)) for number in numbers}
@@ -112,28 +109,14 @@ def _row(entrant: EntrantResults, control: Run, stage: str, sides) -> Row:
         {number: value for number, value in scores_by_story(columns, score).items() if number in numbers}
         for columns in sides
     ]
-    both = paired(*scores, known, seed=SEED, unit=units_of_group(stage), resamples=1)
-    return {
-        "key": entrant.key,
-        "model": entrant.model,
-        "kind": entrant.kind,
-        "entrant": entrant.entrant,
-        "run": entrant.run,
-        "control": told.name,
-        "title": told.title,
-        "beside": control.uid,
-        FIRST: pair["means"][0],
-        SECOND: pair["means"][1],
-        **{
-            name: pair[name]
-            for name in ("value", "interval", "reason", "n", "answered", "bounds", "missing")
-            if name in pair
-        },
-        "p": pair["p"] if entrant.kind == "model" else None,
-        "agreement": both.agreement,
-        "flips": list(both.flips),
-        "stories": _stories(both.flips, scores, known),
-    }
+    both = paired(scores[0], scores[1], known, seed=SEED, unit=units_of_group(stage), resamples=1)
+    return ControlRow(
+        **plain(replace(pair.difference, p=pair.difference.p if entrant.kind == "model" else None)),
+        key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
+        control=told.name, title=told.title, beside=control.uid,
+        published=pair.means[0], controlled=pair.means[1], agreement=both.agreement,
+        flips=list(both.flips), stories=_stories(both.flips, scores, known),
+    )  # fmt: skip
 
 
 def _stories(
@@ -152,8 +135,8 @@ def _stories(
     ]
 
 
-def _method(rows: Sequence[Row], unit: str) -> str:
-    tests = sum(row["p"] is not None for row in rows)
+def _method(rows: Sequence[ControlRow], unit: str) -> str:
+    tests = sum(row.p is not None for row in rows)
     return (
         "Published less controlled, over the samples that the control changes, missing answers at their worst; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
@@ -161,7 +144,7 @@ def _method(rows: Sequence[Row], unit: str) -> str:
     )
 
 
-def _left(run: Run, control: Run) -> Json:
+def _left(run: Run, control: Run) -> Left:
     """Return which samples of the run stay as they are under a control, and so were not asked under it."""
     asked, under = (
         set(RunItem.objects.filter(entrant__run=one).order_by().values_list("sample__number", flat=True).distinct())
@@ -170,11 +153,10 @@ def _left(run: Run, control: Run) -> Json:
     told = CONTROLS[control.control]
     left = sorted(asked - under)
     steps = [suite_named(run.suite).step(stage).label.lower() for stage in run.stages if stage not in control.stages]
-    return {
-        "control": told.name, "title": told.title, "samples": len(asked), "same": len(left), "numbers": ranges(left),
-        "why": told.same if left else "", "steps": ", ".join(steps),
-        "noun": list(nouns_of_group(keys_of(run.suite)[0])),
-    }  # fmt: skip
+    return Left(
+        control=told.name, title=told.title, samples=len(asked), same=len(left), numbers=ranges(left),
+        why=told.same if left else "", steps=", ".join(steps), noun=list(nouns_of_group(keys_of(run.suite)[0])),
+    )  # fmt: skip
 
 
 def ranges(numbers: Sequence[int]) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from benchmark.controls.chosen import CONTROLS
 from benchmark.controls.storyless import STORYLESS
+from benchmark.domain.beside import ControlResults, ControlRow, Left
 from benchmark.domain.tables import Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.suites.registry import (
     group_named,
     group_suite,
@@ -20,7 +21,6 @@ from benchmark.suites.registry import (
 )
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
 
-Controls = Mapping[str, Any]
 MOST_STORIES = 100
 """So many stories a table of flips has; the page of flips has all."""
 NO_BASELINE = (
@@ -47,21 +47,21 @@ def control_sections(keys: Sequence[str]) -> list[Section]:
     ]
 
 
-def control_tables(controls: Controls, parse: str) -> Iterator[tuple[str, ShownTable]]:
+def control_tables(controls: ControlResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
-    for stage in ordered_keys(controls["rows"]):
-        rows = controls["rows"][stage][parse]
+    for stage in ordered_keys(controls.rows):
+        rows = controls.rows[stage][parse]
         if rows:
             yield (
                 f"controls-{stage}",
                 ShownTable(partial(difference_table, rows, controls, stage, parse)),
             )
-            if any(row["stories"] for row in rows):
+            if any(row.stories for row in rows):
                 yield f"flips-{stage}", ShownTable(partial(flip_table, rows, stage, parse))
-    yield "controls-left", ShownTable(partial(left_table, controls["left"]))
+    yield "controls-left", ShownTable(partial(left_table, controls.left))
 
 
-def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stage: str, parse: str) -> Table:
+def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
     missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
@@ -83,18 +83,18 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
     title = f"{group_named(stage).score_title} under controls, {parse} parse"
     lead = [
         f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
-        for name in dict.fromkeys(row["control"] for row in rows)
+        for name in dict.fromkeys(row.control for row in rows)
     ]
-    if controls["unfinished"]:
-        lead.append(f"Not finished: {', '.join(controls['unfinished'])}. What has no answer yet counts as missing.")
+    if controls.unfinished:
+        lead.append(f"Not finished: {', '.join(controls.unfinished)}. What has no answer yet counts as missing.")
     notes = [
-        controls["methods"][stage][parse],
+        controls.methods[stage][parse],
         "Same score: a model's agreement with itself, over what has a score both ways.",
     ]
-    if group_named(stage).counts and any(row["same"] for row in controls["left"]):
+    if group_named(stage).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)
-    if any(row["control"] == STORYLESS.name for row in rows):
-        notes.append(AT_CHANCE if any(row["kind"] == "baseline" for row in rows) else NO_BASELINE)
+    if any(row.control == STORYLESS.name for row in rows):
+        notes.append(AT_CHANCE if any(row.kind == "baseline" for row in rows) else NO_BASELINE)
     return Table(
         title=title,
         columns=columns,
@@ -105,31 +105,25 @@ def difference_table(rows: Sequence[Mapping[str, Any]], controls: Controls, stag
     )
 
 
-def _cells(row: Mapping[str, Any], stage: str) -> SourcedRow:
+def _cells(row: ControlRow, stage: str) -> SourcedRow:
     cells = {
-        **row, "control": row["title"].capitalize(), "shown": told_apart(row), "interval_reason": row.get("reason"),
-        "flipped": len(row["flips"]),
-        "published_missing": row["missing"][0], "controlled_missing": row["missing"][1], **answered_by_both(row),
+        "model": row.model, "control": row.title.capitalize(), "published": row.published,
+        "controlled": row.controlled, **difference_cells(row), "bounds": row.open_bounds,
+        "agreement": row.agreement, "flipped": len(row.flips),
+        "published_missing": row.missing[0], "controlled_missing": row.missing[1],
     }  # fmt: skip
-    cells["bounds"] = row["bounds"] if any(row["missing"]) else None
-    beside = Items(run=row["beside"], entrant=row["beside_entrant"])
-    where = {"controlled": beside, "controlled_missing": beside} if row["beside_entrant"] else {}
+    beside = Items(run=row.beside or "", entrant=row.beside_entrant)
+    where = {"controlled": beside, "controlled_missing": beside} if row.beside_entrant else {}
     source = Source(
-        key=row["key"],
-        kind=row["kind"],
-        run=row["run"],
-        run_title="",
-        entrant=row["entrant"],
-        stage=stage,
-        unranked=True,
+        key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, unranked=True,
         where=where,
-    )
+    )  # fmt: skip
     return SourcedRow(cells, source)
 
 
-def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
+def left_table(left: Sequence[Left]) -> Table:
     """Tabulate what each control leaves as it is, and why."""
-    many = left[0]["noun"][1] if left else "samples"
+    many = left[0].noun[1] if left else "samples"
     columns = [
         Column(key="title", header="Control"),
         Column(key="samples", header=many.capitalize(), kind="count"),
@@ -139,34 +133,37 @@ def left_table(left: Sequence[Mapping[str, Any]]) -> Table:
         Column(key="steps", header="Steps left out"),
     ]
     rows = [
-        row | {"title": row["title"].capitalize(), **{name: row[name] or None for name in ("why", "numbers", "steps")}}
-        for row in left
-    ]
+        {
+            "title": one.title.capitalize(), "samples": one.samples, "same": one.same,
+            "why": one.why or None, "numbers": one.numbers or None, "steps": one.steps or None,
+        }
+        for one in left
+    ]  # fmt: skip
     notes = [
         "What stays as it is was not asked again, and is in no difference but those of sets of which something changes."
     ]
     notes += [
         (
-            f"{row['title'].capitalize()}: nothing changes of what {' and '.join(row['still'])} "
-            f"count{'' if row['still'][1:] else 's'}, so no difference is shown."
+            f"{row.title.capitalize()}: nothing changes of what {' and '.join(row.still)} "
+            f"count{'' if row.still[1:] else 's'}, so no difference is shown."
         )
         for row in left
-        if row.get("still")
+        if row.still
     ]
-    notes += [f"{row['title'].capitalize()}: no figures. {row['unread']}" for row in left if row.get("unread")]
+    notes += [f"{row.title.capitalize()}: no figures. {row.unread}" for row in left if row.unread]
     return Table(title="What controls leave as it is", columns=columns, rows=rows, notes=notes)
 
 
-def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Table:
+def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     """Tabulate the stories in which answers flip, those with the most first."""
     singular, many = suite_named(group_suite(stage)).cluster
     compared: dict[str, list[int]] = {}
     models: dict[str, set[tuple[str, str]]] = {}
     for row in rows:
-        for cluster, count, flipped in row["stories"]:
+        for cluster, count, flipped in row.stories:
             total = compared.setdefault(cluster, [0, 0])
             total[0], total[1] = total[0] + count, total[1] + flipped
-            models.setdefault(cluster, set()).add((row["key"], row["control"]))
+            models.setdefault(cluster, set()).add((row.key, row.control))
     flips = sorted(compared.items(), key=lambda pair: (-pair[1][1] / pair[1][0], -pair[1][1], pair[0]))
     columns = [
         Column(key="story", header=singular.capitalize()),
@@ -197,19 +194,19 @@ def flip_table(rows: Sequence[Mapping[str, Any]], stage: str, parse: str) -> Tab
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 
-def control_pictures(controls: Controls, parse: str) -> Iterator[tuple[str, ShownPicture]]:
+def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the pictures of one parse by name, without the parse."""
-    for stage in ordered_keys(controls["rows"]):
-        rows = controls["rows"][stage][parse]
+    for stage in ordered_keys(controls.rows):
+        rows = controls.rows[stage][parse]
         score = group_named(stage).score_title
-        models = [row for row in rows if row["kind"] == "model"]
+        models = [row for row in rows if row.kind == "model"]
         if models:
             arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(stage)}
             yield (
                 f"controls-{stage}",
                 ShownPicture(f"{score}: published less controlled", _differences, partial(dict, arguments)),
             )
-        cues = [row for row in rows if row["control"] == STORYLESS.name]
+        cues = [row for row in rows if row.control == STORYLESS.name]
         if cues:
             arguments = {"positional": [cues], "score": score, "parse": parse}
             yield f"cues-{stage}", ShownPicture(f"{score} without the story", _cues, partial(dict, arguments))

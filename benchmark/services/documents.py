@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from django.db.models import prefetch_related_objects
 
+from benchmark.domain.beside import ControlResults, MethodResults
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
@@ -37,6 +38,7 @@ from benchmark.suites.showing.judges import judge_test_table, tests_of
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup, ParseResults, ShownTable
 from benchmark.suites.story_scores import PARSES
 from core.plain import Json
+from core.plain import plain as as_plain
 
 Shown = TypeVar("Shown")
 
@@ -64,8 +66,8 @@ class Document:
     form: str | None = None
     stories: int | None = None
     numbers: Sequence[int] | None = None
-    controls: Mapping[str, Any] | None = None
-    by_method: Mapping[str, Any] | None = None
+    controls: ControlResults | None = None
+    by_method: MethodResults | None = None
     prompt_splits: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
     entered: Sequence[Plain] | None = None
     unscored: Sequence[Absent] | None = None
@@ -138,6 +140,7 @@ def as_json(document: Document) -> Json:
     """Return the document as it is kept: without what it lacks."""
     kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
     kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
+    kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
     return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
@@ -155,6 +158,10 @@ def document_from(kept: Mapping[str, Any]) -> Document:
     known = {name: value for name, value in kept.items() if name in names and value is not None}
     stages = known.get("stages", {})
     known["stages"] = {stage: [_entrant_from(row) for row in rows or ()] for stage, rows in stages.items()}
+    if "controls" in known:
+        known["controls"] = ControlResults.from_json(known["controls"])
+    if "by_method" in known:
+        known["by_method"] = MethodResults.from_json(known["by_method"])
     if "comparison" in known:
         known["comparison"] = Comparison.from_json(known["comparison"])
     if "rankings" in known:

@@ -1,51 +1,37 @@
-"""Scores of models by each method, beside those asked plainly: plain data of a report.
-
-{"methods": {name: title}, "plain": name, "rows": {GROUP: {READING: [row]}}, "how": {GROUP: {READING: sentence}},
-"unfinished": [title]}. The first of the methods is the one that others are held against, `plain`. A row is of one model
-by one method: {key, model, kind, entrant, run, method, title, beside, beside_entrant, score, own, plain, value,
-interval[, reason], n, bounds, p, p_adjusted, answered, missing, why}. `score` is its figure with an interval, missing
-answers at their worst, over the samples of the run that it was asked about by this method; the difference is `own` less
-`plain`, over the samples that it was asked about both ways. `beside` is the run by the method. What there is not is
-None, and `why` says so.
-"""
+"""What models of a run come to by each method, beside what they come to asked plainly."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.core.cache import cache
 
+from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.models import Entrant, Run
 from benchmark.services.leaderboards import KEPT_SECONDS, SEED
 from benchmark.services.method_plans import methods_of
 from benchmark.services.method_runs import answering_step, family_of, method_of_run
 from benchmark.services.paired_sides import (
-    Row,
     adjusted,
     common_cases,
-    paired_row,
+    paired_sides,
     score_estimate,
     scores_of_runs,
     side_of,
 )
 from benchmark.services.reports import reports_of
+from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
 from core.made_by import made_by
-from core.plain import Json
+from core.plain import plain
 from core.statistics import method
 from workers.models import JobState
-
-_NOTHING: Row = {
-    "score": None, "own": None, "plain": None, "value": None, "interval": None, "n": None, "bounds": None, "p": None,
-    "answered": None,
-    "missing": [None, None],
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +46,7 @@ Chosen = dict[tuple[str, int], _Asked | str]
 """By (method, endpoint id); a sentence where a run by the method cannot stand for the model."""
 
 
-def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> Json | None:
+def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> MethodResults | None:
     """Return what the models of a run came to by each method; None where nobody was asked by another. `stages` has the
     run's ranked entrants by metric group."""
     family = family_of(run)
@@ -81,13 +67,13 @@ def method_results(run: Run, stages: Mapping[str, Sequence[EntrantResults]]) -> 
     )
     identity = [made_by(), run.pk, SEED, sorted(keys.values()), used, list(methods.items()), _labels(stages)]
     digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-    result = cache.get(f"methods:{digest}")
+    result: MethodResults | None = cache.get(f"methods:{digest}")
     if result is None:
         result = _compared(run, stages, methods, chosen, _finder(keys, read()), numbers[run.pk])
         cache.set(f"methods:{digest}", result, KEPT_SECONDS)
     used_runs = {asked.run.pk: asked.run for asked in chosen.values() if not isinstance(asked, str)}
     unfinished = [used_run.title for used_run in used_runs.values() if used_run.job.state != JobState.FINISHED]
-    return result | {"unfinished": unfinished}
+    return replace(result, unfinished=unfinished)
 
 
 def _labels(stages: Mapping[str, Sequence[EntrantResults]]) -> list[list[str]]:
@@ -147,7 +133,7 @@ class _Table:
     def asked(self, method: str, endpoint: int) -> _Asked | str:
         return self.chosen.get((method, endpoint), "Not asked.")
 
-    def columns(self, method: str, endpoint: int) -> Mapping[str, Any] | None:
+    def columns(self, method: str, endpoint: int) -> Columns | None:
         """Return the scores of a model by a method, None where there are none."""
         asked = self.asked(method, endpoint)
         return None if isinstance(asked, str) else side_of(self.scores(asked.run.pk, endpoint), self.stage, self.parse)
@@ -156,9 +142,9 @@ class _Table:
 def _compared(
     run: Run, stages: Mapping[str, Sequence[EntrantResults]], methods: Mapping[str, str], chosen: Chosen,
     scores: Callable[[int, int], Any], numbers: frozenset[int],
-) -> Json:  # fmt: skip
+) -> MethodResults:  # fmt: skip
     endpoints = dict(run.entrants.values_list("pk", "endpoint_id"))
-    rows: dict[str, dict[str, list[Row]]] = {}
+    rows: dict[str, dict[str, list[MethodRow]]] = {}
     for stage in keys_of(run.suite):
         models = [entrant for entrant in stages.get(stage, ()) if entrant.entrant in endpoints]
         if group_named(stage).scored != answering_step(run):
@@ -166,56 +152,51 @@ def _compared(
         for parse in PARSES:
             table = _Table(stage, parse, methods, chosen, scores, numbers, len(models) * (len(methods) - 1))
             compared = [row for entrant in models for row in _of_model(table, entrant, endpoints[entrant.entrant])]
-            if any(row["score"] for row in compared):
+            if any(row.score for row in compared):
                 rows.setdefault(stage, {})[parse] = adjusted(compared)
-    plain = next(iter(methods))
+    first = next(iter(methods))
     how = {
-        stage: {parse: _how(of, methods[plain], units_of_group(stage)) for parse, of in by_parse.items()}
+        stage: {parse: _how(of, methods[first], units_of_group(stage)) for parse, of in by_parse.items()}
         for stage, by_parse in rows.items()
     }
-    return {"methods": dict(methods), "plain": plain, "rows": rows, "how": how}
+    return MethodResults(methods=dict(methods), plain=first, rows=rows, how=how)
 
 
-def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[Row]:
+def _of_model(table: _Table, entrant: EntrantResults, endpoint: int) -> list[MethodRow]:
     """Return the rows of one model, by the plain method first."""
     rows = []
     for name, title in table.methods.items():
         asked = table.asked(name, endpoint)
-        row = _NOTHING | {
-            "key": entrant.key, "model": entrant.model, "kind": entrant.kind, "entrant": entrant.entrant,
-            "run": entrant.run,
-            "method": name, "title": title, "beside": None, "beside_entrant": None,
-        }  # fmt: skip
+        row = MethodRow(
+            key=entrant.key, model=entrant.model, kind=entrant.kind, entrant=entrant.entrant, run=entrant.run,
+            method=name, title=title,
+        )  # fmt: skip
         if not isinstance(asked, str):
-            row |= {"beside": asked.run.uid, "beside_entrant": asked.entrant} | _metrics(table, name, endpoint)
-        row["why"] = asked if isinstance(asked, str) else _why(table, row, endpoint)
-        rows.append(row if entrant.kind == "model" else row | {"p": None})
+            row = _scored(replace(row, beside=asked.run.uid, beside_entrant=asked.entrant), table, endpoint)
+        why = asked if isinstance(asked, str) else _why(table, row, endpoint)
+        rows.append(replace(row, why=why, p=row.p if entrant.kind == "model" else None))
     return rows
 
 
-def _metrics(table: _Table, method: str, endpoint: int) -> Row:
-    """Return the score by a method, and the difference to that by the plain one."""
-    own, plain = table.columns(method, endpoint), table.columns(table.plain, endpoint)
+def _scored(row: MethodRow, table: _Table, endpoint: int) -> MethodRow:
+    """Return the row with the score by its method, and the difference to that by the plain one."""
+    own, beside = table.columns(row.method, endpoint), table.columns(table.plain, endpoint)
     if not own:
-        return {}
-    alone = common_cases([own], table.stage, table.numbers)
-    row: Row = {"score": score_estimate(alone, table.stage)}
-    row["missing"] = [int(alone.missing[0]) if alone.stories else None, None]
-    if method == table.plain or not plain:
         return row
-    pair = paired_row(common_cases([own, plain], table.stage, table.numbers), table.stage, table.tests)
-    return (
-        row
-        | {name: value for name, value in pair.items() if name != "means"}
-        | dict(zip(("own", "plain"), pair["means"], strict=True))
-    )
+    alone = common_cases([own], table.stage, table.numbers)
+    missing = [int(alone.missing[0]) if alone.stories else None, None]
+    row = replace(row, score=score_estimate(alone, table.stage), missing=missing)
+    if row.method == table.plain or not beside:
+        return row
+    pair = paired_sides(common_cases([own, beside], table.stage, table.numbers), table.stage, table.tests)
+    return replace(row, **plain(pair.difference), own=pair.means[0], plain=pair.means[1])
 
 
-def _why(table: _Table, row: Row, endpoint: int) -> str:
+def _why(table: _Table, row: MethodRow, endpoint: int) -> str:
     """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
-    if row["score"] is None:
+    if row.score is None:
         return f"No {table.parse} figures."
-    if row["value"] is not None or row["method"] == table.plain:
+    if row.value is not None or row.method == table.plain:
         return ""
     title = table.methods[table.plain]
     if isinstance(table.asked(table.plain, endpoint), str):
@@ -223,8 +204,8 @@ def _why(table: _Table, row: Row, endpoint: int) -> str:
     return f"Nothing was asked both ways, or has {table.parse} figures."
 
 
-def _how(rows: Sequence[Row], plain: str, unit: str) -> str:
-    tests = sum(row["p"] is not None for row in rows)
+def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:
+    tests = sum(row.p is not None for row in rows)
     return (
         f"By the method less {plain}, over what was asked both ways, missing answers at their worst; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "

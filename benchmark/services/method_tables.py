@@ -7,13 +7,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from benchmark.domain.beside import MethodResults, MethodRow
 from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Table
-from benchmark.services.comparison_tables import answered_by_both, answered_columns, count_column, told_apart
+from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
-
-ByMethod = Mapping[str, Any]
-Row = Mapping[str, Any]
 
 
 def method_sections(keys: Sequence[str]) -> list[Section]:
@@ -23,15 +21,15 @@ def method_sections(keys: Sequence[str]) -> list[Section]:
     return [Section("By method", pictures, tables)]
 
 
-def method_tables(by_method: ByMethod, parse: str) -> Iterator[tuple[str, ShownTable]]:
+def method_tables(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
     """Yield the tables of one parse by name, without the parse."""
-    for stage in ordered_keys(by_method["rows"]):
-        if rows := by_method["rows"][stage].get(parse):
+    for stage in ordered_keys(by_method.rows):
+        if rows := by_method.rows[stage].get(parse):
             yield f"method-scores-{stage}", ShownTable(partial(score_table, rows, by_method, stage, parse))
             yield f"methods-{stage}", ShownTable(partial(difference_table, rows, by_method, stage, parse))
 
 
-def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str) -> Table:
+def score_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str, parse: str) -> Table:
     """Tabulate the score of each model by each method, a column a method."""
     columns = [
         Column(
@@ -42,10 +40,10 @@ def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str
             interval=f"{name} interval",
             best="high",
         )
-        for name, title in by_method["methods"].items()
+        for name, title in by_method.methods.items()
     ]
     notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
-    notes += _lacking("Without a score", [row for row in rows if row["score"] is None])
+    notes += _lacking("Without a score", [row for row in rows if row.score is None])
     return Table(
         title=f"{group_named(stage).score_title} by method, {parse} parse",
         columns=[Column(key="model", header="Model"), *columns],
@@ -55,32 +53,31 @@ def score_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str
     )
 
 
-def _lacking(what: str, rows: Sequence[Row]) -> list[str]:
+def _lacking(what: str, rows: Sequence[MethodRow]) -> list[str]:
     """Return a note on the rows that lack something, by method and reason; none where no row does."""
     models: dict[tuple[str, str], list[str]] = {}
     for row in rows:
-        models.setdefault((row["title"], row["why"].rstrip(".")), []).append(row["model"])
+        models.setdefault((row.title, row.why.rstrip(".")), []).append(row.model)
     reasons = [f"{title}, {why[:1].lower()}{why[1:]}: {', '.join(names)}" for (title, why), names in models.items()]
     return [f"{what}: {'; '.join(reasons)}."] if reasons else []
 
 
-def _by_model(rows: Sequence[Row]) -> list[list[Row]]:
+def _by_model(rows: Sequence[MethodRow]) -> list[list[MethodRow]]:
     """Return the rows of each model."""
-    return [[row for row in rows if row["key"] == key] for key in dict.fromkeys(row["key"] for row in rows)]
+    return [[row for row in rows if row.key == key] for key in dict.fromkeys(row.key for row in rows)]
 
 
-def _lead(rows: Sequence[Row], by_method: ByMethod, stage: str) -> list[str]:
+def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> list[str]:
     """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
     lead = []
-    if by_method["unfinished"]:
-        lead.append(f"Not finished: {', '.join(by_method['unfinished'])}. What has no answer yet counts as missing.")
-    plain = by_method["plain"]
-    if all(row["score"] is None for row in rows if row["method"] == plain):
+    if by_method.unfinished:
+        lead.append(f"Not finished: {', '.join(by_method.unfinished)}. What has no answer yet counts as missing.")
+    plain = by_method.plain
+    if all(row.score is None for row in rows if row.method == plain):
         lead.append(
-            f"Nobody was asked {by_method['methods'][plain]} with these settings: launch that, and "
-            f"differences stand here."
+            f"Nobody was asked {by_method.methods[plain]} with these settings: launch that, and differences stand here."
         )
-    counts = sorted({row["score"]["n"] for row in rows if row["score"]})
+    counts = sorted({row.score["n"] for row in rows if row.score})
     if counts[1:]:
         lead.append(
             f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to "
@@ -89,29 +86,25 @@ def _lead(rows: Sequence[Row], by_method: ByMethod, stage: str) -> list[str]:
     return lead
 
 
-def _scores(rows: Sequence[Row], stage: str) -> SourcedRow:
-    cells: Cells = {"model": rows[0]["model"]}
+def _scores(rows: Sequence[MethodRow], stage: str) -> SourcedRow:
+    cells: Cells = {"model": rows[0].model}
     for row in rows:
-        score = row["score"] or {}
-        cells[row["method"]] = score.get("value")
-        cells[f"{row['method']} interval"] = score.get("interval")
-        cells[f"{row['method']} interval_reason"] = score.get("reason")
-    return SourcedRow(cells, _source(rows[0], stage, {row["method"]: row for row in rows}))
+        score: Mapping[str, Any] = row.score or {}
+        cells[row.method] = score.get("value")
+        cells[f"{row.method} interval"] = score.get("interval")
+        cells[f"{row.method} interval_reason"] = score.get("reason")
+    return SourcedRow(cells, _source(rows[0], stage, {row.method: row for row in rows}))
 
 
-def _source(row: Row, stage: str, behind: Mapping[str, Row]) -> Source:
+def _source(row: MethodRow, stage: str, behind: Mapping[str, MethodRow]) -> Source:
     """Return the source of a row; `behind` says by column whose answers a cell holds."""
-    where = {
-        column: Items(run=of["beside"], entrant=of["beside_entrant"]) for column, of in behind.items() if of["beside"]
-    }
-    return Source(
-        key=row["key"], kind=row["kind"], run=row["run"], run_title="", entrant=row["entrant"], stage=stage, where=where
-    )
+    where = {column: Items(run=of.beside, entrant=of.beside_entrant) for column, of in behind.items() if of.beside}
+    return Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, where=where)
 
 
-def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse: str) -> Table:
+def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str, parse: str) -> Table:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
-    plain = by_method["methods"][by_method["plain"]]
+    plain = by_method.methods[by_method.plain]
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
     missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
     columns = [
@@ -127,50 +120,49 @@ def difference_table(rows: Sequence[Row], by_method: ByMethod, stage: str, parse
         Column(key="plain_missing", header=plain.capitalize(), **missing),
         *answered_columns(stage),
     ]
-    compared = [row for row in rows if row["method"] != by_method["plain"]]
+    compared = [row for row in rows if row.method != by_method.plain]
     notes = [
-        by_method["how"][stage][parse],
+        by_method.how[stage][parse],
         f"Score and {plain} are over the samples of the difference, missing answers at their worst.",
-        *_lacking("Without a difference", [row for row in compared if row["value"] is None]),
+        *_lacking("Without a difference", [row for row in compared if row.value is None]),
     ]
     return Table(
         title=f"{group_named(stage).score_title}: methods less {plain}, {parse} parse",
         columns=columns,
-        rows=[_difference(row, rows, by_method["plain"], stage) for row in compared],
+        rows=[_difference(row, rows, by_method.plain, stage) for row in compared],
         section="model",
         lead=_lead(rows, by_method, stage),
         notes=notes,
     )
 
 
-def _difference(row: Row, rows: Sequence[Row], plain: str, stage: str) -> SourcedRow:
-    beside = next(other for other in rows if other["key"] == row["key"] and other["method"] == plain)
-    both = row["value"] is not None
+def _difference(row: MethodRow, rows: Sequence[MethodRow], plain: str, stage: str) -> SourcedRow:
+    beside = next(other for other in rows if other.key == row.key and other.method == plain)
+    both = row.value is not None
+    score: Mapping[str, Any] = row.score or {}
     cells = {
-        **row, "method": row["title"].capitalize() if row["title"].islower() else row["title"],
-        "score": row["own"] if both else (row["score"] or {}).get("value"),
-        "shown": told_apart(row), "interval_reason": row.get("reason"), "own_missing": row["missing"][0],
-        "plain_missing": row["missing"][1],
-        "bounds": row["bounds"] if both and any(row["missing"]) else None, **answered_by_both(row),
+        "model": row.model, "method": row.title.capitalize() if row.title.islower() else row.title,
+        "score": row.own if both else score.get("value"), "plain": row.plain, **difference_cells(row),
+        "bounds": row.open_bounds if both else None, "own_missing": row.missing[0], "plain_missing": row.missing[1],
     }  # fmt: skip
     source = _source(row, stage, {"score": row, "own_missing": row, "plain": beside, "plain_missing": beside})
     return SourcedRow(cells, replace(source, unranked=True))
 
 
-def method_pictures(by_method: ByMethod, parse: str) -> Iterator[tuple[str, ShownPicture]]:
+def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownPicture]]:
     """Yield the pictures of one parse by name, without the parse."""
-    for stage in ordered_keys(by_method["rows"]):
-        rows, score = by_method["rows"][stage].get(parse), group_named(stage).score_title
+    for stage in ordered_keys(by_method.rows):
+        rows, score = by_method.rows[stage].get(parse), group_named(stage).score_title
         if not rows:
             continue
         labels = {"score": score, "parse": parse, "over": units_of_group(stage)}
         scores = {"positional": [rows], **labels}
         yield f"method-scores-{stage}", ShownPicture(f"{score} by method", _plot_scores, partial(dict, scores))
-        plain = by_method["plain"]
-        compared = [row for row in rows if row["kind"] == "model" and row["method"] != plain]
-        if any(row["value"] is not None for row in compared):
-            title = f"{score}: methods less {by_method['methods'][plain]}"
-            differences = {"positional": [compared], "plain": by_method["methods"][plain], **labels}
+        plain = by_method.plain
+        compared = [row for row in rows if row.kind == "model" and row.method != plain]
+        if any(row.value is not None for row in compared):
+            title = f"{score}: methods less {by_method.methods[plain]}"
+            differences = {"positional": [compared], "plain": by_method.methods[plain], **labels}
             yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
 
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
-from benchmark.domain.inference import Cases, paired_differences
+from benchmark.domain.beside import Difference
+from benchmark.domain.inference import Cases, Pair, paired_differences
 from benchmark.models import Run, StoryScores
 from benchmark.services.leaderboards import SEED
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
-from core.statistics import SHARE, holm, mean_estimates, mean_of
+from core.statistics import SHARE, Estimate, holm, mean_estimates, mean_of
 
-Row = dict[str, Any]
+Row = TypeVar("Row", bound=Difference)
 Scores = tuple[dict[tuple[int, int], int], Any]
 
 
@@ -38,30 +40,42 @@ def common_cases(sides: Sequence[Columns], stage: str, among: Set[int] | None = 
     return Cases.of(by_side, numbers if among is None else numbers & among, clusters_of(sides[0]))
 
 
-def paired_row(cases: Cases, stage: str, tests: int = 0) -> Row:
-    """Return {means, value, interval[, reason], n, answered, p, bounds, missing} of the first side less the second,
-    missing answers at their worst; `bounds` is where the difference can be, `missing` how many samples have no score on
-    either side, `tests` over how many the caller adjusts."""
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The means of both sides, None without a sample, and their difference."""
+
+    means: tuple[float | None, float | None]
+    difference: Difference
+
+
+def paired_sides(cases: Cases, stage: str, tests: int = 0) -> Sides:
+    """Return the first side less the second, missing answers at their worst; `tests` is over how many the caller
+    adjusts."""
     [pair] = paired_differences(cases, seed=SEED, tests=tests, unit=units_of_group(stage))
-    means = [float(mean) if cases.stories else None for mean in mean_of(cases.worst)]
-    best = [float(mean) if cases.stories else None for mean in mean_of(cases.best)]
-    return {
-        "means": means,
-        **{name: pair[name] for name in ("value", "interval", "reason", "n", "answered", "p") if name in pair},
-        "bounds": None if None in means else [means[0] - best[1], best[0] - means[1]],
-        "missing": [int(count) for count in cases.missing] if cases.stories else [0, 0],
-    }
+    if not cases.stories:
+        return Sides((None, None), _difference(pair, None, [0, 0]))
+    (first, second), best = map(float, mean_of(cases.worst)), [float(mean) for mean in mean_of(cases.best)]
+    bounds = [first - best[1], best[0] - second]
+    return Sides((first, second), _difference(pair, bounds, [int(count) for count in cases.missing]))
 
 
-def score_estimate(cases: Cases, stage: str) -> dict[str, Any]:
-    """Return {value, interval[, reason], n} of the first side's mean, missing answers at their worst."""
+def _difference(pair: Pair, bounds: list[float] | None, missing: list[int]) -> Difference:
+    return Difference(
+        value=pair["value"], interval=pair["interval"], reason=pair.get("reason"), n=pair["n"], p=pair["p"],
+        answered=pair["answered"], bounds=bounds, missing=missing,
+    )  # fmt: skip
+
+
+def score_estimate(cases: Cases, stage: str) -> Estimate:
+    """Return the first side's mean with its interval, missing answers at their worst."""
     unit = units_of_group(stage)
     [estimate] = mean_estimates(
         cases.worst[:1], scale=SHARE, seed=SEED, unit=unit, empty="no sample has a score", clusters=cases.clusters
     )
-    return {name: estimate[name] for name in ("value", "interval", "reason", "n") if name in estimate}
+    kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
+    return kept | {"reason": estimate["reason"]} if "reason" in estimate else kept
 
 
 def adjusted(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with `p_adjusted`, by Holm's correction over all of them that have a p."""
-    return [row | {"p_adjusted": value} for row, value in zip(rows, holm([row["p"] for row in rows]), strict=True)]
+    return [replace(row, p_adjusted=p) for row, p in zip(rows, holm([row.p for row in rows]), strict=True)]

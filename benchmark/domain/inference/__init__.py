@@ -8,7 +8,7 @@ from benchmark.domain.inference.aligned import Aligned
 from benchmark.domain.inference.cases import Case, Cases
 from benchmark.domain.inference.groups import letters
 from benchmark.domain.inference.leaderboard import caution_told, differs, fewest_units, leaderboard
-from benchmark.domain.inference.paired import paired_differences
+from benchmark.domain.inference.paired import Pair, paired_differences
 from benchmark.domain.inference.power import DEFAULT_SD, difference_sd, smallest_difference
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Aligned",
     "Case",
     "Cases",
+    "Pair",
     "caution_told",
     "difference_sd",
     "differs",

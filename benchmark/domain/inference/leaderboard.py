@@ -214,10 +214,18 @@ def _rank_intervals(cases: Cases, *, seed: int, resamples: int) -> list[list[int
 def differs(pair: Mapping[str, Any], alpha: float = ALPHA) -> bool:
     """Return whether a pair of `paired_differences` is shown to differ: its test passes, and the stories that both
     answered do not point the other way, which would be a difference made by missing answers alone."""
-    if pair["p_adjusted"] is None or pair["p_adjusted"] > alpha:
+    return shown_to_differ(pair["value"], pair["p_adjusted"], pair.get("answered"), alpha)
+
+
+def shown_to_differ(
+    value: float | None, p_adjusted: float | None, answered: Mapping[str, Any] | None, alpha: float = ALPHA
+) -> bool:
+    """Return what `differs` returns, of a difference, its adjusted p, and the difference {"value"} over what both
+    answered; rows that were kept may be older than that."""
+    if value is None or p_adjusted is None or p_adjusted > alpha:
         return False
-    answered: float | None = (pair.get("answered") or {}).get("value")  # rows that were kept may be older
-    return answered is None or bool(answered * pair["value"] >= 0)
+    both: float | None = (answered or {}).get("value")
+    return both is None or bool(both * value >= 0)
 
 
 def _method(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from benchmark.domain.beside import AskedAgain, ControlRow
 from benchmark.domain.plots.dots import NARROWEST, Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
 from benchmark.domain.plots.values import percent, percents, told
 
-Row = Mapping[str, Any]
-
 
 @plot
 def control_differences(
-    rows: Sequence[Row], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[ControlRow], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Plot the score as published less that under each control, with its interval `over` what is resampled, in a panel
-    a control; `rows` are of one model under one control: {model, title, value, interval[, reason], bounds}."""
+    a control."""
     return difference_panels(
         rows, title=f"{score}: published less controlled, {parse} parse",
         unit=f"{score}, {parse} parse: points by which it is higher as published",
@@ -27,17 +25,17 @@ def control_differences(
 
 
 def difference_panels(
-    rows: Sequence[Row], *, title: str, unit: str, over: str, note: str, look: Look, least: float = NARROWEST
+    rows: Sequence[AskedAgain], *, title: str, unit: str, over: str, note: str, look: Look, least: float = NARROWEST
 ) -> Drawing:
     """Draw differences in a panel for each `title` of the rows, models below each other."""
     if not rows:
         return Drawing(title, NO_MODEL)
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = list(dict.fromkeys(row.model for row in rows))
     panels, lines = [], []
-    for name in dict.fromkeys(row["title"] for row in rows):
-        by_model = {row["model"]: row for row in rows if row["title"] == name}
-        metrics = [percent(by_model[model]) if model in by_model else None for model in models]
-        bounds = [percents(by_model[model].get("bounds")) if model in by_model else None for model in models]
+    for name in dict.fromkeys(row.title for row in rows):
+        by_model = {row.model: row for row in rows if row.title == name}
+        metrics = [percent(by_model[model].estimate) if model in by_model else None for model in models]
+        bounds = [percents(by_model[model].bounds) if model in by_model else None for model in models]
         panels.append(Panel(name, [{"difference": metric} for metric in metrics], bounds))
         lines.append(told(name, models, metrics, bounds))
     canvas = dot_plot(
@@ -55,8 +53,8 @@ def difference_panels(
 
 
 @plot
-def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = "", look: Look) -> Drawing:
-    """Plot each model's and baseline's score with its story and without; `rows` are {model, published, controlled}."""
+def without_story(rows: Sequence[ControlRow], *, score: str, parse: str, note: str = "", look: Look) -> Drawing:
+    """Plot each model's and baseline's score with its story and without."""
     title = f"{score} without the story, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
@@ -64,9 +62,9 @@ def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = ""
         Series(key="published", label="As published", marker="D", colour="second", filled=False),
         Series(key="controlled", label="Without the story"),
     )
-    metrics = [{entry.key: percent(row[entry.key]) for entry in series} for row in rows]
+    metrics = [{"published": percent(row.published), "controlled": percent(row.controlled)} for row in rows]
     canvas = dot_plot(
-        [row["model"] for row in rows],
+        [row.model for row in rows],
         [Panel("", metrics)],
         series,
         unit=(
@@ -77,7 +75,7 @@ def without_story(rows: Sequence[Row], *, score: str, parse: str, note: str = ""
         look=look,
     )
     lines = [
-        told(row["model"], [entry.label.lower() for entry in series], values.values())
+        told(row.model, [entry.label.lower() for entry in series], values.values())
         for row, values in zip(rows, metrics, strict=True)
     ]
     return Drawing(title, canvas, lines)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmark.domain.plots.controls import Row, difference_panels
+from benchmark.domain.beside import MethodRow
+from benchmark.domain.plots.controls import difference_panels
 from benchmark.domain.plots.dots import Panel, Series, dot_plot
 from benchmark.domain.plots.drawing import Drawing, Look, plot
 from benchmark.domain.plots.ranked import NO_MODEL
@@ -14,18 +15,17 @@ from benchmark.domain.plots.values import percent, told
 
 @plot
 def method_scores(
-    rows: Sequence[Row], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[MethodRow], *, score: str, parse: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
-    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method; `rows`
-    are of one model by one method: {model, title, score}."""
+    """Plot each model's score by each method, with its interval `over` what is resampled, in a panel a method."""
     title = f"{score} by method, {parse} parse"
     if not rows:
         return Drawing(title, NO_MODEL)
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = list(dict.fromkeys(row.model for row in rows))
     panels, lines = [], []
-    for name in dict.fromkeys(row["title"] for row in rows):
-        by_model = {row["model"]: row for row in rows if row["title"] == name}
-        metrics = [percent(by_model[model]["score"]) if by_model[model]["score"] else None for model in models]
+    for name in dict.fromkeys(row.title for row in rows):
+        by_model = {row.model: row for row in rows if row.title == name}
+        metrics = [percent(by_model[model].score) for model in models]
         panels.append(Panel(name, [{"score": metric} for metric in metrics]))
         lines.append(told(name, models, metrics))
     canvas = dot_plot(
@@ -39,15 +39,15 @@ def method_scores(
 WIDEST = 110.0
 
 
-def _least(rows: Sequence[Row]) -> float:
+def _least(rows: Sequence[MethodRow]) -> float:
     """Return the width of a panel in which the names of methods can be read, in points; a longer one than this is
     shortened."""
-    return min(WIDEST, text_width([row["title"] for row in rows], weight="bold") + 2)
+    return min(WIDEST, text_width([row.title for row in rows], weight="bold") + 2)
 
 
 @plot
 def method_differences(
-    rows: Sequence[Row], *, score: str, parse: str, plain: str, over: str = "stories", note: str = "", look: Look
+    rows: Sequence[MethodRow], *, score: str, parse: str, plain: str, over: str = "stories", note: str = "", look: Look
 ) -> Drawing:
     """Plot the score by each method less that by the `plain` one, as `control_differences` has differences."""
     return difference_panels(

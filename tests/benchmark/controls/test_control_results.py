@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from benchmark.domain.beside import ControlRow
 from benchmark.models import Run, RunItem
 from benchmark.services.control_results import ranges
 from benchmark.services.documents import document_of, tables_of
@@ -37,20 +38,20 @@ def admin(client, world):
     return client
 
 
-def _rows(run: Run) -> dict[tuple[str, str], dict]:
-    rows = document_of(run).controls["rows"]["opentom"]["repaired"]
-    return {(row["model"], row["control"]): row for row in rows}
+def _rows(run: Run) -> dict[tuple[str, str], ControlRow]:
+    rows = document_of(run).controls.rows["opentom"]["repaired"]
+    return {(row.model, row.control): row for row in rows}
 
 
 def test_a_model_that_remembers_is_told_from_one_that_reads(run):
     rows = _rows(run)
     remembers, reads = rows[REMEMBERS, "renamed"], rows[READS, "renamed"]
-    assert remembers["value"] > 0.4 and remembers["interval"][0] > 0.4
-    assert abs(reads["value"]) < 0.02 and reads["agreement"] > 0.98
-    assert rows[READS, "storyless"]["value"] > 0.4
+    assert remembers.value > 0.4 and remembers.interval[0] > 0.4
+    assert abs(reads.value) < 0.02 and reads.agreement > 0.98
+    assert rows[READS, "storyless"].value > 0.4
     for row in rows.values():
-        assert row["n"] == QUESTIONS and row["value"] == pytest.approx(row["published"] - row["controlled"])
-    assert len(remembers["flips"]) == sum(flipped for _, _, flipped in remembers["stories"]) > QUESTIONS / 3
+        assert row.n == QUESTIONS and row.value == pytest.approx(row.published - row.controlled)
+    assert len(remembers.flips) == sum(flipped for _, _, flipped in remembers.stories) > QUESTIONS / 3
 
 
 def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
@@ -60,10 +61,10 @@ def test_a_missing_answer_is_counted_with_bounds_and_not_dropped(run):
         call=None, official=None, repaired=None, score=None, repaired_score=None
     )
     row = _rows(run)[READS, "renamed"]
-    assert row["missing"] == [0, 23] and row["n"] == QUESTIONS
-    low, high = row["bounds"]
-    assert high - low == pytest.approx(23 / QUESTIONS) and high == pytest.approx(row["value"])
-    assert row["answered"]["n"] == QUESTIONS - 23 and abs(row["answered"]["value"]) < 0.02
+    assert row.missing == [0, 23] and row.n == QUESTIONS
+    low, high = row.bounds
+    assert high - low == pytest.approx(23 / QUESTIONS) and high == pytest.approx(row.value)
+    assert row.answered["n"] == QUESTIONS - 23 and abs(row.answered["value"]) < 0.02
 
 
 def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
@@ -95,10 +96,9 @@ def test_the_report_shows_controls_and_gives_them_as_files(run, admin, world):
 
 def test_what_stayed_as_it_is_is_listed_with_its_reason(run):
     RunItem.objects.filter(entrant__run=run.controls.get(control="renamed"), sample__number__in=(2, 3, 7)).delete()
-    left = next(row for row in document_of(run).controls["left"] if row["control"] == "renamed")
-    assert (left["same"], left["numbers"]) == (3, "2–3, 7") and left[
-        "why"
-    ] == "It names nobody, and nothing that the lists of names have."
+    left = next(row for row in document_of(run).controls.left if row.control == "renamed")
+    assert (left.same, left.numbers) == (3, "2–3, 7")
+    assert left.why == "It names nobody, and nothing that the lists of names have."
 
 
 def test_a_control_of_other_rules_has_no_figures_and_the_others_keep_theirs(run, admin):
@@ -129,7 +129,7 @@ def test_answers_that_flip_are_read_side_by_side(run, admin):
     address = reverse("benchmark:flips", args=[run.project.slug, run.uid])
     models = {entrant.name: entrant.pk for entrant in run.entrants.all()}
     page = written(admin.get(address, {"model": models[REMEMBERS], "against": "renamed"}))
-    flips = len(_rows(run)[REMEMBERS, "renamed"]["flips"])
+    flips = len(_rows(run)[REMEMBERS, "renamed"].flips)
     assert f"of {flips}" in page and "As published" in page and "Other names" in page
     assert f'<b>{flips}</b> <span class="muted">of {QUESTIONS}</span>' in " ".join(page.split())
     # the page opens on the first model and control with flips, and keeps to a model or a control that was asked for

@@ -56,7 +56,7 @@ def test_memory_is_told_from_reading_over_http(tmp_path, address):
     run = start_run(by=cast.alice, plan=plan(dataset, models, limit=46, controls=["renamed"]), now=timezone.now())
     for each in (run, *run.controls.all()):
         assert not work_off(each).job.has_failed
-    rows = {row["model"]: row for row in document_of(run).controls["rows"]["opentom"]["repaired"]}
-    assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"]["published"] > 0.9
-    assert rows[f"http-{REMEMBERS}"]["value"] > 0.9 and rows[f"http-{READS}"]["value"] == 0
-    assert rows[f"http-{REMEMBERS}"]["missing"] == [0, 46] and rows[f"http-{READS}"]["agreement"] == 1
+    rows = {row.model: row for row in document_of(run).controls.rows["opentom"]["repaired"]}
+    assert len(PUBLISHED) == 10 and rows[f"http-{REMEMBERS}"].published > 0.9
+    assert rows[f"http-{REMEMBERS}"].value > 0.9 and rows[f"http-{READS}"].value == 0
+    assert rows[f"http-{REMEMBERS}"].missing == [0, 46] and rows[f"http-{READS}"].agreement == 1

@@ -9,6 +9,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmark.domain.beside import MethodRow
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.method_plans import plans_by_method
@@ -40,9 +41,9 @@ def admin(client, world):
     return client
 
 
-def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], dict]:
-    rows = document_of(run).by_method["rows"]["opentom"][parse]
-    return {(row["model"], row["method"]): row for row in rows}
+def rows_of(run: Run, parse: str = "repaired") -> dict[tuple[str, str], MethodRow]:
+    rows = document_of(run).by_method.rows["opentom"][parse]
+    return {(row.model, row.method): row for row in rows}
 
 
 def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
@@ -50,16 +51,16 @@ def test_a_method_that_helps_is_told_from_one_that_does_not(runs):
     rows = rows_of(runs[0])
     assert list(rows) == [(model, method) for model in (STEADY, THINKS) for method in METHODS]
     helped, unhelped = rows[THINKS, "cot"], rows[THINKS, "s2a"]
-    assert helped["value"] == pytest.approx(OVERLOOKED) and 0 < helped["p"] <= helped["p_adjusted"] < 1
-    assert helped["interval"][0] < helped["value"] < helped["interval"][1]  # five narratives are few
-    assert (helped["own"], helped["score"]["value"]) == (1.0, 1.0) and helped["plain"] == pytest.approx(1 - OVERLOOKED)
-    assert unhelped["value"] == rows[STEADY, "cot"]["value"] == 0 and unhelped["n"] == QUESTIONS
+    assert helped.value == pytest.approx(OVERLOOKED) and 0 < helped.p <= helped.p_adjusted < 1
+    assert helped.interval[0] < helped.value < helped.interval[1]  # five narratives are few
+    assert (helped.own, helped.score["value"]) == (1.0, 1.0) and helped.plain == pytest.approx(1 - OVERLOOKED)
+    assert unhelped.value == rows[STEADY, "cot"].value == 0 and unhelped.n == QUESTIONS
     plain = rows[THINKS, "plain"]
-    assert plain["score"]["value"] == pytest.approx(1 - OVERLOOKED) and plain["value"] is None and plain["why"] == ""
+    assert plain.score["value"] == pytest.approx(1 - OVERLOOKED) and plain.value is None and plain.why == ""
     by_method = document_of(runs[0]).by_method
-    assert "Holm's correction over the 4 tests" in by_method["how"]["opentom"]["repaired"]
+    assert "Holm's correction over the 4 tests" in by_method.how["opentom"]["repaired"]
     # whichever of the runs is looked at
-    assert [row["value"] for row in rows_of(runs[1]).values()] == [row["value"] for row in rows.values()]
+    assert [row.value for row in rows_of(runs[1]).values()] == [row.value for row in rows.values()]
 
 
 def test_missing_answers_are_values_with_bounds(runs):
@@ -68,19 +69,19 @@ def test_missing_answers_are_values_with_bounds(runs):
         call=None, official=None, repaired=None, score=None, repaired_score=None
     )
     row = rows_of(runs[0])[THINKS, "cot"]
-    assert row["missing"] == [23, 0] and row["n"] == QUESTIONS and row["answered"]["n"] == QUESTIONS - 23
-    low, high = row["bounds"]
-    assert low == pytest.approx(row["value"]) and high - low == pytest.approx(23 / QUESTIONS)
+    assert row.missing == [23, 0] and row.n == QUESTIONS and row.answered["n"] == QUESTIONS - 23
+    low, high = row.bounds
+    assert low == pytest.approx(row.value) and high - low == pytest.approx(23 / QUESTIONS)
     # official scoring needs an answer to every question
-    assert document_of(runs[0]).by_method["rows"]["opentom"]["repaired"]
+    assert document_of(runs[0]).by_method.rows["opentom"]["repaired"]
 
 
 def test_a_model_that_was_not_asked_stands_there_as_missing(runs):
     Entrant.objects.filter(run=runs[1], name=THINKS).delete()
     Entrant.objects.filter(run=runs[2], name=THINKS).update(spec={"name": THINKS, "options": {"other": 1}})
     rows = rows_of(runs[0])
-    assert (rows[THINKS, "cot"]["why"], rows[THINKS, "cot"]["score"]) == ("Not asked.", None)
-    assert rows[THINKS, "s2a"]["why"] == "The endpoint had other settings."
+    assert (rows[THINKS, "cot"].why, rows[THINKS, "cot"].score) == ("Not asked.", None)
+    assert rows[THINKS, "s2a"].why == "The endpoint had other settings."
     tables = tables_of(document_of(runs[0]))
     scores = tables["method-scores-opentom-repaired"]()
     lacking = "chain of thought, not asked: thinks; System 2 Attention, the endpoint had other settings: thinks."
@@ -93,24 +94,24 @@ def test_a_method_that_is_launched_later_joins_the_run_that_is_there(world, runs
     (later,) = plans_by_method(replace(plan_of(plain), limit=46, title="Later", seed=5), ["self-ask"])
     run = work_off(start_run(by=cast.alice, plan=later, now=timezone.now()))
     row = rows_of(plain)[STEADY, "self-ask"]
-    assert (row["n"], row["beside"], row["value"]) == (46, run.uid, 0)
+    assert (row.n, row.beside, row.value) == (46, run.uid, 0)
     lead = tables_of(document_of(plain))["method-scores-opentom-repaired"]().lead
     assert lead == [
         "Not all were asked about the same questions (46 to 115): differences are over what both have, scores are not."
     ]
     # its own report is of its own samples alone
-    assert {found["n"] for found in rows_of(run).values() if found["n"]} == {46}
+    assert {found.n for found in rows_of(run).values() if found.n} == {46}
     # of several runs by a method the one with the most of the samples counts, not the newest
     (small_one,) = plans_by_method(replace(plan_of(plain), limit=5), ["cot"])
     start_run(by=cast.alice, plan=small_one, now=timezone.now())
-    assert rows_of(plain)[STEADY, "cot"]["n"] == QUESTIONS
+    assert rows_of(plain)[STEADY, "cot"].n == QUESTIONS
 
 
 def test_without_the_plain_method_scores_stand_and_say_so(runs):
     Run.objects.filter(pk=runs[0].pk).update(archived_at=timezone.now())
     rows = rows_of(runs[1])
-    assert rows[STEADY, "s2a"]["score"]["value"] == 1.0 and rows[STEADY, "s2a"]["why"] == "Not asked plain."
-    assert rows[STEADY, "plain"]["why"] == "Not asked."
+    assert rows[STEADY, "s2a"].score["value"] == 1.0 and rows[STEADY, "s2a"].why == "Not asked plain."
+    assert rows[STEADY, "plain"].why == "Not asked."
     document = document_of(runs[1])
     lead = tables_of(document)["method-scores-opentom-repaired"]().lead
     assert lead == ["Nobody was asked plain with these settings: launch that, and differences stand here."]

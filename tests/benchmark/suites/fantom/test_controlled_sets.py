@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from benchmark.domain.beside import ControlRow
 from benchmark.models import RunItem
 from benchmark.services.control_tables import left_table
 from benchmark.services.documents import document_of, tables_of
@@ -47,8 +48,8 @@ def run(small, own_registry):
     return run
 
 
-def _rows(run, group: str, parse: str = "repaired") -> list[dict]:
-    return document_of(run).controls["rows"][group][parse]
+def _rows(run, group: str, parse: str = "repaired") -> list[ControlRow]:
+    return document_of(run).controls.rows[group][parse]
 
 
 def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
@@ -60,19 +61,19 @@ def test_sets_are_compared_of_which_choices_alone_are_shuffled(run):
     assert {item.sample.content["kind"] for item in asked.select_related("sample")} == {CHOICE}
     for group, sets in (("fantom", right), ("fantom-star-toy", right), ("fantom-control", {"2-0-0"})):
         [row] = _rows(run, group)
-        assert (row["n"], row["missing"]) == (len(sets), [0, 0]), group
-        assert row["published"] + row["controlled"] == 1 and len(row["flips"]) == len(sets)
+        assert (row.n, row.missing) == (len(sets), [0, 0]), group
+        assert row.published + row.controlled == 1 and len(row.flips) == len(sets)
     [row] = _rows(run, "fantom")
-    assert len(right) == 2 and row["published"] == sum(right.values()) / 2
+    assert len(right) == 2 and row.published == sum(right.values()) / 2
     # single questions: the four choices alone
-    assert _rows(run, "fantom-questions")[0]["n"] == 4
+    assert _rows(run, "fantom-questions")[0].n == 4
 
 
 def test_a_figure_that_a_control_cannot_change_has_a_sentence_and_no_row(run):
     document = document_of(run)
     assert _rows(run, "fantom-facts") == [] and "controls-fantom-facts-repaired" not in tables_of(document)
-    [left] = document.controls["left"]
-    assert left["still"] == ["Token F1"] and left["same"] == 31
+    [left] = document.controls.left
+    assert left.still == ["Token F1"] and left.same == 31
     assert (
         "Shuffled options: nothing changes of what Token F1 counts, so no difference is shown."
         in left_table([left]).notes

@@ -1,0 +1,167 @@
+"""One model asked in two ways, held beside each other: rows of the controls and of the methods of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from benchmark.domain.inference.leaderboard import shown_to_differ
+from core.plain import WHERE_THERE_IS_ONE
+from core.statistics import Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The difference between two scores of one model, missing answers at their worst; None where there is none.
+
+    `interval` is [low, high] of 95 % and `reason` says why there is none, `n` over how many samples it is, `bounds`
+    [low, high] where it can be, `missing` how many samples have no score on either side, `answered` {"value", "n"} over
+    what has both, `p_adjusted` the p of Holm's correction over the table.
+    """
+
+    value: float | None = None
+    interval: Sequence[float] | None = None
+    reason: str | None = field(default=None, metadata=WHERE_THERE_IS_ONE)
+    n: int | None = None
+    bounds: Sequence[float] | None = None
+    missing: Sequence[int | None] = (None, None)
+    answered: Mapping[str, Any] | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+
+    @property
+    def estimate(self) -> Mapping[str, Any]:
+        """The value with its interval, as plots take it."""
+        return {"value": self.value, "interval": self.interval, "reason": self.reason}
+
+    @property
+    def shown(self) -> str:
+        """Whether a test shows the difference, in a word; a dash where none was made."""
+        if self.p_adjusted is None:
+            return "–"
+        return "yes" if shown_to_differ(self.value, self.p_adjusted, self.answered) else "no"
+
+    @property
+    def open_bounds(self) -> Sequence[float] | None:
+        """The bounds, None where nothing is missing."""
+        return self.bounds if any(self.missing) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAgain(Difference):
+    """A model that was asked in another way by the run `beside`, as its entrant `beside_entrant`; both are None where
+    it was not. `title` names the way."""
+
+    key: str
+    model: str
+    kind: str
+    entrant: int | None
+    run: str
+    title: str
+    beside: str | None = None
+    beside_entrant: int | None = None
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Self:
+        """Return the row that was kept; fields that an earlier version did not keep have their defaults."""
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in kept.items() if name in names})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlRow(AskedAgain):
+    """One model under one control: its score as published and under the control, over the samples that the control
+    changes.
+
+    `agreement` is the share of samples with the same score both ways, `flips` are the numbers of those with another,
+    the largest difference first, and `stories` [cluster, compared, flipped] of each cluster with one.
+    """
+
+    control: str
+    published: float | None
+    controlled: float | None
+    agreement: float | None
+    flips: Sequence[int]
+    stories: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodRow(AskedAgain):
+    """One model by one method: its `score` with its interval over the samples of the run that it was asked about by the
+    method, and over those asked both ways its `own` score less that of the `plain` method. `why` says what there is
+    not."""
+
+    method: str
+    score: Estimate | None = None
+    own: float | None = None
+    plain: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """What a control leaves as it is: so many of the samples are the `same`, whose `numbers` are told in ranges, and
+    `why`.
+
+    `steps` are those that are not asked under it, `still` the scores of groups no sample or set of which it changes,
+    which have no row, and `unread` says why the control cannot be read.
+    """
+
+    control: str
+    title: str
+    samples: int
+    same: int
+    numbers: str
+    why: str
+    steps: str
+    noun: Sequence[str]
+    still: Sequence[str] = ()
+    unread: str = ""
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> Left:
+        names = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in kept.items() if name in names and value is not None})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlResults:
+    """What models come to under the controls of a run: `rows` by metric group and parse, `methods` a sentence on each
+    of these tables, `left` what each control leaves as it is, `unfinished` the titles of runs that go on."""
+
+    rows: Mapping[str, Mapping[str, Sequence[ControlRow]]]
+    methods: Mapping[str, Mapping[str, str]]
+    left: Sequence[Left]
+    unfinished: Sequence[str] = ()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> ControlResults:
+        rows = {
+            stage: {parse: [ControlRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+            for stage, by_parse in kept["rows"].items()
+        }
+        left = [Left.from_json(one) for one in kept["left"]]
+        return cls(rows=rows, methods=kept["methods"], left=left, unfinished=kept.get("unfinished", ()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodResults:
+    """What the models of a run come to by each method: `methods` are titles by name, others are held against `plain`,
+    `rows` by metric group and parse, `how` a sentence on each of these tables, `unfinished` the titles of runs that go
+    on."""
+
+    methods: Mapping[str, str]
+    plain: str
+    rows: Mapping[str, Mapping[str, Sequence[MethodRow]]]
+    how: Mapping[str, Mapping[str, str]]
+    unfinished: Sequence[str] = ()
+
+    @classmethod
+    def from_json(cls, kept: Mapping[str, Any]) -> MethodResults:
+        rows = {
+            stage: {parse: [MethodRow.from_json(row) for row in of] for parse, of in by_parse.items()}
+            for stage, by_parse in kept["rows"].items()
+        }
+        names = {one.name for one in fields(cls)} - {"rows"}
+        return cls(rows=rows, **{name: value for name, value in kept.items() if name in names})
