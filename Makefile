@@ -14,7 +14,7 @@ export CREDENCE_VAR = $(VAR)
 unexport PYTHONDONTWRITEBYTECODE
 export HOST PORT WORKERS THREADS
 
-.PHONY: prepare serve prepared-web web worker engine-worker test setup dev-setup lock lint check clean-venv
+.PHONY: prepare serve prepared-web web worker engine-worker test texts setup dev-setup lock lint check clean-venv
 
 prepare: setup
 	@$(BIN)/python manage.py prepare $(if $(filter 1,$(SAMPLE)),--sample)
@@ -41,6 +41,10 @@ engine-worker:
 
 test: dev-setup
 	@bash tests/run.sh
+
+# Collects the texts of code, templates and scripts into the catalogues of their translations.
+texts: dev-setup
+	@$(BIN)/python manage.py texts
 
 setup: $(VENV)/.installed
 dev-setup: $(VENV)/.installed-dev

@@ -1,4 +1,5 @@
 from django.apps import AppConfig
+from django.utils import translation
 
 
 class ConfigConfig(AppConfig):
@@ -6,3 +7,8 @@ class ConfigConfig(AppConfig):
 
     def ready(self) -> None:
         from config import checks  # noqa: F401  registers the checks
+        from core import language
+        from core.catalogues.ours import compile_ours
+
+        compile_ours()
+        language.install(translation.gettext, translation.ngettext)

@@ -54,6 +54,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.language.ReadersLanguage",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -228,6 +229,14 @@ IMPORT_MAX_BYTES = environment.integer("IMPORT_MAX_MB", 64, low=1, high=4096) * 
 
 # --- language, time, static files ------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en-gb"
+LANGUAGES = [("en-gb", "English"), ("zh-hans", "简体中文")]
+LOCALE_PATHS = [VAR_DIR / "locale"]  # compiled from the apps' catalogues when a process begins (core/catalogues)
+FORMAT_MODULE_PATH = "config.formats"
+LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = BEHIND_TLS
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

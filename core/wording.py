@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from core.language import ngettext
+
 
 def counted(count: int, noun: str, several: str = "") -> str:
-    """Return the number with its noun: 1 row, 2,860 rows."""
-    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
+    """Return the number with its noun: 1 row, 2,860 rows.
+
+    A literal noun is found by `manage.py texts`, and has a translation in the catalogues as `{count} row`.
+    """
+    return ngettext(f"{{count}} {noun}", f"{{count}} {several or noun + 's'}", count).format(count=f"{count:,}")

@@ -1,6 +1,14 @@
 // What every page needs. A classic script on purpose: it runs before the first paint, so no page flashes in the wrong theme.
 (() => {
   const root = document.documentElement;
+
+  // --- texts: as they are written here, or as the page's catalogue has them; the other scripts use these two, too ---
+  let catalogue = null;
+  const look = (text) => (catalogue ??= JSON.parse(document.getElementById("script-texts")?.textContent ?? "{}"))[text];
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
+  globalThis.gettext = (text, values = {}) => fill(look(text) ?? text, values);
+  globalThis.ngettext = (one, several, count, values = {}) => fill(look(one)?.[0] ?? (count === 1 ? one : several), { count, ...values });
+
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const on = (type, act) => document.addEventListener(type, act);
 
@@ -68,7 +76,7 @@
     const item = document.createElement("p");
     item.className = `callout callout-${level}`;
     item.textContent = text;
-    const close = Object.assign(document.createElement("button"), { type: "button", className: "close", ariaLabel: "Dismiss" });
+    const close = Object.assign(document.createElement("button"), { type: "button", className: "close", ariaLabel: gettext("Dismiss") });
     close.dataset.dismiss = "";
     item.append(close);
     box.append(item);
@@ -84,7 +92,7 @@
       document.execCommand("copy");
     }
     const before = button.textContent;
-    button.textContent = "Copied";
+    button.textContent = gettext("Copied");
     setTimeout(() => (button.textContent = before), 1500);
   };
 
@@ -113,28 +121,28 @@
   const polls = (element) => /\bevery\b/.test(element?.getAttribute?.("hx-trigger") ?? "");
   let away = "";
   const failed = (why) => ({ detail }) => {
-    if (!polls(detail.elt)) toast({ text: `${why(detail)}; nothing was changed.`, level: "error" });
-    else if (!away) toast({ text: (away = `${why(detail)}. The page tries again by itself.`), level: "error" });
+    if (!polls(detail.elt)) toast({ text: gettext("{trouble}; nothing was changed.", { trouble: why(detail) }), level: "error" });
+    else if (!away) toast({ text: (away = gettext("{trouble}. The page tries again by itself.", { trouble: why(detail) })), level: "error" });
   };
   const answered = ({ detail }) => {
     if (!detail.successful || !away) return;
     toasted(away)?.remove();
     away = "";
   };
-  on("htmx:sendError", failed(() => "The server cannot be reached"));
-  on("htmx:timeout", failed(() => "The server does not answer"));
-  on("htmx:responseError", failed(({ xhr }) => `The server refused this (${xhr.status})`));
+  on("htmx:sendError", failed(() => gettext("The server cannot be reached")));
+  on("htmx:timeout", failed(() => gettext("The server does not answer")));
+  on("htmx:responseError", failed(({ xhr }) => gettext("The server refused this ({status})", { status: xhr.status })));
   on("htmx:afterRequest", answered);
 
   // --- relative times: <time datetime data-relative> grows older with the page ---
-  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+  const words = new Intl.RelativeTimeFormat(root.lang || "en", { numeric: "auto" });
   const units = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
   const refresh = () => {
     for (const time of all("time[data-relative]")) {
       const seconds = (Date.parse(time.dateTime) - Date.now()) / 1000;
       const [unit, size] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
-      time.textContent = unit === "second" ? "just now" : words.format(Math.trunc(seconds / size), unit);
-      time.title = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: "long", timeStyle: "long" });
+      time.textContent = unit === "second" ? gettext("just now") : words.format(Math.trunc(seconds / size), unit);
+      time.title = new Date(time.dateTime).toLocaleString(root.lang.startsWith("zh") ? root.lang : undefined, { dateStyle: "long", timeStyle: "long" });
     }
   };
   on("DOMContentLoaded", refresh);
@@ -148,9 +156,9 @@
     if (!sentence || form.dataset.confirmed) return;
     event.preventDefault();
     const make = (tag, props, ...children) => { const node = Object.assign(document.createElement(tag), props); node.append(...children); return node; };
-    const yes = make("button", { className: "button button-danger", type: "button" }, submitter?.dataset.confirmYes ?? submitter?.textContent.trim() ?? "Go on");
-    const no = make("button", { className: "button", type: "button", autofocus: true }, "Go back");
-    const dialog = make("dialog", { ariaLabel: "Are you sure?" }, make("p", {}, sentence), make("div", { className: "button-row" }, no, yes));
+    const yes = make("button", { className: "button button-danger", type: "button" }, submitter?.dataset.confirmYes ?? submitter?.textContent.trim() ?? gettext("Go on"));
+    const no = make("button", { className: "button", type: "button", autofocus: true }, gettext("Go back"));
+    const dialog = make("dialog", { ariaLabel: gettext("Are you sure?") }, make("p", {}, sentence), make("div", { className: "button-row" }, no, yes));
     yes.addEventListener("click", () => { form.dataset.confirmed = "1"; dialog.close(); form.requestSubmit(submitter); });
     no.addEventListener("click", () => dialog.close());
     dialog.addEventListener("close", () => dialog.remove());

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from django.core.cache import caches
+from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 
 from tests.cast import Cast, new_cast, new_story
@@ -159,6 +160,13 @@ def nothing_derived_from_another_test(monkeypatch) -> None:
 
     monkeypatch.setattr(asking, "_kept", OrderedDict())
     asking._loaded.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def english() -> Generator[None, None, None]:
+    """No language that a request of a test chose outlives it."""
+    yield
+    translation.deactivate()
 
 
 @pytest.fixture(autouse=True)

@@ -52,6 +52,7 @@ BY_NATURE = {
     "login": "logs in",
     "site_admin_login": "sends on to the log-in",
     "site_admin_password_change": "sends on to the change of the password",
+    "language": "sets the language of pages",
     "logout": "logs out",
     "account": "sets what the account says",
     "end_api_token": "takes away",

@@ -22,6 +22,7 @@ PAGES = {
     "password_reset_done": PUBLIC,
     "password_reset_confirm": PUBLIC,
     "invitation": PUBLIC,
+    "language": PUBLIC,
     "logout": MEMBER,
     "account": MEMBER,
     "make_api_token": MEMBER,

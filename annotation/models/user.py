@@ -45,6 +45,7 @@ class User(AbstractUser):
     """
 
     display_name = models.CharField(max_length=80, blank=True)
+    language = models.CharField(max_length=16, blank=True)  # of pages; empty: what the browser asks for
     imported_into = models.ForeignKey(
         "annotation.Project", models.PROTECT, null=True, blank=True, editable=False, related_name="imported_annotators"
     )

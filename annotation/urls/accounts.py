@@ -12,6 +12,7 @@ urlpatterns = [
     path("login/", log_in.LogIn.as_view(), name="login"),
     path("logout/", auth.LogoutView.as_view(), name="logout"),
     path("account/", accounts.account, name="account"),
+    path("language/", accounts.language, name="language"),
     path("account/tokens/", accounts.make_api_token, name="make_api_token"),
     path("account/tokens/<int:pk>/end/", accounts.end_api_token, name="end_api_token"),
     path("account/password/", log_in.PasswordChange.as_view(), name="password_change"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -7,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
+from django.views.i18n import set_language
 
 from annotation.forms.people import AccountForm, SignUpForm, TokenForm
 from annotation.services.api_tokens import end_token, make_token
@@ -16,6 +18,7 @@ from annotation.services.people import (
     PeopleError,
     accept_invitation,
     change_account,
+    choose_language,
     offers_more,
     open_invitation,
     sign_up,
@@ -66,6 +69,16 @@ def end_api_token(request: HttpRequest, pk: int) -> HttpResponse:
     end_token(by=request.user, pk=pk)
     messages.success(request, "The token was taken away.")
     return redirect("account")
+
+
+@login_not_required
+@require_POST
+def language(request: HttpRequest) -> HttpResponse:
+    """Show pages in another language from now on: to an account wherever it logs in, to others in this browser."""
+    chosen = request.POST.get("language", "")
+    if chosen in dict(settings.LANGUAGES) and request.user.is_authenticated:
+        choose_language(by=request.user, language=chosen)
+    return set_language(request)
 
 
 @login_not_required

@@ -1,0 +1,1 @@
+"""The texts of code, templates and scripts, and the catalogues of their translations."""

@@ -1,0 +1,98 @@
+"""What is to be translated: the texts that code, templates and scripts hand to gettext."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from django.template.base import Lexer, Token, TokenType
+from django.utils.translation import trim_whitespace
+
+
+class Text(NamedTuple):
+    """A text as it is written, its form with several things, and what tells it from an equal one of another meaning."""
+
+    one: str
+    several: str = ""
+    context: str = ""
+
+
+_PLAIN = {"gettext", "gettext_lazy", "gettext_noop", "_"}
+_PLURAL = {"ngettext", "ngettext_lazy"}
+_OF_CONTEXT = {"pgettext", "pgettext_lazy"}
+
+
+def python_texts(source: str) -> set[Text]:
+    """Return the texts of Python code. Raises SyntaxError where it is none."""
+    return {text for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call) for text in _called(node)}
+
+
+def _called(call: ast.Call) -> Iterator[Text]:
+    name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+    given = [one.value if isinstance(one, ast.Constant) and isinstance(one.value, str) else "" for one in call.args]
+    if name in _PLAIN and given[:1] > [""]:
+        yield Text(given[0])
+    elif name in _PLURAL and all(given[:2]):
+        yield Text(given[0], given[1])
+    elif name in _OF_CONTEXT and all(given[:2]):
+        yield Text(given[1], context=given[0])
+    elif name == "counted" and given[1:2] > [""]:
+        several = given[2] if given[2:] else f"{given[1]}s"
+        yield Text(f"{{count}} {given[1]}", f"{{count}} {several}")
+
+
+_SCRIPT_STRING = r'"(?:[^"\\\n]|\\.)*"'
+_SCRIPT_CALL = re.compile(rf"\b(n?)gettext\(\s*({_SCRIPT_STRING})(?:,\s*({_SCRIPT_STRING}))?")
+
+
+def script_texts(source: str) -> set[Text]:
+    """Return the texts that a script hands to `gettext("…")` and `ngettext("…", "…", count)`, in double quotes."""
+    found = _SCRIPT_CALL.findall(source)
+    return {Text(json.loads(one), json.loads(several) if plural else "") for plural, one, several in found}
+
+
+_QUOTED = r"""(?:"[^"]*"|'[^']*')"""
+_INLINE = re.compile(rf"translate\s+({_QUOTED})(?:.*?\bcontext\s+({_QUOTED}))?", re.S)
+_BLOCK = re.compile(rf"blocktranslate\b(?:.*?\bcontext\s+({_QUOTED}))?", re.S)
+_CONSTANT = re.compile(rf"\b_\(({_QUOTED})\)")
+
+
+def template_texts(source: str) -> set[Text]:
+    """Return the texts of a template: of its tags `translate` and `blocktranslate`, and its constants `_("…")`."""
+    return set(_of_tokens(iter(Lexer(source).tokenize())))
+
+
+def _of_tokens(tokens: Iterator[Token]) -> Iterator[Text]:
+    for token in tokens:
+        if token.token_type not in (TokenType.BLOCK, TokenType.VAR):
+            continue
+        if token.token_type == TokenType.BLOCK and (inline := _INLINE.match(token.contents)):
+            yield Text(_constant(inline[1]), context=_constant(inline[2] or ""))
+        for constant in _CONSTANT.findall(token.contents):
+            yield Text(_constant(constant))
+        if token.token_type == TokenType.BLOCK and (block := _BLOCK.match(token.contents)):
+            yield _of_block(tokens, _constant(block[1] or ""), trimmed="trimmed" in token.split_contents())
+
+
+def _constant(quoted: str) -> str:
+    """Return the text of a constant as Django looks it up."""
+    return quoted[1:-1].replace("%", "%%")
+
+
+def _of_block(tokens: Iterator[Token], context: str, *, trimmed: bool) -> Text:
+    """Return the text up to `endblocktranslate`, its variables as `%(name)s`."""
+    forms: list[str] = [""]
+    for token in tokens:
+        if token.token_type == TokenType.BLOCK:
+            if token.contents.strip() == "endblocktranslate":
+                break
+            forms.append("")  # plural
+        elif token.token_type == TokenType.VAR:
+            forms[-1] += f"%({token.contents})s"
+        elif token.token_type == TokenType.TEXT:
+            forms[-1] += token.contents.replace("%", "%%")
+    whole = [trim_whitespace(form) if trimmed else form for form in forms]
+    return Text(whole[0], whole[1] if whole[1:] else "", context)

@@ -1,0 +1,155 @@
+"""Catalogues: a folder an app, `locale/LANGUAGE/LC_MESSAGES/`, `django.po` for pages and `djangojs.po` for scripts.
+
+They hold neither lines of code nor dates and are sorted, so that changes of different people merge. What Django reads
+is compiled from them when a process begins (`compile_all`), and nobody keeps it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import polib
+
+from core.catalogues.extraction import Text, python_texts, script_texts, template_texts
+
+LOCALES = {"zh_Hans": "nplurals=1; plural=0;"}
+"""The folder of each language that is translated into, with its rule for plurals."""
+DOMAINS = {"django": "pages", "djangojs": "scripts"}
+_PLACEHOLDER = re.compile(r"%\((\w+)\)[sd]|\{(\w*)[^{}]*\}")
+_NOT_OURS = {"api", "locale", "management", "migrations"}
+"""Folders without texts for readers of pages: the API and commands speak English."""
+
+
+def sources(base: Path, apps: Iterable[str], frame: str) -> Iterator[tuple[str, Path]]:
+    """Return the files that have texts, each with the app whose catalogue they belong to.
+
+    Templates of `templates/APP/` are the app's; all other templates, and scripts, are those of the app `frame`.
+    """
+    names = set(apps)
+    for app in sorted(names):
+        for path in sorted((base / app).rglob("*.*")):
+            if path.suffix in (".py", ".html") and not _NOT_OURS & {*path.relative_to(base).parts}:
+                yield app, path
+    for path in sorted((base / "templates").rglob("*.*")):
+        folder = path.relative_to(base).parts[1]
+        yield folder if folder in names else frame, path
+    yield from ((frame, path) for path in sorted((base / "static").rglob("*.js")))
+
+
+_READERS: dict[str, Callable[[str], set[Text]]] = {".py": python_texts, ".html": template_texts, ".js": script_texts}
+
+
+def texts_by_catalogue(found: Iterable[tuple[str, Path]]) -> dict[tuple[str, str], set[Text]]:
+    """Return the texts of each catalogue, which is an app and a domain."""
+    texts: dict[tuple[str, str], set[Text]] = {}
+    for app, path in found:
+        if reader := _READERS.get(path.suffix):
+            domain = "djangojs" if path.suffix == ".js" else "django"
+            if read := reader(path.read_text("utf-8")):
+                texts.setdefault((app, domain), set()).update(read)
+    return texts
+
+
+def path_of(base: Path, app: str, locale: str, domain: str) -> Path:
+    return base / app / "locale" / locale / "LC_MESSAGES" / f"{domain}.po"
+
+
+def entries(path: Path) -> dict[Text, polib.POEntry]:
+    """Return the entries of a catalogue; none where there is no file."""
+    if not path.exists():
+        return {}
+    return {Text(one.msgid, one.msgid_plural or "", one.msgctxt or ""): one for one in polib.pofile(str(path))}
+
+
+def translated(entry: polib.POEntry) -> list[str]:
+    """Return the translations of an entry: one, or one for each form that goes with a number."""
+    return list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
+
+
+def update(path: Path, locale: str, texts: Iterable[Text], known: Mapping[Text, list[str]]) -> int:
+    """Write the catalogue of these texts, with what was translated, here or (`known`) elsewhere. Return how many have
+    no translation."""
+    before = entries(path)
+    catalogue = polib.POFile(wrapwidth=0)
+    catalogue.metadata = {
+        "Language": locale,
+        "Content-Type": "text/plain; charset=UTF-8",
+        "Content-Transfer-Encoding": "8bit",
+        "Plural-Forms": LOCALES[locale],
+    }
+    for text in sorted(texts):
+        kept = before.get(text)
+        words = translated(kept) if kept and any(translated(kept)) else known.get(text, [""])
+        plural = {str(number): word for number, word in enumerate(words)} if text.several else {}
+        catalogue.append(
+            polib.POEntry(
+                msgid=text.one,
+                msgid_plural=text.several,
+                msgctxt=text.context or None,
+                msgstr="" if text.several else words[0],
+                msgstr_plural=plural,
+            )
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(str(catalogue) + "\n", encoding="utf-8")
+    return sum(not all(translated(one)) for one in catalogue)
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names that a text has values put in for."""
+    return {f"%{percent}" if percent else f"{{{brace}}}" for percent, brace in _PLACEHOLDER.findall(text)}
+
+
+def faults(path: Path, texts: Iterable[Text]) -> Iterator[str]:
+    """Say what a catalogue lacks, has too much, or has wrong."""
+    known, wanted = entries(path), set(texts)
+    yield from (f"no entry: {text.one!r}" for text in sorted(wanted - known.keys()))
+    yield from (f"unused: {text.one!r}" for text in sorted(known.keys() - wanted))
+    for text, entry in known.items():
+        words = translated(entry)
+        if entry.fuzzy or entry.obsolete:
+            yield f"fuzzy: {text.one!r}"
+        if not words or not all(words):
+            yield f"not translated: {text.one!r}"
+        elif any(placeholders(word) != placeholders(text.several or text.one) for word in words):
+            yield f"other placeholders: {text.one!r} and {words[0]!r}"
+
+
+def compile_all(base: Path, apps: Iterable[str], to: Path) -> None:
+    """Compile the catalogues of all apps into `to`, one file a language and domain, unless it is there already.
+
+    What is compiled names the digest of what it was made of. Raises OSError where it cannot be written.
+    """
+    for locale in LOCALES:
+        for domain in DOMAINS:
+            made_of = [path for app in apps if (path := path_of(base, app, locale, domain)).exists()]
+            digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in made_of)).hexdigest()
+            made = to / locale / "LC_MESSAGES" / f"{domain}.mo"
+            if not made.exists() or digest.encode() not in made.read_bytes():
+                _write(made, _joined(made_of, locale, digest).to_binary())
+
+
+def _joined(paths: Iterable[Path], locale: str, digest: str) -> polib.MOFile:
+    whole = polib.MOFile()
+    whole.metadata = {
+        "Language": locale,
+        "Content-Type": "text/plain; charset=UTF-8",
+        "Plural-Forms": LOCALES[locale],
+        "X-Made-Of": digest,
+    }
+    joined = {text: entry for path in paths for text, entry in entries(path).items() if all(translated(entry))}
+    whole.extend(joined.values())
+    return whole
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file at once: another process that begins now reads all of it or what was there before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(content)
+    os.replace(file.name, path)

@@ -1,0 +1,41 @@
+"""Sentences of rules that know no framework, in the language of who reads them.
+
+Who runs the rules installs what translates (`install`); until then, and wherever nobody reads another language, a
+sentence is as it was written. The names are those of gettext, by which the texts of the code are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def _as_written(text: str) -> str:
+    return text
+
+
+def _counted_as_written(one: str, several: str, count: int) -> str:
+    return one if count == 1 else several
+
+
+_translators: tuple[Callable[[str], str], Callable[[str, str, int], str]] = (_as_written, _counted_as_written)
+
+
+def install(one: Callable[[str], str], counted: Callable[[str, str, int], str]) -> None:
+    """Have `one` translate sentences, and `counted` those that have a number."""
+    global _translators
+    _translators = (one, counted)
+
+
+def gettext(text: str) -> str:
+    """Return a text in the language of the present reader."""
+    return _translators[0](text)
+
+
+def ngettext(one: str, several: str, count: int) -> str:
+    """Return the form of a text that goes with the number, in the language of the present reader."""
+    return _translators[1](one, several, count)
+
+
+def gettext_noop(text: str) -> str:
+    """Return the text itself: it is translated where it is shown, by `gettext` of the value."""
+    return text

@@ -1,0 +1,34 @@
+"""Collect the texts of code, templates and scripts into the catalogues of their translations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandParser
+
+from core.catalogues.files import LOCALES, entries, path_of, sources, texts_by_catalogue, translated, update
+from core.catalogues.ours import FRAME, own_apps
+
+
+class Command(BaseCommand):
+    help = "Write the texts of code, templates and scripts into the catalogues of all apps (make texts)."
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("app", nargs="*", help="only the catalogues of these apps")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = texts_by_catalogue(sources(settings.BASE_DIR, own_apps(), FRAME))
+        for locale in LOCALES:
+            paths = {(app, domain): path_of(settings.BASE_DIR, app, locale, domain) for app, domain in found}
+            known = {
+                text: translated(entry)
+                for path in paths.values()
+                for text, entry in entries(path).items()
+                if all(translated(entry))
+            }
+            for (app, domain), texts in sorted(found.items()):
+                if not options["app"] or app in options["app"]:
+                    without = update(paths[app, domain], locale, texts, known)
+                    self.stdout.write(f"{app} {domain} {locale}: {len(texts)} texts, {without} not translated.")

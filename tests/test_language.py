@@ -1,0 +1,80 @@
+"""In which language a page comes, and what stays English."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import translation
+
+from core.language import gettext, ngettext
+from core.wording import counted
+
+pytestmark = [pytest.mark.django_db, pytest.mark.once]
+CHINESE = {"HTTP_ACCEPT_LANGUAGE": "zh-CN,zh;q=0.9,en;q=0.5"}
+
+
+def language_of(response) -> str:
+    page = response.content.decode()
+    told = page.partition('<html lang="')[2].partition('"')[0]
+    assert response.headers["Content-Language"] == told
+    assert ("跳到正文" in page) == (told == "zh-hans")
+    return told
+
+
+def test_the_browser_asks_until_somebody_chooses(client):
+    assert language_of(client.get("/login/")) == "en-gb"
+    assert language_of(client.get("/login/", HTTP_ACCEPT_LANGUAGE="en-US,en")) == "en-gb"
+    assert language_of(client.get("/login/", HTTP_ACCEPT_LANGUAGE="fr")) == "en-gb"
+    asked = client.get("/login/", **CHINESE)
+    assert language_of(asked) == "zh-hans" and "Accept-Language" in asked.headers["Vary"]
+    chosen = client.post("/language/", {"language": "en-gb", "next": "/login/"}, **CHINESE)
+    assert (chosen.status_code, chosen["Location"]) == (302, "/login/")
+    assert language_of(client.get("/login/", **CHINESE)) == "en-gb"
+
+
+def test_the_choice_of_an_account_goes_with_it(cast, client):
+    client.force_login(cast.alice)
+    client.post("/language/", {"language": "zh-hans", "next": "/p/minds/"})
+    elsewhere = Client()
+    elsewhere.force_login(cast.alice)
+    assert language_of(elsewhere.get("/account/")) == "zh-hans"
+    elsewhere.force_login(cast.bob)
+    assert language_of(elsewhere.get("/account/")) == "en-gb"
+
+
+@pytest.mark.parametrize("wrong", ["fr", "", "../zh", "zh-hans\x00"])
+def test_a_language_that_is_not_offered_changes_nothing(cast, client, wrong):
+    client.force_login(cast.alice)
+    client.post("/language/", {"language": wrong})
+    cast.alice.refresh_from_db()
+    assert cast.alice.language == ""
+    assert language_of(client.get("/account/")) == "en-gb"
+
+
+def test_the_choice_needs_the_token_and_leads_nowhere_else(client):
+    assert Client(enforce_csrf_checks=True).post("/language/", {"language": "zh-hans"}).status_code == 403
+    assert client.get("/language/").status_code == 405
+    assert client.post("/language/", {"language": "zh-hans", "next": "https://elsewhere.test/"})["Location"] == "/"
+
+
+def test_errors_speak_it_too_and_the_api_speaks_english(cast, client):
+    client.force_login(cast.alice)
+    assert "此处没有内容" in client.get("/nothing-here/", **CHINESE).content.decode()
+    refused = client.get("/api/v1/projects/nothing/", **CHINESE)
+    assert refused.headers["Content-Language"] == "en-gb" and refused.content.isascii()
+
+
+def test_scripts_find_their_texts_in_the_page(client):
+    assert "script-texts" not in client.get("/login/").content.decode()
+    page = client.get("/login/", **CHINESE).content.decode()
+    assert '<script id="script-texts" type="application/json">' in page and "\\u65e0" not in page
+    assert "无法连接服务器" in page
+
+
+def test_sentences_of_pure_rules_are_translated_for_their_reader():
+    assert (counted(1, "story", "stories"), counted(2_860, "story", "stories")) == ("1 story", "2,860 stories")
+    with translation.override("zh-hans"):
+        assert counted(2_860, "story", "stories") == "2,860 个故事"
+        assert counted(2, "thing of no catalogue") == "2 thing of no catalogues"
+        assert (gettext("Log in"), ngettext("one", "several", 2)) == ("登录", "several")
+    assert gettext("Log in") == "Log in"
