@@ -1,0 +1,165 @@
+"""What a person says about two tables of one story: which predicted row says what which gold row says.
+
+Rows are named by side and place: "p1" is the first predicted row, "g1" the first gold row. Links are kept with the
+predicted row; a gold row's are read off them. MatchCount is the number of links of a row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+MOST_LINKS = 3
+"""A compound row matches at most so many rows of the other table."""
+_ROW = re.compile(r"([pg])([1-9]\d{0,4})")
+
+
+class Verdict(StrEnum):
+    """What is said of a row without links; empty while nothing is said."""
+
+    OPEN = ""
+    NONE = "none"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, slots=True)
+class RowAnswer:
+    """The answer about one row: the rows of the other table that it is linked with, or a verdict where there are
+    none."""
+
+    links: tuple[str, ...] = ()
+    verdict: str = ""
+
+    @property
+    def given(self) -> bool:
+        return bool(self.links or self.verdict)
+
+    @property
+    def count(self) -> int | None:
+        """The MatchCount of the row; None where nobody said, or could tell."""
+        return len(self.links) if self.links or self.verdict == Verdict.NONE else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"links": list(self.links), "verdict": self.verdict}
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> RowAnswer:
+        return cls(tuple(stored.get("links", ())), stored.get("verdict", ""))
+
+
+NOTHING = RowAnswer()
+Answers = Mapping[str, RowAnswer]
+"""The answers of one person by row; links stand with predicted rows alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """How many rows either table has, and with how many a row may be linked."""
+
+    predictions: int
+    gold: int
+    most_links: int = 1
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.predicted, *self.golden]
+
+    @property
+    def predicted(self) -> list[str]:
+        return [f"p{at}" for at in range(1, self.predictions + 1)]
+
+    @property
+    def golden(self) -> list[str]:
+        return [f"g{at}" for at in range(1, self.gold + 1)]
+
+    def has(self, row: str) -> bool:
+        side, place = _ROW.fullmatch(row).groups() if _ROW.fullmatch(row) else ("", "0")  # type: ignore[union-attr]
+        return 0 < int(place) <= {"p": self.predictions, "g": self.gold}.get(side, 0)
+
+
+def place_of(row: str) -> int:
+    """Return the place of a row in its table, from 0 on."""
+    return int(row[1:]) - 1
+
+
+def changed(answers: Answers, row: str, answer: RowAnswer) -> dict[str, RowAnswer]:
+    """Return the answers with another one about that row, its links in the order of the table; rows about which
+    nothing is said are left out."""
+    links = tuple(sorted(set(answer.links), key=place_of))
+    made = {**answers, row: RowAnswer(links, "" if links else answer.verdict)}
+    return {name: one for name, one in made.items() if one.given}
+
+
+def misfit(answers: Answers, row: str, rows: Rows) -> str:
+    """Return why the answer about a row cannot stand among these answers, one sentence; empty where it can.
+
+    A row may be linked with one of the other table or, where the study says so, with several; of two linked rows only
+    one may have several links: it is the compound one.
+    """
+    answer = answers.get(row, NOTHING)
+    unknown = [name for name in (row, *answer.links) if not rows.has(name)]
+    if unknown:
+        return f"There is no row {unknown[0]} in these tables."
+    if answer.links and (row[0] != "p" or any(link[0] != "g" for link in answer.links)):
+        return "A link goes from a predicted row to a gold row."
+    linked = links_by_row(answers)
+    for name in (row, *answer.links):
+        if len(linked.get(name, ())) > rows.most_links:
+            most = "one row" if rows.most_links == 1 else f"{rows.most_links} rows"
+            return f"A row is linked with {most} of the other table at most; {told(name)} would have more."
+    if len(answer.links) > 1 and any(len(linked[name]) > 1 for name in answer.links):
+        return "Of two linked rows only one can have several links."
+    if len(answer.links) == 1 and len(linked[answer.links[0]]) > 1:
+        partners = linked[answer.links[0]]
+        if any(len(linked[name]) > 1 for name in partners):
+            return "Of two linked rows only one can have several links."
+    return ""
+
+
+def told(row: str) -> str:
+    """Return the row's name as a person reads it."""
+    return f"{'prediction' if row[0] == 'p' else 'gold row'} {row[1:]}"
+
+
+def links_by_row(answers: Answers) -> dict[str, tuple[str, ...]]:
+    """Return the links of every row of both tables that has any."""
+    linked: dict[str, list[str]] = {}
+    for row, answer in answers.items():
+        for other in answer.links:
+            linked.setdefault(row, []).append(other)
+            linked.setdefault(other, []).append(row)
+    return {row: tuple(sorted(others, key=place_of)) for row, others in linked.items()}
+
+
+def both_sides(answers: Answers, rows: Rows) -> dict[str, RowAnswer]:
+    """Return the answer about every row of both tables, in their order; a verdict on a linked row does not count."""
+    linked = links_by_row(answers)
+    return {
+        name: RowAnswer(linked[name]) if name in linked else RowAnswer(verdict=answers.get(name, NOTHING).verdict)
+        for name in rows.names
+    }
+
+
+def unanswered(answers: Answers, rows: Rows) -> list[str]:
+    """Return the rows that nothing is said of yet, in their order."""
+    return [name for name, answer in both_sides(answers, rows).items() if not answer.given]
+
+
+def match_counts(answers: Mapping[str, RowAnswer], names: Iterable[str]) -> list[int | None]:
+    """Return the MatchCount of each of the rows, None where there is none; `answers` are those of `both_sides`."""
+    return [answers.get(name, NOTHING).count for name in names]
+
+
+def stored(answers: Answers) -> dict[str, Any]:
+    return {row: answer.as_dict() for row, answer in answers.items() if answer.given}
+
+
+def read(kept: Mapping[str, Any]) -> dict[str, RowAnswer]:
+    return {row: RowAnswer.of(value) for row, value in kept.items()}
+
+
+Table = Sequence[Sequence[str]]
+"""Rows as (actor, belief)."""

@@ -1,0 +1,138 @@
+"""How far people agree on alignments: the same MatchCount of a row, and the same links."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from annotation.domain.agreement.report import Agreement, measure
+from annotation.domain.agreement.votes import Tally
+from core.statistics import SHARE, Estimate, Floats, estimate_of, mean_estimates, ratios
+from judge.domain.alignment import MOST_LINKS, Answers, Rows, both_sides, links_by_row
+
+LABELS = tuple(str(count) for count in range(MOST_LINKS + 1))
+"""The MatchCounts that a row can have."""
+_NONE = "no table was aligned by two people"
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedTable:
+    """A table with the answers of the people who have handed it in; `story` names what is resampled."""
+
+    story: str
+    rows: Rows
+    people: Sequence[Answers]
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentAgreement:
+    """Agreement over rows of both tables that at least two people gave a MatchCount.
+
+    `counts` has strict and pairwise agreement and the chance-corrected coefficients (`annotation.domain.agreement`);
+    `by_story` is pairwise agreement averaged over stories, as it is published of judges; `links` the F1 between the
+    links of two people. `unclear` counts rows that somebody could not tell, `tables` those with two people.
+    """
+
+    counts: Agreement
+    by_story: Estimate
+    links: Estimate
+    unclear: int
+    tables: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "tables": self.tables,
+            "unclear_rows": self.unclear,
+            "match_counts": dict(self.counts),
+            "by_story": dict(self.by_story),
+            "link_f1": dict(self.links),
+        }
+
+
+def agreement_of(tables: Sequence[AlignedTable], *, seed: int = 1) -> AlignmentAgreement:
+    """Return the agreement of people with its intervals over stories."""
+    paired = [table for table in tables if len(table.people) >= 2]
+    cells = [(table.story, counts) for table in paired for counts in _counts(table)]
+    told = [(story, [count for count in counts if count is not None]) for story, counts in cells]
+    [_], agreement = measure([_tally(told)], overlap=2, seed=seed)
+    return AlignmentAgreement(
+        counts=agreement,
+        by_story=_by_story(told, seed),
+        links=_link_f1(paired, seed),
+        unclear=sum(None in counts for _, counts in cells),
+        tables=len(paired),
+    )
+
+
+def _counts(table: AlignedTable) -> list[list[int | None]]:
+    """Return of each row the MatchCount of each person."""
+    sides = [both_sides(answers, table.rows) for answers in table.people]
+    return [[side[name].count for side in sides] for name in table.rows.names]
+
+
+def _tally(cells: Sequence[tuple[str, Sequence[int]]]) -> Tally:
+    stories = {story: at for at, story in enumerate(sorted({story for story, _ in cells}))}
+    votes = [(stories[story], tuple(counts.count(at) for at in range(len(LABELS)))) for story, counts in cells]
+    patterns = {pattern: at for at, pattern in enumerate(sorted({pattern for _, pattern in votes}))}
+    table = np.zeros((len(stories), len(patterns)), dtype=np.int64)
+    for (story, pattern), count in Counter(votes).items():
+        table[story, patterns[pattern]] = count
+    shaped = np.array(list(patterns), dtype=np.int64).reshape(-1, len(LABELS))
+    return Tally("MatchCount", LABELS, shaped, table, np.arange(len(stories), dtype=np.int64))
+
+
+def _by_story(cells: Sequence[tuple[str, Sequence[int]]], seed: int) -> Estimate:
+    shares: dict[str, list[float]] = {}
+    for story, counts in cells:
+        pairs = [first == other for first, other in combinations(counts, 2)]
+        if pairs:
+            shares.setdefault(story, []).append(sum(pairs) / len(pairs))
+    means = [float(np.mean(shares[story])) for story in sorted(shares)]
+    rows = np.array([means], dtype=float).reshape(1, -1)
+    [estimate] = mean_estimates(rows, scale=SHARE, seed=seed, unit="stories", empty=_NONE)
+    return estimate
+
+
+def _link_f1(tables: Sequence[AlignedTable], seed: int) -> Estimate:
+    """Return twice the common links over the links of both, summed over pairs of people."""
+    sums: dict[str, list[int]] = {}
+    for table in tables:
+        drawn = [_links(answers) for answers in table.people]
+        for first, other in combinations(drawn, 2):
+            story = sums.setdefault(table.story, [0, 0])
+            story[0] += 2 * len(first & other)
+            story[1] += len(first) + len(other)
+    columns = np.array([sums[story] for story in sorted(sums)], dtype=float).reshape(-1, 2)
+    n = int(columns[:, 1].sum())
+    return estimate_of(columns, _share, n=n, scale=SHARE, unit="stories", empty=_NONE, seed=seed)
+
+
+def _links(answers: Answers) -> set[tuple[str, str]]:
+    return {(row, other) for row, others in links_by_row(answers).items() if row[0] == "p" for other in others}
+
+
+def _share(sums: Floats) -> Floats:
+    return ratios(sums[:, 0], sums[:, 1])
+
+
+def pairs_of_people(
+    tables: Sequence[tuple[Mapping[str, Answers], AlignedTable]],
+) -> list[tuple[str, str, int, int]]:
+    """Return for each two people (first, other, rows that both gave a MatchCount, rows with the same one), by name;
+    each table comes with its answers by person."""
+    totals: dict[tuple[str, str], list[int]] = {}
+    for people, table in tables:
+        sides = {name: both_sides(answers, table.rows) for name, answers in people.items()}
+        for first, other in combinations(sorted(sides), 2):
+            pair = totals.setdefault((first, other), [0, 0])
+            for row in table.rows.names:
+                counts = sides[first][row].count, sides[other][row].count
+                if None not in counts:
+                    pair[0] += 1
+                    pair[1] += counts[0] == counts[1]
+    return [(first, other, rows, same) for (first, other), (rows, same) in sorted(totals.items())]

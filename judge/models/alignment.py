@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from annotation.models.row_event import RowEvent
+from core.ids import OpaqueModel
+from judge.domain.alignment import Answers, RowAnswer, read, stored
+from judge.models.alignment_study import MOST_PEOPLE, AlignmentTask
+
+
+class AlignmentState(models.TextChoices):
+    OPEN = "open", "Open"
+    HANDED_IN = "handed-in", "Handed in"
+    RELEASED = "released", "Released"
+
+
+class AlignmentQuerySet(models.QuerySet):
+    def active(self) -> AlignmentQuerySet:
+        return self.exclude(state=AlignmentState.RELEASED)
+
+    def handed_in(self) -> AlignmentQuerySet:
+        return self.filter(state=AlignmentState.HANDED_IN)
+
+    def waiting(self) -> AlignmentQuerySet:
+        """Those still to be done, in studies that are open."""
+        return self.filter(state=AlignmentState.OPEN, task__study__closed_at=None)
+
+    def in_order(self) -> AlignmentQuerySet:
+        return self.order_by("task__study_id", "task__place", "task__number", "task__uid")
+
+
+class Alignment(OpaqueModel):
+    """One person's alignment of one table. The overlap is enforced by the database: an active alignment has a `slot` of
+    its task, and no two share one. A released one keeps its answers and its history.
+
+    `answers` are those about the rows that something is said of (`judge.domain.alignment`); `revision` counts changes.
+    """
+
+    task = models.ForeignKey(AlignmentTask, models.CASCADE, related_name="alignments")
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="alignments")
+    slot = models.PositiveSmallIntegerField()
+    state = models.CharField(max_length=12, choices=AlignmentState.choices, default=AlignmentState.OPEN)
+    revision = models.PositiveIntegerField(default=0)
+    answers = models.JSONField(default=dict)
+    assigned_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
+    assigned_at = models.DateTimeField(auto_now_add=True)
+    handed_in_at = models.DateTimeField(null=True, blank=True)
+
+    objects = AlignmentQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["task__place", "task__number"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["task", "slot"], condition=~Q(state="released"), name="one_alignment_a_slot"
+            ),
+            models.UniqueConstraint(
+                fields=["task", "annotator"], condition=~Q(state="released"), name="one_alignment_an_annotator"
+            ),
+            models.CheckConstraint(condition=Q(slot__gte=1, slot__lte=MOST_PEOPLE), name="alignment_slot_1_to_9"),
+            models.CheckConstraint(
+                condition=Q(state="handed-in", handed_in_at__isnull=False)
+                | (~Q(state="handed-in") & Q(handed_in_at=None)),
+                name="alignment_handed_in_when",
+            ),
+        ]
+        indexes = [models.Index(fields=["annotator", "state"], name="alignment_of_annotator")]
+
+    @property
+    def said(self) -> dict[str, RowAnswer]:
+        """The answers by row; links stand with predicted rows."""
+        return read(self.answers)
+
+    @property
+    def is_open(self) -> bool:
+        return self.state == AlignmentState.OPEN
+
+    def write(self, answers: Answers) -> None:
+        """Take these answers, which are a revision."""
+        self.answers, self.revision = stored(answers), self.revision + 1
+        self.save(update_fields=["answers", "revision"])
+
+    def hand_in(self, at: datetime) -> None:
+        self._become(AlignmentState.HANDED_IN, at)
+
+    def take_back(self) -> None:
+        self._become(AlignmentState.OPEN, None)
+
+    def release(self) -> None:
+        """Free the slot for somebody else."""
+        self._become(AlignmentState.RELEASED, None)
+
+    def _become(self, state: AlignmentState, handed_in_at: datetime | None) -> None:
+        self.state, self.handed_in_at = state.value, handed_in_at
+        self.save(update_fields=["state", "handed_in_at"])
+
+
+class AlignmentEvent(RowEvent):
+    """One change of the answer about one row, append-only; its states are as `RowAnswer.as_dict` has them.
+    `accepted`: it was taken over from a proposal. `duration_ms` is what the page measured from the last change to
+    this one. A row that is empty tells of the whole table: handed in, taken back, released."""
+
+    append_only = "The history of alignments is append-only."
+
+    alignment = models.ForeignKey(Alignment, models.CASCADE, related_name="events")
+    row = models.CharField(max_length=8, blank=True)
+    accepted = models.BooleanField(default=False)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta(RowEvent.Meta):
+        constraints = [
+            models.UniqueConstraint(fields=["alignment", "idempotency_key"], name="one_alignment_event_a_key")
+        ]

@@ -1,0 +1,181 @@
+"""Studies of alignment: made from a frame of tables, drawn from it at random, and grown on demand."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from annotation.models import Project, Role, User
+from annotation.services import audit
+from judge.domain.alignment import MOST_LINKS, Table
+from judge.domain.sampling import Drawn, Unit, sample
+from judge.models import AlignmentStudy, AlignmentTask
+from judge.models.alignment_study import MOST_PEOPLE
+from judge.services.alignment_assignments import give_out
+from judge.services.settling import settle_if_done
+
+MOST_TABLES = 5000
+MOST_ROWS = 1000
+"""Rows of one table that a page can show."""
+
+
+class Refused(ValueError):
+    """The step is not possible; the message is one sentence for the person who tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnTable:
+    """A model's table of one story with its gold table, as `AlignmentTask` freezes them. `key` is that of its unit."""
+
+    key: str
+    cluster: str
+    number: int
+    text: str
+    predictions: Table
+    gold: Table
+    story: int | None = None
+    language: str = "en"
+    origin: dict[str, Any] = field(default_factory=dict)
+
+
+Load = Callable[[Collection[str]], Sequence[DrawnTable]]
+"""Reads the tables of these keys; asked once the sample is drawn, since a frame has many more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is chosen of a study before it is made: `total` tables of the frame, each aligned by `overlap` people."""
+
+    name: str
+    total: int
+    seed: int = 1
+    overlap: int = 2
+    most_links: int = 1
+    audience: str = Role.EXPERT.value
+
+
+def strata_of(units: Sequence[Unit], drawn: Sequence[Drawn]) -> list[tuple[tuple[str, str], int, int]]:
+    """Return (stratum, tables in the frame, tables drawn) by stratum."""
+    there, taken = Counter(unit.stratum for unit in units), Counter(one.unit.stratum for one in drawn)
+    return [(stratum, count, taken[stratum]) for stratum, count in sorted(there.items())]
+
+
+def drawn_of(units: Sequence[Unit], total: int, seed: int) -> list[Drawn]:
+    """Return the sample of so many tables. Raises Refused."""
+    if not units:
+        raise Refused("These runs have no extraction that could be aligned.")
+    if not 1 <= total <= min(len(units), MOST_TABLES):
+        raise Refused(
+            f"The number of tables is {total:,}; expected 1 to {min(len(units), MOST_TABLES):,}, as many as there are."
+        )
+    return sample(units, total, seed=seed)
+
+
+@transaction.atomic
+def make_study(
+    *,
+    by: User | None,
+    project: Project,
+    plan: Plan,
+    units: Sequence[Unit],
+    load: Load,
+    annotators: Collection[User],
+    origin: dict[str, Any],
+    now: datetime,
+) -> AlignmentStudy:
+    """Make a study: draw its tables, freeze them and give them to the annotators. Raises Refused."""
+    _check(project, plan, annotators)
+    drawn = drawn_of(units, plan.total, plan.seed)
+    study = AlignmentStudy(
+        project=project, name=plan.name.strip(), seed=plan.seed, overlap=plan.overlap, most_links=plan.most_links,
+        audience=plan.audience, origin=origin, created_by=by,
+        frame=[[unit.key, unit.story, *unit.stratum] for unit in units],
+    )  # fmt: skip
+    try:
+        with transaction.atomic():
+            study.save()
+    except IntegrityError as error:
+        raise Refused(f"There is a study named {plan.name.strip()} already; choose another name.") from error
+    _add(study, drawn, load, by, annotators, now)
+    audit.record(by=by, project=project, action="alignment.made", target=study.name, tables=len(drawn), seed=plan.seed)
+    return study
+
+
+@transaction.atomic
+def grow_study(
+    *, by: User | None, study: AlignmentStudy, more: int, load: Load, annotators: Collection[User], now: datetime
+) -> int:
+    """Draw `more` tables from the frame of the study, which keeps those that it has; return how many it has now.
+    Without `annotators` those who align in it already get them. Raises Refused."""
+    study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
+    if study.closed_at is not None:
+        raise Refused("This study is closed; open it again before it grows.")
+    if more < 1:
+        raise Refused(f"The number of further tables is {more}; expected 1 or more.")
+    people = annotators or User.objects.filter(alignments__task__study=study).distinct()
+    drawn = drawn_of(study.units, study.tasks.count() + more, study.seed)
+    _add(study, drawn, load, by, list(people), now)
+    audit.record(by=by, project=study.project, action="alignment.grown", target=study.name, tables=len(drawn))
+    return len(drawn)
+
+
+@transaction.atomic
+def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> None:
+    """Close a study, or open it again where `now` is None."""
+    study.close(now)
+    verb = "closed" if now else "reopened"
+    audit.record(by=by, project=study.project, action=f"alignment.{verb}", target=study.name)
+
+
+def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
+    if not plan.name.strip():
+        raise Refused("The study has no name.")
+    if not 1 <= plan.overlap <= MOST_PEOPLE:
+        raise Refused(f"The overlap is {plan.overlap}; expected 1 to {MOST_PEOPLE} people a table.")
+    if not 1 <= plan.most_links <= MOST_LINKS:
+        raise Refused(f"The links of a row are {plan.most_links}; expected 1 to {MOST_LINKS}.")
+    if len(annotators) < plan.overlap:
+        raise Refused(f"Each table is for {plan.overlap} people; choose as many annotators, or a smaller overlap.")
+    members = set(project.memberships.values_list("user_id", flat=True))
+    if stranger := next((user for user in annotators if user.pk not in members), None):
+        raise Refused(f"{stranger.username} is not a member of {project.name}.")
+
+
+def _add(
+    study: AlignmentStudy,
+    drawn: Sequence[Drawn],
+    load: Load,
+    by: User | None,
+    annotators: Collection[User],
+    now: datetime,
+) -> None:
+    """Bring the tasks of a study to this sample, and give the new ones out."""
+    tasks = {task.key: task for task in study.tasks.defer("text", "predictions", "gold")}
+    for one in drawn:
+        if (task := tasks.get(one.unit.key)) and task.probability != one.probability:
+            task.probability = one.probability
+            task.save(update_fields=["probability"])
+    fresh = {one.unit.key: one for one in drawn if one.unit.key not in tasks}
+    made = AlignmentTask.objects.bulk_create(_task(study, fresh[table.key], table) for table in load(fresh.keys()))
+    if len(made) < len(fresh):
+        raise Refused("Some of the tables that were drawn are not there any more; were runs deleted?")
+    for task in made:
+        settle_if_done(task=task, now=now)
+    give_out(by=by, study=study, annotators=annotators)
+
+
+def _task(study: AlignmentStudy, drawn: Drawn, table: DrawnTable) -> AlignmentTask:
+    if max(len(table.predictions), len(table.gold)) > MOST_ROWS:
+        raise Refused(f"A table of story {table.number} has more than {MOST_ROWS:,} rows; nobody could align it.")
+    source, category = drawn.unit.stratum
+    return AlignmentTask(
+        study=study, key=table.key, source=source, category=category, place=drawn.place,
+        probability=drawn.probability, story_id=table.story, cluster=table.cluster, number=table.number,
+        text=table.text, language=table.language, origin=table.origin,
+        predictions=[list(row[:2]) for row in table.predictions], gold=[list(row[:2]) for row in table.gold],
+    )  # fmt: skip

@@ -1,0 +1,172 @@
+"""Studies of alignment: drawn, given out, aligned, settled, decided, grown."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import IntegrityError, transaction
+
+from annotation.models import AppendOnly
+from judge.domain.alignment import RowAnswer
+from judge.models import Alignment, AlignmentEvent, AlignmentTask, SettledAlignment, SettledEvent
+from judge.services import settling
+from judge.services.aligning import hand_in, last_step, save_changes, take_back
+from judge.services.alignment_assignments import give_more, release
+from judge.services.alignment_report import agreement_of_pairs, agreement_report, people_of, progress_of
+from judge.services.settled_tables import settled_tables
+from judge.services.settling import Decision, decide
+from judge.services.studies import Refused, close_study, grow_study
+from tests.judge.alignment_world import MODELS, NOW, answer_all, load, new_study, say
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def study(cast):
+    return new_study(cast)
+
+
+def tasks(study, source="bright-model"):
+    return list(study.tasks.filter(source=source).order_by("place"))
+
+
+def of(task, person) -> Alignment:
+    return Alignment.objects.select_related("task__study").get(task=task, annotator=person)
+
+
+def test_tables_are_drawn_in_proportion_and_given_out(cast, study):
+    """Two of four stories of each of three models; a table without a row needs nobody."""
+    assert {source: len(tasks(study, source)) for source in MODELS} == dict.fromkeys(MODELS, 2)
+    assert set(study.tasks.values_list("probability", flat=True)) == {0.5}
+    numbers = {source: [task.number for task in tasks(study, source)] for source in MODELS}
+    assert len({tuple(one) for one in numbers.values()}) == 1, "models are sampled on the same stories"
+    assert set(Alignment.objects.values_list("annotator__username", "slot")) <= {
+        ("bob", 1),
+        ("bob", 2),
+        ("bea", 1),
+        ("bea", 2),
+    }
+    assert Alignment.objects.count() == 2 * 2 * 2
+    [one, other] = [table for table in settled_tables(study) if table.source == "silent-model"]
+    assert one.gold == other.gold == (0, 0, 0) and one.predictions == () and one.whole
+    progress = progress_of(study)
+    assert (progress.tables, progress.settled, progress.wanted, progress.free) == (6, 2, 8, 0)
+
+
+def test_a_study_grows_and_keeps_what_it_has(cast, study):
+    before = set(study.tasks.values_list("uid", flat=True))
+    answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
+    assert grow_study(by=cast.alice, study=study, more=3, load=load, annotators=[], now=NOW) == 9
+    assert before < set(study.tasks.values_list("uid", flat=True))
+    assert set(study.tasks.values_list("probability", flat=True)) == {0.75}
+    assert {row.annotator_id for row in Alignment.objects.all()} == {cast.bob.pk, cast.bea.pk}
+    with pytest.raises(Refused, match="expected 1 to 12"):
+        grow_study(by=cast.alice, study=study, more=4, load=load, annotators=[], now=NOW)
+    with pytest.raises(Refused, match="not there any more"):
+        grow_study(by=cast.alice, study=study, more=1, load=lambda keys: [], annotators=[], now=NOW)
+    close_study(by=cast.alice, study=study, now=NOW)
+    with pytest.raises(Refused, match="closed"):
+        grow_study(by=cast.alice, study=study, more=1, load=load, annotators=[], now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"name": " "}, "no name"),
+        ({"total": 0}, "number of tables is 0"),
+        ({"total": 13}, "expected 1 to 12"),
+        ({"overlap": 3}, "choose as many annotators"),
+        ({"overlap": 0}, "overlap is 0"),
+        ({"most_links": 4}, "expected 1 to 3"),
+        ({"name": "First"}, "named First already"),
+    ],
+)
+def test_studies_that_cannot_be_made(cast, fields, sentence):
+    new_study(cast)
+    with pytest.raises(Refused, match=sentence):
+        new_study(cast, **{"name": "Second"} | fields)
+    assert AlignmentTask.objects.count() == 6
+    with pytest.raises(Refused, match="charlie is not a member"):
+        new_study(cast, [cast.bob, cast.charlie], name="Second")
+
+
+def test_changes_count_once_and_are_taken_back(cast, study):
+    alignment = of(tasks(study)[0], cast.bob)
+    say(alignment, p1="g1", p2="g2")
+    again = save_changes(alignment=alignment, changes=[_change(alignment, "p1", "g1", 0)], now=NOW)
+    assert again.revision == 1 and AlignmentEvent.objects.count() == 2
+    with pytest.raises(settling.Refused, match="would have more"):
+        say(alignment, p2="g1")
+    action, rows = last_step(alignment=alignment)
+    assert rows == [("p2", RowAnswer())]
+    back = _change(alignment, "p2", "", 9, undoes=action)
+    assert "p2" not in save_changes(alignment=alignment, changes=[back], now=NOW).said
+    assert last_step(alignment=alignment)[1] == [("p1", RowAnswer())]
+    assert last_step(alignment=alignment, redo=True)[1] == [("p2", RowAnswer(("g2",)))]
+    with pytest.raises(AppendOnly):
+        AlignmentEvent.objects.update(accepted=True)
+
+
+def _change(alignment, row, links, at, **fields):
+    from judge.services.aligning import Change
+
+    key = f"{alignment.uid}-{row}-0-{at}"
+    return Change(row, RowAnswer(tuple(links.split())), key, key, NOW, **fields)
+
+
+def test_the_last_to_hand_in_settles_and_an_expert_decides(cast, study):
+    task = tasks(study)[0]
+    with pytest.raises(settling.Refused, match="Prediction 2 and 2 more rows have no answer yet"):
+        hand_in(alignment=say(of(task, cast.bob), p1="g1"), now=NOW)
+    answer_all(of(task, cast.bob), p1="g1", p2="g2")
+    assert not SettledAlignment.objects.filter(task=task).exists()
+    answer_all(of(task, cast.bea), p1="g1", p2="none")
+    [settled] = SettledAlignment.objects.waiting()
+    assert (settled.task_id, settled.open_rows) == (task.pk, 2)
+    assert progress_of(study).open_rows == 2
+    decision = [Decision("p2", RowAnswer(("g2",)))]
+    with pytest.raises(settling.Refused, match="meanwhile"):
+        decide(by=cast.esi, task=task, revision=0, decisions=decision, now=NOW)
+    after = decide(by=cast.esi, task=task, revision=1, decisions=decision, now=NOW, reason="Still is no change.")
+    assert after.open_rows == 0 and after.answers["g2"].count == 1
+    assert set(SettledEvent.objects.filter(by=cast.esi).values_list("row", "reason")) == {
+        ("p2", "Still is no change."), ("g2", "Still is no change."),
+    }  # fmt: skip
+    [table] = [table for table in settled_tables(study) if table.source == "bright-model"]
+    assert (table.predictions, table.gold, table.links) == ((1, 1), (1, 1, 0), ((0, 0), (1, 1)))
+    assert table.methods == ("unanimous", "adjudicated", "unanimous", "adjudicated", "unanimous")
+    assert table.probability == 0.25  # one of the four stories is settled, the first that was drawn
+    with pytest.raises(settling.Refused, match="expert has decided"):
+        take_back(alignment=of(task, cast.bob), now=NOW)
+
+
+def test_a_table_is_taken_back_until_an_expert_decides(cast, study):
+    task = tasks(study)[0]
+    for person in (cast.bob, cast.bea):
+        answer_all(of(task, person), p1="g1", p2="g2")
+    with pytest.raises(settling.Refused, match="take it back"):
+        say(of(task, cast.bob), p1="none")
+    assert take_back(alignment=of(task, cast.bob), now=NOW).is_open
+    assert not SettledAlignment.objects.filter(task=task).exists()
+    hand_in(alignment=of(task, cast.bob), now=NOW)
+    assert SettledAlignment.objects.get(task=task).open_rows == 0
+    report = agreement_report(study)
+    assert (report.counts["agree"], report.counts["cells"], report.links["value"]) == (5, 5, 1.0)
+    assert agreement_of_pairs(study) == [("Bea", "Bob", 5, 5)]
+    assert [(one.person.username, one.tables, one.handed_in, one.rows) for one in people_of(study)] == [
+        ("bea", 4, 1, 5), ("bob", 4, 1, 5),
+    ]  # fmt: skip
+
+
+def test_what_somebody_has_not_done_goes_to_somebody_else(cast, study):
+    answer_all(of(tasks(study)[0], cast.bob), p1="g1", p2="g2")
+    assert release(by=cast.alice, study=study, person=cast.bob, now=NOW) == 3
+    assert progress_of(study).free == 3
+    with pytest.raises(settling.Refused, match="not yours any more"):
+        say(of(tasks(study)[1], cast.bob), p1="g1")
+    assert give_more(by=cast.alice, study=study, annotators=[cast.ben]) == 3
+    assert progress_of(study).free == 0
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Alignment.objects.create(task=tasks(study)[1], annotator=cast.alice, slot=1)
+    close_study(by=cast.alice, study=study, now=NOW)
+    with pytest.raises(settling.Refused, match="closed"):
+        say(of(tasks(study)[1], cast.ben), p1="g1")
