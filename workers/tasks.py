@@ -8,17 +8,18 @@ from celery import current_app, shared_task
 from django.db import connections
 
 from core.database_clock import database_time
-from workers.models import Endpoint
+from workers.models import Endpoint, Job
 from workers.providers import registry
 from workers.services import notify, processes
 from workers.services.channels import endpoints_with_work
 from workers.services.endpoints import TRY_SECONDS, begin_try, try_endpoint
+from workers.services.preparing import prepare_all
 from workers.services.recovery import reap
 from workers.services.runner import Runner
 
 STOP = threading.Event()
 """Set when this process shuts down: nothing more is claimed, and what is in flight comes to its end."""
-_working = threading.Lock()
+_working, _preparing = threading.Lock(), threading.Lock()
 
 
 @shared_task(name="workers.work", ignore_result=True)
@@ -29,6 +30,17 @@ def work() -> None:
             Runner(stop=STOP).run()
         finally:
             _working.release()
+            connections.close_all()
+
+
+@shared_task(name="workers.prepare_jobs", ignore_result=True)
+def prepare_jobs() -> None:
+    """Make the items of jobs that are preparing; returns when all are there."""
+    if _preparing.acquire(blocking=False):
+        try:
+            prepare_all(STOP)
+        finally:
+            _preparing.release()
             connections.close_all()
 
 
@@ -74,6 +86,8 @@ def queue_of_engine(endpoint: str) -> str:
 
 def notify_workers() -> None:
     """Notify the workers of everything that waits. Raises where the broker cannot be reached."""
+    if Job.objects.preparing().exists():
+        prepare_jobs.apply_async(queue=processes.CALLS, retry=False, expires=60)
     endpoints = endpoints_with_work()
     in_process = [pk for pk, provider in endpoints if registry.find(provider).in_process]
     if len(in_process) < len(endpoints):
@@ -93,7 +107,7 @@ def recover() -> None:
     try:
         report_process()
         reap(now=database_time())
-        if endpoints_with_work():
+        if Job.objects.preparing().exists() or endpoints_with_work():
             _notify_or_work()
     finally:
         connections.close_all()
@@ -112,6 +126,7 @@ def _notify_or_work() -> None:
         notify_workers()
     except Exception:
         if processes.CALLS in consumed_queues():
+            prepare_jobs()
             work()
 
 

@@ -3,6 +3,7 @@
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.entered import EnteredKind, EnteredRow
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
+from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
 from benchmark.models.report import SharedItem, SharedReport, StoryScores
 from benchmark.models.run import Entrant, Form, Run, RunItem, RunReport
@@ -21,6 +22,7 @@ __all__ = [
     "ResultsVisibility",
     "Run",
     "RunItem",
+    "RunPreparation",
     "RunReport",
     "SharedItem",
     "SharedReport",

@@ -10,7 +10,7 @@ from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
 from core.plain import Json
-from workers.models import Call, Endpoint, Item, Job
+from workers.models import Call, Endpoint, Item, Job, JobState
 
 
 class Form(models.TextChoices):
@@ -27,6 +27,11 @@ class RunQuerySet(models.QuerySet):
         from. An archived run is reached by its address alone, a run under a control from the one beside which it
         stands."""
         return self.originals().filter(archived_at=None)
+
+    def extended_with(self, run: Run) -> RunQuerySet:
+        """The runs under the controls of a run that take what it is extended by: neither cancelled, nor without all
+        their questions."""
+        return self.filter(original=run, preparation=None).exclude(job__state=JobState.CANCELLED)
 
     def archived(self) -> RunQuerySet:
         return self.originals().filter(archived_at__isnull=False)

@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import Run, RunItem, RunReport, SharedItem, SharedReport, StoryScores
+from benchmark.models import Run, RunItem, RunPreparation, RunReport, SharedItem, SharedReport, StoryScores
 from benchmark.services.plans import RunRefused
 from workers.models import Job, JobState
 
@@ -127,6 +127,7 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     StoryScores.objects.filter(run__in=beside).delete()
     RunReport.objects.filter(run__in=beside).delete()
     RunItem.objects.filter(entrant__run__in=beside).delete()
+    RunPreparation.objects.filter(run__in=beside).delete()
     for each in beside:
         each.deleted_at = now
         each.save(update_fields=["deleted_at"])
@@ -149,7 +150,7 @@ def _locked_job(run: Run) -> Job:
 def _working(run: Run, done: str) -> str:
     """Say that the run, or one under its controls, has not ended; empty where all have."""
     for member in _with_controls(run):
-        if member.job.state in (JobState.RUNNING, JobState.PAUSED):
+        if member.job.state in (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED):
             what = "The run" if member == run else f"“{member.title}”, under a control of the run,"
             return f"{what} is {member.job.standing}: let it end or cancel it before it is {done}."
     return ""

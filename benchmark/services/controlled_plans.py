@@ -69,7 +69,7 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
             [],
             [*notes, f"{plan.source.title} was not asked under the control “{CONTROLS[name].title}”."],
         )
-    asked = _asked_under(plan, name, source)
+    asked = asked_under(plan, name, source)
     if not asked.endpoints:
         return UnderControl(
             name, None, [], [], [*notes, f"Under the control “{CONTROLS[name].title}” no model has anything to answer."]
@@ -84,7 +84,8 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
     return UnderControl(name, asked if kept else None, kept, same, notes)
 
 
-def _asked_under(plan: Plan, name: str, source: Run | None) -> Plan:
+def asked_under(plan: Plan, name: str, source: Run | None = None) -> Plan:
+    """Return the plan of what is asked under a control; without endpoints where no model has anything to answer."""
     title = f"{plan.title}: {CONTROLS[name].title}"[:MOST_TITLE] if plan.title else ""
     asked = replace(
         plan.without_test(),

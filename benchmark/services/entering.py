@@ -23,12 +23,18 @@ from workers.services.jobs import add_items
 
 def enter(run: Run, plan: Plan, endpoints: Iterable[Endpoint], stories: Sequence[DatasetSample], now: datetime) -> None:
     """Enter models, with their questions about these samples."""
-    start = run.entrants.count()
-    for position, endpoint in enumerate(endpoints, start):
-        entrant = Entrant.objects.create(
+    for entrant in enter_models(run, endpoints):
+        add_run_items(run, entrant, own_stages(plan, entrant.endpoint), stories, now)
+
+
+def enter_models(run: Run, endpoints: Iterable[Endpoint]) -> list[Entrant]:
+    """Enter models, still without questions."""
+    return [
+        Entrant.objects.create(
             run=run, endpoint=endpoint, position=position, name=endpoint.name, spec=spec_of(endpoint)
         )
-        add_run_items(run, entrant, own_stages(plan, endpoint), stories, now)
+        for position, endpoint in enumerate(endpoints, run.entrants.count())
+    ]
 
 
 def add_run_items(
@@ -36,6 +42,7 @@ def add_run_items(
 ) -> None:
     """Add the items of an entrant and their work. Judging waits for the extraction (services/evaluating.py) or takes
     the source's."""
+    before = RunItem.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
     for stage in stages:
         if not suite_named(run.suite).needed(stage, stages):
             turns = range(run.params.get("repetitions", 1))
@@ -44,7 +51,8 @@ def add_run_items(
     judging = suite_named(run.suite).judging
     if run.source_id and judging and judging.key in run.stages:
         _take_over(run, judging, entrant, stories)
-    add_work(run=run, run_items=RunItem.objects.filter(entrant=entrant, item=None, call=None, unusable=""), now=now)
+    added = RunItem.objects.filter(entrant=entrant, pk__gt=before, item=None, call=None, unusable="")
+    add_work(run=run, run_items=added, now=now)
 
 
 _NEW = ("entrant", "sample", "stage", "unusable", "repetition")

@@ -21,7 +21,7 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
-from workers.models import Endpoint, JobState
+from workers.models import Endpoint
 from workers.providers.contract import Usage
 
 MOST_CHANGED = 1_000
@@ -262,7 +262,7 @@ def askings_of_controls(plan: Plan, stories: Sequence[DatasetSample], most: int 
 def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
     """Return what extending a run and its controls asks."""
     askings = [Asking(more.plan, more.stories, parts_of_extension(more))]
-    for control in run.controls.exclude(job__state=JobState.CANCELLED).order_by("pk"):
+    for control in Run.objects.extended_with(run).order_by("pk"):
         notes = under_control(more.plan, control.control, more.fresh).notes if more.fresh else ()
         here = extension_under(control, more)
         askings.append(

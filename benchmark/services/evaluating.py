@@ -4,7 +4,7 @@ that needed it."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from django.db import transaction
@@ -19,6 +19,7 @@ from benchmark.services.asking import question_of, request_for
 from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
 from benchmark.services.plans import RunRefused, stages_of
+from benchmark.services.preparing import prepare_run
 from benchmark.services.reports import REPORTS, forget_report
 from benchmark.services.run_actions import refused_action
 from benchmark.services.runs import HANDLER, READ_AGAIN, note_later
@@ -38,6 +39,9 @@ _PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "un
 
 
 class EvaluationHandler(JobHandler):
+    def prepare(self, job: Job, stopped: Callable[[], bool]) -> None:
+        prepare_run(job, stopped)
+
     def closed(self, job: Job) -> str:
         run = Run.with_deleted.select_related("original").filter(job=job).first()
         return refused_action(run) if run else ""

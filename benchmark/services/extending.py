@@ -17,6 +17,7 @@ from benchmark.services.entering import add_run_items, enter
 from benchmark.services.in_context import calibration_of
 from benchmark.services.plan_checks import check_addresses, check_room, check_structured
 from benchmark.services.plans import Plan, RunRefused, own_stages
+from benchmark.services.preparing import to_prepare
 from benchmark.services.provenance import spec_of
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
 from benchmark.services.stored_plans import plan_of
@@ -43,9 +44,7 @@ def extend_run(
     if job.state == JobState.CANCELLED:
         raise RunRefused("The run was cancelled; run it again instead.")
     added = _extend(by, run, more, now)
-    for control in run.controls.exclude(job__state=JobState.CANCELLED).select_related(
-        "job", "project", "dataset", "judge"
-    ):
+    for control in Run.objects.extended_with(run).select_related("job", "project", "dataset", "judge"):
         added += _extend_control(by, control, more, now)
     if not added:
         raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
@@ -106,6 +105,8 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
     if run.control:
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
+    if to_prepare(run) is not None or run.controls.filter(job__state=JobState.PREPARING).exists():
+        raise RunRefused("The questions of the run are not all there yet; extend it once they are, or run it again.")
     plan, here = plan_of(run), stories_of(run)
     there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
     new_stories = [story for story in stories if story.pk not in there]

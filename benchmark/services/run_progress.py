@@ -11,6 +11,7 @@ from django.db.models import Count
 
 from benchmark.models import Run, RunItem
 from benchmark.services.items import STATES
+from benchmark.services.preparing import Prepared, prepared_of
 from benchmark.services.watching import StageProgress, stage_progress, to_come_of
 from benchmark.suites.registry import suite_named
 from core.plain import Json
@@ -45,8 +46,9 @@ class Tokens:
 @dataclass(frozen=True, slots=True)
 class RunRow:
     """A run as lists have it. `failures` and `unusable_answers` are as `Lack.as_json` has them, None where there are
-    none; `to_come` counts the questions that an answer will open, `held_back` the items that wait for a person. `cost`
-    is in US dollars, None where some calls are of unknown price, which `known_cost` leaves out."""
+    none; `to_come` counts the questions that an answer will open, `held_back` the items that wait for a person.
+    `preparing` is None where all first questions are there. `cost` is in US dollars, None where some calls are of
+    unknown price, which `known_cost` leaves out."""
 
     run: str
     title: str
@@ -69,6 +71,7 @@ class RunRow:
     items: Ended
     open: int
     to_come: int
+    preparing: Prepared | None
     calls: Calls
     tokens: Tokens
     cost: float | None
@@ -80,12 +83,14 @@ def run_rows(runs: Sequence[Run]) -> list[RunRow]:
     """Return the rows of runs with their entrants prefetched. The number of queries does not depend on that of the
     runs."""
     jobs = [run.job for run in runs]
-    progress, coming = progress_of_all(jobs), to_come_of(runs)
+    progress, coming, prepared = progress_of_all(jobs), to_come_of(runs), prepared_of(runs)
     lacks = shortfalls_of({job: progress[job.pk].total for job in jobs})
-    return [_row(run, progress[run.job_id], lacks[run.job_id], coming.get(run.pk, 0)) for run in runs]
+    return [
+        _row(run, progress[run.job_id], lacks[run.job_id], coming.get(run.pk, 0), prepared.get(run.pk)) for run in runs
+    ]
 
 
-def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int) -> RunRow:
+def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int, prepared: Prepared | None) -> RunRow:
     return RunRow(
         run=run.uid,
         title=run.title,
@@ -106,6 +111,7 @@ def _row(run: Run, counts: Progress, lack: Shortfall, to_come: int) -> RunRow:
         items=Ended(counts.done, counts.failed, counts.unusable),
         open=counts.waiting + counts.in_flight,
         to_come=to_come,
+        preparing=prepared,
         calls=Calls(counts.made, counts.reused),
         tokens=Tokens(counts.input_tokens, counts.output_tokens),
         **_money(run, counts.money, counts.done + counts.unusable),

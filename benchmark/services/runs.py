@@ -14,10 +14,11 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.controls.chosen import CONTROLS
 from benchmark.models import DatasetSample, Run, RunItem
+from benchmark.services import preparing
 from benchmark.services.archiving import locked_run
 from benchmark.services.asking import reads_prompts
-from benchmark.services.controlled_plans import budget_of_each, under_controls
-from benchmark.services.entering import enter
+from benchmark.services.controlled_plans import asked_under, budget_of_each, under_controls
+from benchmark.services.entering import enter, enter_models
 from benchmark.services.in_context import examples_used
 from benchmark.services.judge_tests import ensure_test
 from benchmark.services.plan_checks import can_be_lean, check, check_all_but_samples
@@ -68,11 +69,16 @@ def _start_controls(
     by: User | None, run: Run, plan: Plan, stories: Sequence[DatasetSample], now: datetime
 ) -> list[Run]:
     """Start the runs beside this one, under each control of the plan that has something to ask."""
-    started = []
-    for under in under_controls(plan, stories):
-        if under.plan:
-            started.append(_start(by, replace(under.plan, original=run), under.samples, now))
-    return started
+    if len(stories) > preparing.LOOKED_AT and can_be_lean(plan.definition) and plan.source is None:
+        asked = [asked_under(plan, name) for name in plan.controls]
+        return [
+            _start(by, replace(under, original=run), stories, now, looks=True) for under in asked if under.endpoints
+        ]
+    return [
+        _start(by, replace(under.plan, original=run), under.samples, now)
+        for under in under_controls(plan, stories)
+        if under.plan
+    ]
 
 
 def add_controls(*, by: User | None, run: Run, controls: Sequence[str], now: datetime) -> list[Run]:
@@ -104,22 +110,29 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
     return asked, _stories_again(asked, run)
 
 
-def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime) -> Run:
+def _start(by: User | None, plan: Plan, stories: Sequence[DatasetSample], now: datetime, *, looks: bool = False) -> Run:
+    """Start one run about these samples. A worker makes its items where they are many, or where it `looks` which
+    samples its control changes."""
     if plan.source:
         locked_run(plan.source)
     project = plan.dataset.project
     title = title_of(plan)
     endpoints = [*plan.endpoints, *([plan.judge] if plan.judge else [])]
+    later = looks or preparing.is_large(plan, len(stories))
     job = open_job(
         by=by.username if by else "", handler=HANDLER, title=title, endpoints=endpoints,
-        params={"project": project.slug}, budget=plan.budget, batch=plan.batch,
+        params={"project": project.slug}, budget=plan.budget, batch=plan.batch, preparing=later,
     )  # fmt: skip
     run = draft_of(plan, stories)
     run.title, run.source, run.job, run.created_by, run.spec = title, plan.source, job, by, _spec(plan, run, stories)
     run.save()
-    enter(run, plan, plan.endpoints, stories, now)
-    if not job.items.exists():  # a job without items would never end
-        raise RunRefused(nothing_to_judge(plan.definition), "source")
+    if later:
+        enter_models(run, plan.endpoints)
+        preparing.begin(run, stories, looks=looks)
+    else:
+        enter(run, plan, plan.endpoints, stories, now)
+        if not job.items.exists():  # a job without items would never end
+            raise RunRefused(nothing_to_judge(plan.definition), "source")
     if plan.self_test and plan.judges:
         ensure_test(by=by, run=run, now=now)
     details = {
@@ -206,5 +219,9 @@ def _stories_again(plan: Plan, run: Run) -> list[DatasetSample]:
 
 def stories_of(run: Run) -> list[DatasetSample]:
     """Return the samples that a run asks about, lean where they can be."""
-    samples = DatasetSample.objects.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))
+    samples, positions = DatasetSample.objects.all(), preparing.to_prepare(run)
+    if positions is None:
+        samples = samples.filter(pk__in=RunItem.objects.filter(entrant__run=run).values("sample"))
+    else:
+        samples = samples.filter(dataset=run.dataset_id, position__in=positions)
     return list(samples.lean() if can_be_lean(suite_named(run.suite)) else samples)

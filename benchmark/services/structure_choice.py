@@ -44,7 +44,7 @@ def _going(project: Project, *told: str) -> str:
     """Say which run that tells of structure, or of answers, has not ended yet; empty where none is under way."""
     names = [suite.name for side in told for suite in _suites_telling(side)]
     under_way = Run.objects.listed().filter(
-        project=project, suite__in=names, job__state__in=(JobState.RUNNING, JobState.PAUSED)
+        project=project, suite__in=names, job__state__in=(JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
     )
     run = under_way.select_related("job").order_by("-pk").first()
     if run is None:

@@ -25,6 +25,7 @@ from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
 from benchmark.services.method_runs import beside_by_method, method_told
 from benchmark.services.methods_text import sent_settings
+from benchmark.services.preparing import prepared_of
 from benchmark.services.run_actions import (
     DONE,
     DoneToLaunch,
@@ -180,13 +181,16 @@ def _live(access: RunAccess) -> Context:
     address = [access.project.project.slug, access.run.uid]
     items_url = reverse("benchmark:run_items", args=address)
     gaps = gaps_of(access.run)
-    moves = job.state == JobState.RUNNING or bool(total.in_flight)
+    moves = job.state in (JobState.PREPARING, JobState.RUNNING) or bool(total.in_flight)
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {
         "job": job,
         "actions": {name: reverse("benchmark:run_action", args=[*address, name]) for name in ACTIONS},
         "rows": [{"progress": row, "left": time_left(row.seconds_left)} for row in rows],
         "total": total,
+        "prepared": prepared_of([access.run]).get(access.run.pk),
+        "noun": suite_named(access.run.suite).noun,
+        "unprepared": job.has_failed and not total.total,
         "breakers": schema_breakers(access.run),
         "gaps": gaps,
         "left": time_left(total.seconds_left),

@@ -12,6 +12,9 @@ from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 
 
 class JobState(models.TextChoices):
+    """The states of a job. While it is preparing its items are made, and nothing of it is claimed."""
+
+    PREPARING = "preparing", "Preparing"
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     FINISHED = "finished", "Finished"
@@ -23,6 +26,7 @@ JobOutcome = models.TextChoices(
 )
 
 _UNENDED = (JobState.RUNNING, JobState.PAUSED)
+_MOST_NOTE = 300
 
 
 class JobQuerySet(models.QuerySet):
@@ -32,11 +36,28 @@ class JobQuerySet(models.QuerySet):
     def unended(self) -> JobQuerySet:
         return self.filter(state__in=_UNENDED)
 
+    def preparing(self) -> JobQuerySet:
+        return self.filter(state=JobState.PREPARING)
+
     # --- transitions ---
 
-    def begin(self, **described: Any) -> Job:
-        """→ running: make a job of these columns, in the caller's transaction."""
-        return self.create(**described, state=JobState.RUNNING)
+    def begin(self, *, preparing: bool = False, **described: Any) -> Job:
+        """→ running, preparing: make a job of these columns, in the caller's transaction."""
+        return self.create(**described, state=JobState.PREPARING if preparing else JobState.RUNNING)
+
+    def prepared(self) -> int:
+        """preparing → running: all its items are there."""
+        return self.preparing().update(state=JobState.RUNNING)
+
+    def fail_preparation(self, note: str, *, now: datetime) -> int:
+        """preparing → finished, failed: its items cannot be made, as the note says."""
+        failed = {"state": JobState.FINISHED, "outcome": Outcome.FAILED, "finished_at": now}
+        return self.preparing().update(**failed, note=note[:_MOST_NOTE])
+
+    def prepare_again(self) -> int:
+        """finished → preparing, where preparing it failed: it has no items."""
+        failed = self.filter(state=JobState.FINISHED, outcome=Outcome.FAILED, items=None)
+        return failed.update(state=JobState.PREPARING, outcome="", finished_at=None, note="")
 
     def pause(self, *, note: str = "") -> int:
         """running → paused. Without a note the one that is there stays."""
@@ -66,8 +87,10 @@ class JobQuerySet(models.QuerySet):
         return finished.update(state=JobState.RUNNING, outcome="", finished_at=None, note="")
 
     def cancel(self, *, now: datetime) -> int:
-        """running, paused → cancelled."""
-        return self.unended().update(state=JobState.CANCELLED, finished_at=now, note="")
+        """preparing, running, paused → cancelled."""
+        return self.filter(state__in=(JobState.PREPARING, *_UNENDED)).update(
+            state=JobState.CANCELLED, finished_at=now, note=""
+        )
 
 
 class Job(OpaqueModel):
@@ -81,7 +104,7 @@ class Job(OpaqueModel):
     title = models.CharField(max_length=200)
     state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
     outcome = models.CharField(max_length=8, choices=JobOutcome.choices, blank=True)
-    note = models.CharField(max_length=300, blank=True, help_text="Why it is paused.")
+    note = models.CharField(max_length=_MOST_NOTE, blank=True, help_text="Why it is paused, or was not prepared.")
     params = models.JSONField(default=dict, blank=True)
     budget = models.DecimalField(
         max_digits=12, decimal_places=4, null=True, blank=True, help_text="US dollars, a hard cap."

@@ -3,7 +3,7 @@ knows those apps."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,8 +20,13 @@ class Received:
 
 
 class JobHandler(Protocol):
-    """What an app above does for its jobs. Every method is called in a transaction, and may be called again after a
-    crash."""
+    """What an app above does for its jobs. Every method but `prepare` is called in a transaction, and each may be
+    called again after a crash."""
+
+    def prepare(self, job: Job, stopped: Callable[[], bool]) -> None:
+        """Make the items of a job that is preparing, in short transactions of its own, from where it was left, until
+        all are there, it cannot be done, or `stopped`; others may do the same at the same time."""
+        return None
 
     def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
         """Return by item id the request, or one sentence that says why it cannot be asked."""

@@ -57,9 +57,10 @@ def open_job(
     params: Mapping[str, Any] | None = None,
     budget: Decimal | None = None,
     batch: bool = False,
+    preparing: bool = False,
 ) -> Job:
-    """Start a job without items, in the caller's transaction, which adds some: an empty job never ends. Raises
-    JobRefused."""
+    """Start a job without items, in the caller's transaction, which adds some: an empty job never ends. One that is
+    `preparing` waits until its handler has made them (services/preparing.py). Raises JobRefused."""
     for endpoint in endpoints:
         if not endpoint.active:
             raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
@@ -67,8 +68,9 @@ def open_job(
             raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
         check_price(endpoint, budget)
     return Job.objects.begin(
-        handler=handler, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by
-    )
+        handler=handler, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by,
+        preparing=preparing,
+    )  # fmt: skip
 
 
 def check_price(endpoint: Endpoint, budget: Decimal | None) -> None:
@@ -153,8 +155,11 @@ def retry_failed(*, job: Job, now: datetime) -> int:
     items.
 
     Unusable answers are answers, and stay. A finished job runs again, a paused one stays paused, a cancelled one stays
-    as it is (0).
+    as it is (0). One whose items could not be made is prepared again (0).
     """
+    if Job.objects.filter(pk=job.pk).prepare_again():
+        WORKERS.notify()
+        return 0
     if Job.objects.select_for_update().get(pk=job.pk).state == JobState.CANCELLED:
         return 0
     failed = Item.objects.filter(job=job, state=ItemState.FAILED)
@@ -171,7 +176,7 @@ ACTIONS: dict[str, tuple[JobState, ...]] = {
     "pause": (JobState.RUNNING,),
     "resume": (JobState.PAUSED,),
     "retry": tuple(JobState),
-    "cancel": (JobState.RUNNING, JobState.PAUSED),
+    "cancel": (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED),
 }
 """What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
 

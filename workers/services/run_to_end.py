@@ -11,6 +11,7 @@ from workers.models import Item, Job, JobState, Worker, WorkerState
 from workers.providers import registry
 from workers.services import processes
 from workers.services.heartbeat import lease_is_over
+from workers.services.preparing import prepare
 from workers.services.recovery import reap
 from workers.services.runner import Runner
 
@@ -30,6 +31,9 @@ def run_to_end(*, job: Job, on_progress: Callable[[], None] = lambda: None, stop
     while True:
         job.refresh_from_db()
         on_progress()
+        if job.state == JobState.PREPARING and not stop.is_set():
+            prepare(job, stop)
+            job.refresh_from_db()
         if job.state != JobState.RUNNING or stop.is_set():
             return job
         reap(now=database_time())

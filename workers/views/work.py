@@ -23,7 +23,7 @@ from workers.views import live
 
 RECENT = timedelta(hours=1)
 ENDED_SHOWN = 5
-OPEN_JOBS = [JobState.RUNNING, JobState.PAUSED]
+OPEN_JOBS = [JobState.PREPARING, JobState.RUNNING, JobState.PAUSED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def _state() -> dict:
     all_jobs = [job for rows in jobs.values() for job in rows]
     progress, reasons = progress_of_all(all_jobs, now=now), reasons_of(all_jobs)
     workers, queue = _workers(now), _queue(now)
-    busy = any(job.state == JobState.RUNNING for job in jobs["running"])
+    busy = any(job.state != JobState.PAUSED for job in jobs["running"])
     busy = busy or any(worker.state == WorkerState.LIVE for worker in workers)
     return {
         **{

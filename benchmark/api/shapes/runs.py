@@ -26,6 +26,13 @@ class ImportedOut(serializers.Serializer):
     facts = serializers.DictField(child=serializers.CharField(allow_blank=True))
 
 
+class PreparedOut(serializers.Serializer):
+    """How far a run is whose questions are still being made."""
+
+    done = serializers.IntegerField(help_text="Samples about which they are there.")
+    of = serializers.IntegerField(help_text="All its samples.")
+
+
 class RunOut(serializers.Serializer):
     """A run, as the list of runs shows it."""
 
@@ -44,13 +51,16 @@ class RunOut(serializers.Serializer):
     )
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField(allow_null=True)
-    state = serializers.CharField(help_text="running, paused, cancelled, or how it ended.")
-    note = serializers.CharField(allow_blank=True, help_text="Why it is paused or holds items back, and what to do.")
+    state = serializers.CharField(help_text="preparing, running, paused, cancelled, or how it ended.")
+    note = serializers.CharField(
+        allow_blank=True, help_text="Why it is paused, holds items back or could not be prepared, and what to do."
+    )
     budget = serializers.DecimalField(12, 4, allow_null=True, help_text="US dollars. Null: no cap.")
     items = EndedOut(help_text="Those that ended.")
     open = serializers.IntegerField(help_text="Items that wait or are being asked.")
     held_back = serializers.IntegerField(help_text="Those of them that wait for a person; resume asks for them again.")
     to_come = serializers.IntegerField(help_text="Questions that an answer will open.")
+    preparing = PreparedOut(allow_null=True, help_text="How far its questions are made; null where all are there.")
     failures = LackOut(allow_null=True)
     unusable_answers = LackOut(allow_null=True)
     calls = CallsOut()

@@ -64,11 +64,11 @@ def finish_run(run: Run, tell: Callable[[str], None]) -> None:
     try:
         with interruptible(tell) as stop:
             run_to_end(job=run.job, on_progress=bar.refresh, stop=stop)
-            if run.job.state not in (JobState.RUNNING, JobState.PAUSED) and (test := current_test(run)):
+            if run.job.state in (JobState.FINISHED, JobState.CANCELLED) and (test := current_test(run)):
                 run_to_end(job=test.job, stop=stop)
     finally:
         bar.close()
-    if run.job.state == JobState.RUNNING:
+    if run.job.state in (JobState.PREPARING, JobState.RUNNING):
         tell(f"The run is not done. A worker goes on with it, or: manage.py work --job {run.job.uid}")
     else:
         note_end(run.job, shortfall_of_run(run), "run", tell)

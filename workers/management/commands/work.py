@@ -13,6 +13,7 @@ from workers.models import Job, JobState
 from workers.services import processes
 from workers.services.failures import shortfall_json, shortfall_of
 from workers.services.jobs import read_budget, resume_with
+from workers.services.preparing import prepare_all
 from workers.services.progress import progress_of
 from workers.services.run_to_end import run_to_end
 from workers.services.runner import Runner
@@ -64,6 +65,7 @@ class Command(JsonCommand):
             raise ValueError("A budget belongs to one job: name it with --job.")
         if not options["job"]:
             try:
+                prepare_all(stop)
                 Runner(stop=stop).run()
             finally:
                 processes.leave()

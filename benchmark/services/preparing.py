@@ -1,0 +1,155 @@
+"""Making the items of a run that is too large for a request: by a worker, in short transactions, from where the last
+one left off.
+
+A row of `RunPreparation` says about which samples items are there. Whoever makes the next ones moves it on in the same
+transaction, and only from where it was read: so processes may be killed, or do it at the same time, and no item is
+missing or made twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from django.db import DatabaseError, transaction
+from django.utils import timezone
+
+from annotation.services.short_writes import ShortWrites
+from benchmark.models import DatasetSample, Run, RunItem, RunPreparation
+from benchmark.models.preparation import stretches_of
+from benchmark.services.asking import sample_asked
+from benchmark.services.entering import add_run_items
+from benchmark.services.plans import Plan, own_stages
+from benchmark.services.stored_plans import plan_of
+from benchmark.services.taken_over import nothing_to_judge
+from benchmark.suites.contract import BadQuestion
+from benchmark.suites.guarding import SuiteFailed
+from workers.models import Item, Job, JobState
+from workers.services.notify import WORKERS
+from workers.services.preparing import UNPREPARED
+
+log = logging.getLogger(__name__)
+AT_ONCE = 2_000
+"""Items up to which a launch makes them itself."""
+LOOKED_AT = 250
+"""Samples that are looked at in one step, where a control asks only about those that it changes."""
+NOTHING_CHANGES = "This control changes none of the run's samples, so there is nothing to ask under it."
+
+
+def is_large(plan: Plan, samples: int) -> bool:
+    """Return whether the items of a run of the plan about so many samples are left to a worker."""
+    stages = sum(len(own_stages(plan, endpoint)) for endpoint in plan.endpoints)
+    return samples * stages * plan.repetitions > AT_ONCE
+
+
+def begin(run: Run, samples: Sequence[DatasetSample], *, looks: bool) -> None:
+    """Have the workers make the items of a run about these samples, in the caller's transaction; where it `looks`, only
+    about those that its control changes."""
+    stretches = stretches_of(sorted(sample.position for sample in samples))
+    RunPreparation.objects.create(run=run, samples=stretches, of=len(samples), looks=looks)
+    WORKERS.notify()
+
+
+def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
+    """Make the items of a job's run from where that was left, until all are there, they cannot be made, or `stopped`.
+    Raises DatabaseError; then it can be tried again."""
+    run = Run.objects.select_related("project", "dataset", "judge", "source", "job", "original").get(job=job)
+    try:
+        plan, writes = plan_of(run), ShortWrites()
+        while not stopped():
+            preparation = RunPreparation.objects.filter(run=run).first()
+            if preparation is None or not _step(run, plan, preparation, writes):
+                return
+    except (SuiteFailed, BadQuestion) as error:
+        _fail(run, str(error))
+    except DatabaseError:
+        raise
+    except Exception:
+        log.exception("The items of run %s could not be made.", run.uid)
+        _fail(run, UNPREPARED)
+
+
+def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites) -> bool:
+    """Make the items about the next samples; returns whether somebody has more to make."""
+    entrants = list(run.entrants.select_related("endpoint"))
+    stages = {entrant.pk: own_stages(plan, entrant.endpoint) for entrant in entrants}
+    a_sample = max(1, plan.repetitions * sum(map(len, stages.values())))
+    count = max(1, writes.rows // (2 * a_sample))  # an item is a row here and one of the workers
+    following = _following(run, preparation, min(count, LOOKED_AT) if preparation.looks else count)
+    asked = _changed(run, following) if preparation.looks else following
+    with writes.transaction(2 * a_sample * len(asked)):
+        if not _moved_on(run, preparation, len(following), len(asked)):
+            return Job.objects.preparing().filter(pk=run.job_id).exists()
+        for entrant in entrants if asked else ():
+            add_run_items(run, entrant, stages[entrant.pk], asked, timezone.now())
+        if preparation.done + len(following) == preparation.of:
+            return _end(run, preparation)
+    return True
+
+
+def _following(run: Run, preparation: RunPreparation, count: int) -> list[DatasetSample]:
+    positions = preparation.positions[preparation.done : preparation.done + count]
+    samples = run.dataset.samples.filter(position__in=positions).order_by("position")
+    return list(samples.defer("methods", "votes", "adjudications") if preparation.looks else samples.lean())
+
+
+def _changed(run: Run, samples: Sequence[DatasetSample]) -> list[DatasetSample]:
+    return [sample for sample in samples if sample_asked(run, sample).published is not None]
+
+
+def _moved_on(run: Run, preparation: RunPreparation, samples: int, kept: int) -> bool:
+    """Count samples as done, in the caller's transaction; False where somebody else has, or the run was cancelled."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    here = RunPreparation.objects.filter(pk=preparation.pk, done=preparation.done)
+    moved = job.state == JobState.PREPARING and here.update(
+        done=preparation.done + samples, kept=preparation.kept + kept
+    )
+    return bool(moved)
+
+
+def _end(run: Run, preparation: RunPreparation) -> bool:
+    """Let the run begin, in the caller's transaction; one without items fails, which nobody could answer."""
+    if not Item.objects.filter(job=run.job_id).exists():
+        why = NOTHING_CHANGES if preparation.looks else nothing_to_judge(plan_of(run).definition)
+        return _fail(run, why)
+    if preparation.looks:
+        row = Run.objects.select_for_update().get(pk=run.pk)
+        row.params["stories"] = RunItem.objects.filter(entrant__run=run).values("sample").distinct().count()
+        row.save(update_fields=["params"])
+    RunPreparation.objects.filter(pk=preparation.pk).delete()
+    Job.objects.filter(pk=run.job_id).prepared()
+    WORKERS.notify()
+    return False
+
+
+@transaction.atomic
+def _fail(run: Run, why: str) -> bool:
+    """End a run that cannot be prepared, without the items that were made; returns False."""
+    job = Job.objects.select_for_update().get(pk=run.job_id)
+    if Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now()):
+        RunItem.objects.filter(entrant__run=run).delete()
+        Item.objects.filter(job=job).delete()
+        RunPreparation.objects.filter(run=run).update(done=0, kept=0)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """How far a run is that is preparing: items are there about the first `done` of its `of` samples."""
+
+    done: int
+    of: int
+
+
+def prepared_of(runs: Sequence[Run]) -> dict[int, Prepared]:
+    """Return by run id how far those are that are preparing. One query."""
+    preparing = [run.pk for run in runs if run.job.state == JobState.PREPARING]
+    rows = RunPreparation.objects.filter(run__in=preparing).values_list("run", "done", "of") if preparing else ()
+    return {run: Prepared(done, of) for run, done, of in rows}
+
+
+def to_prepare(run: Run) -> list[int] | None:
+    """Return the positions of all samples of a run whose items are not all there; None where they are."""
+    preparation = RunPreparation.objects.filter(run=run).first()
+    return None if preparation is None else preparation.positions
