@@ -67,7 +67,7 @@ class RoundAction(GenericAPIView):
         round holds back; a running one that holds items back is resumed, too. 422 where the round's state does not fit.
         """
         prefill = _round(request, slug, round)
-        do_action(request, action, lambda budget: require_action(prefill.job, action, budget=budget, what="round"))
+        do_action(request, action, lambda body: require_action(prefill.job, action, budget=body.budget, what="round"))
         prefill.job.refresh_from_db()
         return _answer(prefill)
 

@@ -19,7 +19,7 @@ from annotation.api.description import answers
 from annotation.models import Project, Role
 from benchmark.access import run_access
 from benchmark.api.description import ACTION, RUN, SLUG
-from benchmark.api.requests import EstimateIn
+from benchmark.api.requests import EstimateIn, RunActionIn
 from benchmark.api.runs import Runs, run_answer
 from benchmark.api.shapes.estimates import EstimateOut
 from benchmark.api.shapes.runs import RunActionOut, RunDetailOut
@@ -31,7 +31,7 @@ from benchmark.services.extending import extend_run
 from benchmark.services.launch_shapes import ExtendIn, JudgeIn, LaunchIn
 from benchmark.services.launching import judging_plan, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
-from benchmark.services.run_actions import TakenAlong, act_on
+from benchmark.services.run_actions import act_on, act_on_launch
 from benchmark.services.runs import run_again, start_run, start_runs
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
@@ -42,7 +42,7 @@ from core.api.refusals import CannotBeDone
 from core.idempotency.requests import PARAMETER, made_once
 from core.plain import Json
 from workers.api.job_actions import EXAMPLE, do_action, why_refused
-from workers.api.requests import ActionIn, NothingIn
+from workers.api.requests import NothingIn
 
 _NAMES = {"stages": "steps", "__all__": "body"}
 """Fields of forms that bodies call otherwise."""
@@ -208,23 +208,32 @@ class RunAction(GenericAPIView):
         operation_id="runs_steer",
         tags=["runs"],
         parameters=[SLUG, RUN, ACTION],
-        request={"application/json": ActionIn},
-        examples=[EXAMPLE],
+        request={"application/json": RunActionIn},
+        examples=[EXAMPLE, OpenApiExample("All runs of its launch", value={"launch": True}, request_only=True)],
         responses=answers(RunActionOut, 403, *BODY, why=why_refused("run")),
     )
     def post(self, request: Request, slug: str, run: str, action: str) -> Response:
         """Pauses, resumes or cancels a run with the runs under its controls, or asks its own failed items again
         (retry). Admins.
 
-        `resume` goes on with a paused run, with a new `budget` or the one that it has. 422 where the run's state does
-        not fit.
+        `resume` goes on with a paused run, with a new `budget` or the one that it has. With `launch` it is done to all
+        runs that were launched together with this one, by a method each. 422 where the run's state does not fit.
         """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
-        along: list[TakenAlong] = []
-        do_action(request, action, lambda budget: along.append(act_on(access.run, action, budget=budget)))
+        done: Json = {}
+
+        def do(body: RunActionIn) -> None:
+            if body.launch:
+                launch = act_on_launch(access.run, action)
+                done.update(controls_taken_along=0, runs_of_launch=launch.runs, left=list(launch.left))
+            else:
+                along = act_on(access.run, action, budget=body.budget)
+                done.update(controls_taken_along=along.controls, runs_of_launch=0, left=list(along.left))
+
+        do_action(request, action, do, RunActionIn)
         access.run.job.refresh_from_db()
         answer = run_answer(access)
-        answer.data["controls_taken_along"] = along[0].controls
+        answer.data.update(done)
         return answer
 
 

@@ -12,6 +12,7 @@ from benchmark.suites.story_scores import PARSES
 from core.api.fields import Strict
 from core.incoming.shapes import Given, may_lack
 from core.plain import Json
+from workers.api.requests import ActionIn
 
 _ANY = r"^[^\u0000]+$"
 _SIGNED = [f"{sign}{sort}" for sort in SORTS for sign in ("", "-")]
@@ -85,3 +86,9 @@ class ImportIn(Given):
     limit: Limit = may_lack("Only the first so many samples; 0 takes all.")
     title: Part = may_lack()
     options: Json = may_lack("Settings that answers are read by, and what ids are of, such as part or language.")
+
+
+class RunActionIn(ActionIn):
+    """Body of an action on a run."""
+
+    launch: bool = Field(False, description="Do it to all runs that were launched together with this one.")

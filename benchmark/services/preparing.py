@@ -101,11 +101,10 @@ def _changed(run: Run, samples: Sequence[DatasetSample]) -> list[DatasetSample]:
 def _moved_on(run: Run, preparation: RunPreparation, samples: int, kept: int) -> bool:
     """Count samples as done, in the caller's transaction; False where somebody else has, or the run was cancelled."""
     job = Job.objects.select_for_update().get(pk=run.job_id)
-    here = RunPreparation.objects.filter(pk=preparation.pk, done=preparation.done)
-    moved = job.state == JobState.PREPARING and here.update(
-        done=preparation.done + samples, kept=preparation.kept + kept
+    moved = {"done": preparation.done + samples, "kept": preparation.kept + kept}
+    return job.state == JobState.PREPARING and bool(
+        RunPreparation.objects.filter(pk=preparation.pk, done=preparation.done).update(**moved)
     )
-    return bool(moved)
 
 
 def _end(run: Run, preparation: RunPreparation) -> bool:

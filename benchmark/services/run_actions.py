@@ -17,6 +17,7 @@ from benchmark.services.runs import IMPORTED, LAUNCH
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
 NOTHING_LEFT = "Nothing of this launch can be changed so by now."
+ALONE = "The run was launched alone."
 DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
 """The actions that the controls of a run follow, as what was done to them."""
 
@@ -88,7 +89,11 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
     """Pause, resume or cancel all runs of a launch whose states fit, each with its controls. Raises JobRefused where
     nothing would change."""
     runs = launched_with(run)
-    if action not in DONE or action not in offered_to_launch(runs):
+    if action not in DONE:
+        raise JobRefused(f"All runs of a launch are paused, resumed or cancelled together; {action} one of them.")
+    if not runs:
+        raise JobRefused(ALONE)
+    if action not in offered_to_launch(runs):
         raise JobRefused(NOTHING_LEFT)
     done, left = 0, []
     for one in runs:

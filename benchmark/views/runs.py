@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from decimal import Decimal
 from urllib.parse import urlencode
 
@@ -141,7 +142,6 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "asked": settings_told(access.run),
         **_controls(access.run),
         "methods": _methods(access.run),
-        "of_launch": _of_launch(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
@@ -158,9 +158,8 @@ def _methods(run: Run) -> list[tuple[str, Run]]:
     return [(title, other) for _, title, other in beside_by_method(run)]
 
 
-def _of_launch(run: Run) -> list[tuple[str, str]]:
+def _of_launch(run: Run, together: Sequence[Run]) -> list[tuple[str, str]]:
     """Return (action, address) of what can be done to all runs that were launched together with this one."""
-    together = [] if run.archived_at else launched_with(run)
     address = [run.project.slug, run.uid]
     return [(name, reverse("benchmark:run_action", args=[*address, name])) for name in offered_to_launch(together)]
 
@@ -171,6 +170,7 @@ def progress(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     access = run_access(request.user, slug, uid)
     context = _live(access)
     context["oob"] = request.GET.get("seen", context["seen"]) != context["seen"]
+    context["methods"] = _methods(access.run) if context["oob"] else []
     return render(request, "benchmark/runs/_live.html", access.context | context)
 
 
@@ -182,6 +182,7 @@ def _live(access: RunAccess) -> Context:
     items_url = reverse("benchmark:run_items", args=address)
     gaps = gaps_of(access.run)
     moves = job.state in (JobState.PREPARING, JobState.RUNNING) or bool(total.in_flight)
+    together = [] if access.run.archived_at else launched_with(access.run)
     pause = 15 if job.batch else 3 if total.total > BIG else 1
     return {
         "job": job,
@@ -199,7 +200,9 @@ def _live(access: RunAccess) -> Context:
         "unusable_href": f"{items_url}?state=unusable",
         "every": pause if moves else 0,
         "along": along,
-        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}",  # noqa: E501
+        "of_launch": _of_launch(access.run, together),
+        "seen": f"{job.state}-{len(''.join(along.values()))}-{total.failed}-{gaps['judgements']}-{total.held}-{'moves' if moves else 'stands'}"  # noqa: E501
+        + "".join(f"-{other.job.state}" for other in together),
         **(budget_field(job) if job.state == JobState.PAUSED else {}),
         "shows_results": not moves and bool(total.done + total.unusable),
     }

@@ -108,7 +108,11 @@ JOBS = [
     ("change_outcome", lambda job: rows_of(job).change_outcome(Outcome.PARTLY), [JobState.FINISHED],
      JobState.FINISHED),
     ("reopen", lambda job: rows_of(job).reopen(), [JobState.FINISHED], JobState.RUNNING),
-    ("cancel", lambda job: rows_of(job).cancel(now=NOW), UNENDED, JobState.CANCELLED),
+    ("cancel", lambda job: rows_of(job).cancel(now=NOW), (*UNENDED, JobState.PREPARING), JobState.CANCELLED),
+    ("prepared", lambda job: rows_of(job).prepared(), [JobState.PREPARING], JobState.RUNNING),
+    ("fail_preparation", lambda job: rows_of(job).fail_preparation("No.", now=NOW), [JobState.PREPARING],
+     JobState.FINISHED),
+    ("prepare_again", lambda job: rows_of(job).prepare_again(), [JobState.FINISHED], JobState.PREPARING),
 ]  # fmt: skip
 
 
@@ -240,7 +244,7 @@ def test_an_item_cancelled_while_it_is_batched_is_in_no_batch(make_endpoint, sta
 @pytest.mark.parametrize("transition", JOBS, ids=lambda case: case[0])
 def test_a_job_moves_from_its_source_states_alone(transition, before):
     _, move, sources, target = transition
-    outcome = Outcome.FINISHED if before == JobState.FINISHED else ""
+    outcome = Outcome.FAILED if before == JobState.FINISHED else ""
     job = Job.objects.create(handler="trial", title="Trial", state=before, outcome=outcome, note="Why.", budget=2)
     reaches(job, move, sources, target)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from django.http import Http404
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter
@@ -14,6 +15,7 @@ from core.api.refusals import CannotBeDone
 from workers.api.requests import ActionIn
 from workers.services.jobs import ACTIONS, JobRefused
 
+Body = TypeVar("Body", bound=ActionIn)
 EXAMPLE = OpenApiExample("Going on with more money", value={"budget": "25.00"}, request_only=True)
 
 
@@ -28,15 +30,20 @@ def why_refused(what: str) -> dict[int, tuple[str, str]]:
     return {422: (f"The {what} is in another state, or the budget is too small.", finished)}
 
 
-def do_action(request: Request, action: str, do: Callable[[str], None]) -> None:
-    """Have `do` do the action, with the budget of the body, empty for none. Raises Http404 where there is no such
-    action, CannotBeDone where it is refused."""
+def do_action(
+    request: Request,
+    action: str,
+    do: Callable[[Body], None],
+    shape: type[Body] = ActionIn,  # type: ignore[assignment]
+) -> None:
+    """Have `do` do the action, with the body. Raises Http404 where there is no such action, CannotBeDone where it is
+    refused."""
     if action not in ACTIONS:
         raise Http404(f"There is no action {action}; expected {', '.join(ACTIONS)}.")
-    budget = read_body(request, ActionIn).budget
-    if budget and action != "resume":
+    body = read_body(request, shape)
+    if body.budget and action != "resume":
         raise CannotBeDone({"budget": [f"A budget is for resume, not for {action}."]})
     try:
-        do(budget)
+        do(body)
     except JobRefused as refusal:
         raise CannotBeDone(str(refusal)) from refusal

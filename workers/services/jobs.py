@@ -176,7 +176,7 @@ ACTIONS: dict[str, tuple[JobState, ...]] = {
     "pause": (JobState.RUNNING,),
     "resume": (JobState.PAUSED,),
     "retry": tuple(JobState),
-    "cancel": (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED),
+    "cancel": (JobState.RUNNING, JobState.PAUSED, JobState.PREPARING),
 }
 """What can be done to a job, and in which states. A running one is resumed, too, where it holds items back."""
 

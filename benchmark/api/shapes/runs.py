@@ -139,3 +139,7 @@ class RunDetailOut(RunOut):
 
 class RunActionOut(RunDetailOut):
     controls_taken_along = serializers.IntegerField(help_text="How many of the runs under its controls did the same.")
+    runs_of_launch = serializers.IntegerField(help_text="With `launch`, how many of its runs were changed; else 0.")
+    left = serializers.ListField(
+        child=serializers.CharField(), help_text="A sentence for each run that could not follow and stays as it is."
+    )

@@ -40,7 +40,7 @@ from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plan
 from benchmark.services.plan_checks import check
 from benchmark.services.plot_data import plots_of
-from benchmark.services.run_actions import act_on
+from benchmark.services.run_actions import act_on, act_on_launch, launched_with
 from benchmark.services.run_progress import RunRow, run_rows
 from benchmark.services.runs import again_of, run_again, start_run
 from benchmark.suites.registry import suite_named
@@ -53,10 +53,10 @@ SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 LIST = "list"
 ACTIONS: dict[str, tuple[str, ...]] = {
     LIST: ("project", "archived"),
-    "pause": (),
-    "resume": ("budget", "wait"),
+    "pause": ("launch",),
+    "resume": ("budget", "launch", "wait"),
     "retry": ("wait",),
-    "cancel": (),
+    "cancel": ("launch",),
     "extend": ("endpoint", "stories", "split", "category", "limit", "wait"),
     "again": ("wait",),
     "judge": (
@@ -110,7 +110,8 @@ class Downloaded(TypedDict):
 
 class More(TypedDict, total=False):
     """Results of an action beside the state of its run: the uid of the run that it is `of`, of a self-test with its
-    calls, and the numbers of items that were added, of rows that were asked for, and of controls taken along."""
+    calls, and the numbers of items that were added, of rows that were asked for, of controls taken along, and of the
+    runs of a launch that were changed."""
 
     of: str
     test: str
@@ -118,6 +119,7 @@ class More(TypedDict, total=False):
     added: int
     asked: int
     controls_taken_along: int
+    runs_of_launch: int
 
 
 class Done(NamedTuple):
@@ -143,6 +145,9 @@ class Command(JsonCommand):
         parser.add_argument("--project", metavar="SLUG", help="list: whose runs, the newest first")
         parser.add_argument("--archived", action="store_true", help="list: those in the archive")
         parser.add_argument("--budget", metavar="USD", help="resume, judge: a hard cap")
+        parser.add_argument(
+            "--launch", action="store_true", help="pause, resume, cancel: all runs that were launched with it, too"
+        )
         parser.add_argument("--endpoint", action="append", metavar="NAME", help="extend: a model more; several times")
         parser.add_argument("--stories", action="store_true", help="extend: more stories of the run's dataset")
         parser.add_argument("--split", metavar="NAME", help="extend: only stories of this split")
@@ -181,7 +186,8 @@ class Command(JsonCommand):
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
         done = _done(run, action, options, self.note)
         if options["wait"]:
-            finish_runs(done.run, self.note)
+            for each in (options["launch"] and launched_with(done.run)) or [done.run]:
+                finish_runs(each, self.note)
         return run_summary(done.run, scores=options["wait"]) | {**done.more}
 
     def _list(self, options: Options) -> Json:
@@ -271,10 +277,20 @@ def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) 
         tell(before_asking(total))
         return Done(run, {"asked": ask_missing(by=None, run=run, now=timezone.now())})
     dollars(options["budget"])
+    if options["launch"]:
+        return Done(run, {"runs_of_launch": _done_to_launch(run, action, options, tell)})
     along = act_on(run, action, budget=options["budget"] or "")
     if along.told:
         tell(along.told)
     return Done(run, {"controls_taken_along": along.controls})
+
+
+def _done_to_launch(run: Run, action: str, options: Options, tell: Callable[[str], None]) -> int:
+    if options["budget"]:
+        raise ValueError("A budget is of one run: leave --budget or --launch out.")
+    done = act_on_launch(run, action)
+    tell(done.told)
+    return done.runs
 
 
 def _extended(run: Run, options: Options, tell: Callable[[str], None]) -> int:

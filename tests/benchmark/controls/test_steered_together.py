@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
@@ -15,7 +16,7 @@ from benchmark.models import Run
 from benchmark.services.archiving import archive_run
 from benchmark.services.plans import RunRefused
 from benchmark.services.run_actions import act_on
-from benchmark.services.runs import start_run
+from benchmark.services.runs import start_run, start_runs
 from tests.benchmark.controls.world import opentom, plan
 from tests.benchmark.settled import written
 from tests.cast import new_cast
@@ -54,7 +55,7 @@ def test_controls_follow_their_run(run):
         assert act_on(run, action).controls == 2
         assert states() == [state] * 3
     run.job.refresh_from_db()
-    with pytest.raises(JobRefused, match="The run is cancelled; expected running or paused to cancel it"):
+    with pytest.raises(JobRefused, match="The run is cancelled; expected running or paused or preparing to cancel it"):
         act_on(run, "cancel")
 
 
@@ -107,3 +108,29 @@ def test_the_page_asks_and_says_so_and_the_api_answers_with_the_number(client, w
     assert client.post(address, "{}", content_type="application/json").json()["controls_taken_along"] == 2
     late = client.post(reverse("benchmark:run_action", args=[cast.project.slug, run.uid, "cancel"]), follow=True)
     assert "callout-error" not in late.content.decode()  # a press that comes too late
+
+
+def test_all_runs_of_a_launch_are_done_to_by_page_command_and_api(client, tmp_path):
+    cast = new_cast()
+    client.force_login(cast.alice)
+    planned = plan(*opentom(cast, tmp_path), limit=2)
+    plans = [replace(planned, options={**planned.options, "method": name}) for name in ("plain", "cot")]
+    first, second = start_runs(by=cast.alice, plans=plans, now=timezone.now())
+    alone = start_run(by=cast.alice, plan=planned, now=timezone.now())
+    page = reverse("benchmark:run", args=[cast.project.slug, first.uid])
+    assert "Pause all of this launch" in written(client.get(page))
+    address = reverse("api:run_action", args=[cast.project.slug, first.uid, "pause"])
+    told = client.post(address, '{"launch": true}', content_type="application/json").json()
+    assert (told["runs_of_launch"], told["state"], told["left"]) == (2, "paused", [])
+    assert states() == ["paused", "paused", "running"]
+    live = written(client.get(f"{page}progress/", {"seen": "as before"}))
+    assert 'id="run-methods"' in live and "Resume all of this launch" in live
+    out, said = io.StringIO(), io.StringIO()
+    call_command("runs", "resume", second.uid, "--launch", "--json", stdout=out, stderr=said)
+    assert json.loads(out.getvalue())["runs_of_launch"] == 2 and "2 runs of this launch were resumed" in said.getvalue()
+    with pytest.raises(CommandError, match="A budget is of one run"):
+        call_command("runs", "resume", first.uid, "--launch", "--budget", "3")
+    with pytest.raises(CommandError, match="launched alone"):
+        call_command("runs", "cancel", alone.uid, "--launch")
+    refused = client.post(address.replace("pause", "retry"), '{"launch": true}', content_type="application/json")
+    assert refused.status_code == 422 and states() == ["running"] * 3
