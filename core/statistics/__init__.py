@@ -36,9 +36,11 @@ from core.statistics.intervals import (
     mean_estimates,
     method,
     sparse,
+    t_quantile,
     tails,
     unseen_share,
 )
+from core.statistics.linear import linear_error, linear_freedom, linear_interval, linear_p
 from core.statistics.missing import spanning
 from core.statistics.sign_flips import ALPHA, caution, flips_for, out_of_reach, sign_flip_p, sign_flips
 
@@ -66,6 +68,10 @@ __all__ = [
     "holm",
     "interval_of",
     "intervals",
+    "linear_error",
+    "linear_freedom",
+    "linear_interval",
+    "linear_p",
     "mean_estimates",
     "mean_of",
     "method",
@@ -80,6 +86,7 @@ __all__ = [
     "sign_flips",
     "spanning",
     "sparse",
+    "t_quantile",
     "tails",
     "unseen_share",
     "weights",

@@ -152,7 +152,7 @@ def intervals(
         elif not enough[at]:
             bounds.append((None, sparse(unit)))
         elif alike[at]:
-            bounds.append(_unmoved(float(values[at]), int(count), scale, unit))
+            bounds.append(unmoved(float(values[at]), int(count), scale, unit))
         else:
             bounds.append(([float(low[at]), float(high[at])], ""))
     return bounds
@@ -183,7 +183,8 @@ def unseen_share(n: int) -> float:
     return 1 - math.pow(1 - LEVEL, 1 / n)
 
 
-def _unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
+def unmoved(value: float, n: int, scale: Scale, unit: str) -> Interval:
+    """Return the interval of a figure that is the same in all `n` clusters, by the rule of three."""
     if np.isinf(scale.high):
         return None, f"all {unit} are alike, and nothing bounds those that were not seen"
     unseen = unseen_share(n)

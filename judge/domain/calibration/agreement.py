@@ -1,0 +1,214 @@
+"""How far a judge's verdicts are those of people: agreement, sensitivity, specificity and kappa, over stories.
+
+Tables are weighted by the inverse of the probability with which they were drawn. A row of which people or the judge did
+not say whether it is matched is in no figure; the bounds beside a figure are what it would be were all those rows at
+their worst, and at their best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from core.statistics import DIFFERENCE, SHARE, Floats, Scale, by_cluster, estimate_of, numbered, ratios, spanning
+from core.statistics import Measure as Ratio
+from judge.domain.calibration.rows import Row, Table, matched
+
+UNIT = "stories"
+NOTHING = "no row has a verdict of both people and the judge"
+NO_MATCH = "no row is matched by people"
+ALL_MATCHED = "every row is matched by people"
+ONE_VERDICT = "every row has the same verdict, so chance agreement is certain"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """An estimate over `n` rows (or tables) with its 95 % interval over stories, and where it can lie whatever is
+    missing: `bounds`, with the interval that spans both ends, `spanned`. None with a `reason`."""
+
+    value: float | None
+    n: int
+    interval: tuple[float, float] | None = None
+    bounds: tuple[float, float] | None = None
+    spanned: tuple[float, float] | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A judge beside people over some rows of `tables` of `stories`. `by_story` is the published measure: the share of
+    a table's rows on which they agree, averaged over tables; `by_row` pools the rows. `missing` and `unclear` count
+    rows without a verdict, (of people, of the judge)."""
+
+    tables: int
+    stories: int
+    rows: int
+    known: int
+    missing: tuple[int, int]
+    unclear: tuple[int, int]
+    by_story: Figure
+    by_row: Figure
+    sensitivity: Figure
+    specificity: Figure
+    kappa: Figure
+
+
+Keep = Callable[[Row], bool]
+TP, FN, FP, TN = range(4)
+
+
+def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True) -> Agreement:
+    """Return how far the judge's first pass agrees with people over the rows to `keep`."""
+    parts = [(table, [row for row in table.rows if keep(row)]) for table in tables]
+    parts = [(table, rows) for table, rows in parts if rows]
+    rows = [row for _, rows_ in parts for row in rows_]
+    known = sum(_cell(row) is not None for row in rows)
+    sums = _Sums(parts, seed)
+    return Agreement(
+        tables=len(parts),
+        stories=len({table.story for table, _ in parts}),
+        rows=len(rows),
+        known=known,
+        missing=_count(rows, "missing"),
+        unclear=_count(rows, "unclear"),
+        by_story=sums.by_story(),
+        by_row=sums.figure(_agreeing, NOTHING, SHARE, worst=_wrong, best=_right),
+        sensitivity=sums.figure(_sensitivity, NO_MATCH, SHARE, worst=_missed, best=_found),
+        specificity=sums.figure(_specificity, ALL_MATCHED, SHARE, worst=_invented, best=_spared),
+        kappa=sums.figure(_kappa, ONE_VERDICT if known else NOTHING, DIFFERENCE),
+    )
+
+
+def _count(rows: Iterable[Row], why: str) -> tuple[int, int]:
+    of = [(row.human == why, row.verdict == why) for row in rows]
+    return sum(human for human, _ in of), sum(judge for _, judge in of)
+
+
+def _cell(row: Row) -> int | None:
+    """The cell of the two-by-two table that a row is in, None where a verdict is not known."""
+    human, judge = matched(row.human), matched(row.verdict)
+    if human is None or judge is None:
+        return None
+    return (TP if judge else FN) if human else (FP if judge else TN)
+
+
+def _possible(row: Row) -> list[int]:
+    """The cells that a row could be in, whatever is not known of it."""
+    human, judge = matched(row.human), matched(row.verdict)
+    humans, judges = ([known] if known is not None else [True, False] for known in (human, judge))
+    return [(TP if said else FN) if true else (FP if said else TN) for true, said in product(humans, judges)]
+
+
+Choice = Callable[[list[int]], int]
+
+
+def _first_of(*order: int) -> Choice:
+    """Choose the first cell of this order that is possible."""
+    return lambda cells: next(cell for cell in order if cell in cells)
+
+
+_wrong, _right = _first_of(FN, FP, TP, TN), _first_of(TP, TN, FN, FP)
+_missed, _found = _first_of(FN, TN, FP, TP), _first_of(TP, TN, FP, FN)
+_invented, _spared = _first_of(FP, TP, FN, TN), _first_of(TN, TP, FN, FP)
+
+
+def _agreeing(cells: Floats) -> Floats:
+    return ratios(cells[:, TP] + cells[:, TN], cells.sum(axis=1))
+
+
+def _sensitivity(cells: Floats) -> Floats:
+    return ratios(cells[:, TP], cells[:, TP] + cells[:, FN])
+
+
+def _specificity(cells: Floats) -> Floats:
+    return ratios(cells[:, TN], cells[:, TN] + cells[:, FP])
+
+
+def _kappa(cells: Floats) -> Floats:
+    """Cohen's kappa (1960), of weighted cells."""
+    total = cells.sum(axis=1)
+    human, judge = ratios(cells[:, TP] + cells[:, FN], total), ratios(cells[:, TP] + cells[:, FP], total)
+    expected = human * judge + (1 - human) * (1 - judge)
+    return ratios(_agreeing(cells) - expected, np.where(1 - expected > 1e-12, 1 - expected, 0))
+
+
+def _mean(columns: Floats) -> Floats:
+    return ratios(columns[:, 0], columns[:, 1])
+
+
+class _Sums:
+    """The weighted two-by-two tables of all tables, and figures of their sums over stories."""
+
+    def __init__(self, parts: Sequence[tuple[Table, list[Row]]], seed: int) -> None:
+        self._parts, self._seed = parts, seed
+        self._clusters = numbered([table.story for table, _ in parts])
+        self._weights = np.array([table.weight for table, _ in parts])
+        self._known = self._cells(lambda _: -1)
+
+    def _cells(self, choose: Choice) -> Floats:
+        """Cells of each table, shape (tables, 4), unweighted; `choose` says where a row stands of which not all is
+        known, −1 nowhere."""
+        out = np.zeros((len(self._parts), 4))
+        for at, (_, rows) in enumerate(self._parts):
+            for row in rows:
+                cell = _cell(row)
+                chosen = choose(_possible(row)) if cell is None else cell
+                if chosen >= 0:
+                    out[at, chosen] += 1
+        return out
+
+    def figure(
+        self, measure: Ratio, empty: str, scale: Scale, *, worst: Choice | None = None, best: Choice | None = None
+    ) -> Figure:
+        """Return a figure of the weighted sums of cells, with bounds where it has them."""
+        n = int(self._known.sum())
+        middle = self._estimate(self._known * self._weights[:, None], measure, n, scale, empty)
+        if worst is None or best is None:
+            return middle
+        low, high = (
+            self._estimate(self._cells(choose) * self._weights[:, None], measure, n, scale, empty)
+            for choose in (worst, best)
+        )
+        return _bounded(middle, low, high)
+
+    def by_story(self) -> Figure:
+        """Return the mean over tables of the share of their rows on which people and the judge agree."""
+        low, middle, high = (self._macro(cells) for cells in (self._cells(_wrong), self._known, self._cells(_right)))
+        return _bounded(middle, low, high)
+
+    def _macro(self, cells: Floats) -> Figure:
+        shares = _agreeing(cells)
+        has = np.isfinite(shares)
+        columns = np.column_stack([np.where(has, shares, 0), has]) * self._weights[:, None]
+        return self._estimate(columns, _mean, int(has.sum()), SHARE, NOTHING)
+
+    def _estimate(self, columns: Floats, measure: Ratio, n: int, scale: Scale, empty: str) -> Figure:
+        return figure_of(by_cluster(columns, self._clusters), measure, n=n, scale=scale, empty=empty, seed=self._seed)
+
+
+def figure_of(sums: Floats, measure: Ratio, *, n: int, scale: Scale, empty: str, seed: int) -> Figure:
+    """Return `measure` of sums over stories, shape (stories, k), with its interval; `empty` is why there is none."""
+    estimate = estimate_of(sums, measure, n=n, scale=scale, unit=UNIT, empty=empty, seed=seed)
+    ends = estimate["interval"]
+    return Figure(estimate["value"], n, (ends[0], ends[1]) if ends else None, reason=estimate.get("reason", ""))
+
+
+def _bounded(middle: Figure, low: Figure, high: Figure) -> Figure:
+    if low.value is None or high.value is None:
+        return middle
+    ends, _ = spanning(_ends(low), _ends(high))
+    return Figure(
+        middle.value,
+        middle.n,
+        middle.interval,
+        bounds=(low.value, high.value),
+        spanned=(ends[0], ends[1]) if ends else None,
+        reason=middle.reason,
+    )
+
+
+def _ends(figure: Figure) -> tuple[list[float] | None, str]:
+    return (list(figure.interval) if figure.interval else None), figure.reason

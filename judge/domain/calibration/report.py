@@ -1,0 +1,150 @@
+"""A judge version beside people: overall, in groups, MatchCount by MatchCount, and against itself between passes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.statistics import SHARE, Floats, by_cluster, numbered, ratios
+from judge.domain.calibration.agreement import Agreement, Figure, agreement, figure_of
+from judge.domain.calibration.rows import MatchCount, Row, Table, Unknown, matched
+
+MOST_COUNT = 3
+"""The protocol allows no larger MatchCount; what is larger is one column."""
+MORE = f"{MOST_COUNT + 1}+"
+NO_PASSES = "no row was judged in two passes"
+
+
+@dataclass(frozen=True, slots=True)
+class CountShare:
+    """How many rows have a MatchCount, their share of all rows that have one, and its interval over stories."""
+
+    count: str
+    rows: int
+    share: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Flips:
+    """Rows judged in two passes or more. `doubtful` is the share whose verdict, matched or not, is not the same in
+    all of them; `counts` that of rows whose MatchCount is not. `unanswered` rows have a verdict in some passes only.
+    `names` are the doubtful rows as (table, row)."""
+
+    passes: int
+    rows: int
+    unanswered: int
+    doubtful: Figure
+    counts: Figure
+    names: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The calibration report of a judge version. The keys of groups are the values that rows or tables have."""
+
+    overall: Agreement
+    by_category: dict[str, Agreement]
+    by_model: dict[str, Agreement]
+    by_order: dict[str, Agreement]
+    by_role: dict[str, Agreement]
+    by_side: dict[str, Agreement]
+    confusion: dict[tuple[str, str], int]
+    human_counts: list[CountShare]
+    judge_counts: list[CountShare]
+    flips: Flips
+
+
+def calibration(tables: Sequence[Table], *, seed: int) -> Calibration:
+    """Return the report over all tables that people aligned."""
+    return Calibration(
+        overall=agreement(tables, seed=seed),
+        by_category=_of_tables(tables, lambda table: table.category, seed),
+        by_model=_of_tables(tables, lambda table: table.model, seed),
+        by_order=_of_rows(tables, lambda row: row.order, seed),
+        by_role=_of_rows(tables, lambda row: row.role, seed),
+        by_side=_of_rows(tables, lambda row: row.side.value, seed),
+        confusion=confusion(tables),
+        human_counts=match_counts(tables, lambda row: row.human, seed=seed),
+        judge_counts=match_counts(tables, lambda row: row.verdict, seed=seed),
+        flips=flips(tables, seed=seed),
+    )
+
+
+def _of_tables(tables: Sequence[Table], group: Callable[[Table], str], seed: int) -> dict[str, Agreement]:
+    names = sorted({group(table) for table in tables})
+    return {name: agreement([table for table in tables if group(table) == name], seed=seed) for name in names}
+
+
+def _of_rows(tables: Sequence[Table], group: Callable[[Row], str], seed: int) -> dict[str, Agreement]:
+    names = sorted({group(row) for table in tables for row in table.rows})
+
+    def in_group(name: str) -> Callable[[Row], bool]:
+        return lambda row: group(row) == name
+
+    return {name: agreement(tables, seed=seed, keep=in_group(name)) for name in names}
+
+
+def count_name(count: MatchCount) -> str:
+    """Return what a MatchCount is called in tables: "0" to "3", "4+", or why there is none."""
+    if isinstance(count, Unknown):
+        return count.value
+    return MORE if count > MOST_COUNT else str(max(count, 0))
+
+
+def confusion(tables: Sequence[Table]) -> dict[tuple[str, str], int]:
+    """Return how many rows have each MatchCount of people with each of the judge, as (people, judge); rows without one
+    are counted under why."""
+    return dict(Counter((count_name(row.human), count_name(row.verdict)) for table in tables for row in table.rows))
+
+
+def match_counts(tables: Sequence[Table], of: Callable[[Row], MatchCount], *, seed: int) -> list[CountShare]:
+    """Return the distribution of the MatchCounts that rows have, and after it how many rows have none and why."""
+    names = [[count_name(of(row)) for row in table.rows] for table in tables]
+    seen = {name for row in names for name in row}
+    counts = [str(count) for count in range(MOST_COUNT + 1)] + [MORE] * (MORE in seen)
+    known = np.array([sum(name in counts for name in row) for row in names])
+    shares = []
+    for count in counts:
+        rows = np.array([row.count(count) for row in names])
+        shares.append(CountShare(count, int(rows.sum()), _share(tables, rows, known, "no row has a MatchCount", seed)))
+    unknown = [why.value for why in Unknown if why.value in seen]
+    nothing = Figure(None, 0, reason="these rows have no MatchCount")
+    return shares + [CountShare(why, sum(row.count(why) for row in names), nothing) for why in unknown]
+
+
+def _share(tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: int) -> Figure:
+    """The share of rows, weighted as their tables are, with its interval over stories."""
+    weights = np.array([[table.weight] for table in tables]).reshape(-1, 1)
+    columns = by_cluster(np.column_stack([some, of]) * weights, numbered([table.story for table in tables]))
+    return figure_of(
+        columns,
+        lambda sums: ratios(sums[:, 0], sums[:, 1]),
+        n=int(of.sum()),
+        scale=SHARE,
+        empty=empty,
+        seed=seed,
+    )
+
+
+def flips(tables: Sequence[Table], *, seed: int) -> Flips:
+    """Return how often a judge that is asked again says something else."""
+    twice = [[row for row in table.rows if len(row.judge) > 1] for table in tables]
+    whole = [[row for row in rows if None not in map(matched, row.judge)] for rows in twice]
+    turned = [[row for row in rows if len(set(map(matched, row.judge))) > 1] for rows in whole]
+    recounted = [[row for row in rows if len(set(row.judge)) > 1] for rows in whole]
+    sizes = np.array([len(rows) for rows in whole])
+
+    def share(part: list[list[Row]]) -> Figure:
+        return _share(tables, np.array([len(rows) for rows in part]), sizes, NO_PASSES, seed)
+
+    return Flips(
+        passes=max((len(row.judge) for rows in twice for row in rows), default=1),
+        rows=int(sizes.sum()),
+        unanswered=sum(map(len, twice)) - int(sizes.sum()),
+        doubtful=share(turned),
+        counts=share(recounted),
+        names=tuple((table.key, row.name) for table, rows in zip(tables, turned, strict=True) for row in rows),
+    )

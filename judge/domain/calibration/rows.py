@@ -1,0 +1,64 @@
+"""What calibration is computed from: rows of tables, with what people and a judge said of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unknown(StrEnum):
+    """Why a row has no MatchCount."""
+
+    MISSING = "missing"
+    UNCLEAR = "unclear"
+    """Asked, and answered "cannot tell"."""
+
+
+MatchCount = int | Unknown
+"""How many rows of the other table a row is linked with, or why that is not known."""
+
+
+class Side(StrEnum):
+    PREDICTION = "prediction"
+    GOLD = "gold"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a prediction or gold table. `name` finds it in its table; `judge` is what the judge said in each
+    pass, in the order in which it was asked: the first pass is the one that scores use."""
+
+    name: str
+    side: Side
+    actor: str
+    order: str
+    role: str
+    human: MatchCount
+    judge: tuple[MatchCount, ...]
+
+    @property
+    def verdict(self) -> MatchCount:
+        return self.judge[0] if self.judge else Unknown.MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One model's prediction table of a story beside the gold table, aligned by people. `story` is the cluster;
+    `probability` that with which the table was drawn to be aligned."""
+
+    key: str
+    story: str
+    model: str
+    category: str
+    probability: float
+    rows: tuple[Row, ...]
+
+    @property
+    def weight(self) -> float:
+        """How many tables this one stands for."""
+        return 1 / self.probability
+
+
+def matched(count: MatchCount) -> bool | None:
+    """Return whether a row is matched; None where that is not known."""
+    return None if isinstance(count, Unknown) else count > 0

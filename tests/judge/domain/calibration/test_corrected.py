@@ -1,0 +1,162 @@
+"""Corrected scores: by hand, beside a bootstrap, and whether their intervals hold a truth that the judge misses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from judge.domain.calibration.corrected import (
+    Averaging,
+    JudgedStory,
+    Matches,
+    Metric,
+    corrected,
+    difference,
+    foreseen,
+    needed,
+)
+from tests.judge.domain.calibration.worlds import judged_stories
+
+pytestmark = pytest.mark.once
+
+
+def one(name, said, true=None, category="c", probability=None, rows=10):
+    human = None if true is None else Matches(rows, true, rows, true)
+    return JudgedStory(name, category, Matches(rows, said, rows, said), human, probability)
+
+
+def test_the_corrected_score_by_hand():
+    # judged .6 .8 .4 .6, a mean of .6; people looked at the first two and say .4 and .8: the judge is .1 too high there
+    stories = [one("a", 6, 4, probability=0.5), one("b", 8, 8, probability=0.5), one("c", 4), one("d", 6)]
+    found = corrected(stories, Metric.F1, tuning=1)
+    assert found.judged == pytest.approx(0.6) and found.value == pytest.approx(0.5)
+    # with λ = ½: ½ · .6 + mean(.4 − .3, .8 − .4) = .3 + .25; with λ = 0 people alone
+    assert corrected(stories, Metric.F1, tuning=0.5).value == pytest.approx(0.55)
+    assert corrected(stories, Metric.F1, tuning=0).value == pytest.approx(0.6) == found.human
+    assert found.interval is None and found.reason == "an interval needs at least 5 aligned stories"
+
+
+def test_probabilities_and_categories_count():
+    stories = [one("a", 6, 4, "x", 1.0), one("b", 8, 8, "y", 1 / 3), one("c", 4, None, "y"), one("d", 6, None, "y")]
+    # over stories: residuals −.2 with weight ¼ · 1, 0 with weight ¼ · 3: −.05. Over categories: ½ each: judged is
+    # (.6 + .6) / 2, the correction −.2/2
+    assert corrected(stories, Metric.F1, tuning=1).value == pytest.approx(0.55)
+    by_category = corrected(stories, Metric.F1, Averaging.CATEGORIES, tuning=1)
+    assert by_category.judged == pytest.approx(0.6) and by_category.value == pytest.approx(0.5)
+    assert corrected(stories[:1] + stories[2:], Metric.F1, tuning=1).unseen == pytest.approx(2 / 3)
+
+
+def test_pooled_scores_are_ratios_of_rows():
+    stories = [
+        JudgedStory("a", "c", Matches(10, 6, 20, 8), Matches(10, 4, 20, 6), 0.5),
+        JudgedStory("b", "c", Matches(30, 9, 20, 12)),
+    ]
+    # precision: judged 15/40; the aligned story's 10 rows are 2 too many in 10: −.2. Recall: 20/40 − 2/20
+    precision, recall, f1 = (corrected(stories, metric, Averaging.POOLED, tuning=1) for metric in Metric)
+    assert (precision.judged, recall.judged) == (0.375, 0.5)
+    assert precision.value == pytest.approx(0.175) and recall.value == pytest.approx(0.4)
+    assert f1.value == pytest.approx(2 * 0.175 * 0.4 / 0.575)
+
+
+def test_everything_aligned_is_what_people_say():
+    stories = judged_stories(np.random.default_rng(1), stories=21, aligned=21)
+    for averaging in Averaging:
+        found = corrected(stories, Metric.F1, averaging)
+        assert found.value == pytest.approx(found.human) and found.interval[0] < found.value < found.interval[1]
+
+
+def test_tables_without_rows_are_nought_without_anybody_looking():
+    stories = [*judged_stories(np.random.default_rng(1), stories=30, aligned=30), one("empty", 0, rows=0)]
+    found, alone = corrected(stories, Metric.F1), corrected(stories[:-1], Metric.F1)
+    assert found.value == pytest.approx(alone.value * 30 / 31) and found.aligned == 30
+
+
+def test_rows_that_nobody_could_tell_bound_the_score():
+    stories = judged_stories(np.random.default_rng(1))
+    at = next(at for at, story in enumerate(stories) if story.human)
+    stories[at] = replace(stories[at], human=Matches(25, 10, 25, 10, 5, 5))
+    found = corrected(stories, Metric.F1)
+    assert found.bounds[0] < found.value < found.bounds[1]
+    assert found.spanned[0] <= found.interval[0] and found.interval[1] <= found.spanned[1]
+
+
+def test_no_story_aligned_is_no_corrected_score():
+    found = corrected(judged_stories(np.random.default_rng(1), aligned=0), Metric.F1)
+    assert found.value is None and found.reason == "no story was aligned" and found.judged > 0.5
+    assert corrected([], Metric.F1).reason == "no story was judged"
+
+
+def test_the_standard_error_is_that_of_a_bootstrap():
+    # a second derivation: aligned and other stories resampled apart, λ tuned anew by its closed form for simple random
+    # samples, Cov(human, judged) / Var(judged); no code is shared
+    rng = np.random.default_rng(3)
+    stories = judged_stories(rng, stories=300, aligned=80, sensitivity=0.85)
+    found = corrected(stories, Metric.F1)
+    human, said = np.array([[s.human.f1, s.judged.f1] for s in stories if s.human]).T
+    rest = np.array([s.judged.f1 for s in stories if not s.human])
+
+    def score(human, said, rest):
+        tuned = np.clip(np.cov(human, said)[0, 1] / said.var(ddof=1), 0, 1)
+        return tuned * np.concatenate([said, rest]).mean() + (human - tuned * said).mean()
+
+    drawn = [
+        score(human[at], said[at], rest[rng.integers(220, size=220)])
+        for at in (rng.integers(80, size=80) for _ in range(2000))
+    ]
+    assert found.value == pytest.approx(score(human, said, rest), abs=1e-3)
+    assert found.error == pytest.approx(np.std(drawn), rel=0.07)
+
+
+def covered(samples, truth):
+    return np.mean([found.interval[0] <= truth <= found.interval[1] for found in samples])
+
+
+@pytest.mark.parametrize("aligned", [8, 30])
+def test_the_corrected_interval_holds_what_the_naive_one_misses(aligned):
+    rng = np.random.default_rng(aligned)
+    samples = [corrected(judged_stories(rng, aligned=aligned), Metric.F1) for _ in range(150)]
+    # the truth is .55; the standard error of a share of 95 % of 150 is 1.8 points
+    assert 0.91 <= covered(samples, 0.55) <= 1
+    assert np.mean([found.judged for found in samples]) == pytest.approx(0.611, abs=0.005)
+    width, alone = (
+        np.mean([ends[1] - ends[0] for ends in each])
+        for each in ([s.interval for s in samples], [s.human_interval for s in samples])
+    )
+    assert width < 0.85 * alone and np.mean([found.effective / aligned for found in samples]) > 1.3
+
+
+def test_a_useless_judge_does_no_harm():
+    rng = np.random.default_rng(4)
+    samples = [corrected(judged_stories(rng, sensitivity=0.5, specificity=0.5), Metric.F1) for _ in range(40)]
+    widths = np.array([[np.diff(s.interval)[0], np.diff(s.human_interval)[0]] for s in samples])
+    assert np.mean([s.tuning for s in samples]) < 0.4 and (widths[:, 0] <= 1.02 * widths[:, 1]).all()
+
+
+def test_paired_differences_keep_their_level_and_find_what_is_there():
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(60):
+        ease = rng.beta(3.6, 3, 100)
+        first = corrected(judged_stories(rng, stories=100, ease=ease), Metric.F1)
+        alike = corrected(judged_stories(rng, stories=100, ease=ease, sensitivity=0.95), Metric.F1)
+        worse = corrected(judged_stories(rng, stories=100, ease=ease * 0.6), Metric.F1)
+        found.append((difference(first, alike), difference(first, worse)))
+    # the judge favours the second model by .08; a test of 5 % is allowed 7 of 60 (its .98 quantile)
+    assert sum(same.p < 0.05 for same, _ in found) <= 7
+    assert np.mean([other.p < 0.05 for _, other in found]) > 0.9
+    for pair in found:
+        for one_ in pair:
+            assert (one_.p < 0.05) == (one_.interval[0] > 0 or one_.interval[1] < 0)
+
+
+def test_what_more_stories_would_give_is_what_they_give():
+    rng = np.random.default_rng(6)
+    some = [corrected(judged_stories(rng, stories=400, aligned=40), Metric.F1) for _ in range(20)]
+    more = [corrected(judged_stories(rng, stories=400, aligned=80), Metric.F1) for _ in range(20)]
+    half = np.mean([np.diff(found.interval)[0] / 2 for found in more])
+    assert np.mean([foreseen(found, 80) for found in some]) == pytest.approx(half, rel=0.08)
+    least = needed(some[0], 0.03, 400)
+    assert foreseen(some[0], least) <= 0.03 < foreseen(some[0], least - 1)
+    assert needed(some[0], 0.001, 400) is None and foreseen(some[0], 4) is None
