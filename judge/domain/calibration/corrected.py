@@ -65,7 +65,7 @@ class Matches:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall, 0 where both are (OmniToM, official scoring)."""
+        """Harmonic mean of precision and recall, 0 where both are."""
         return _harmonic(self.precision, self.recall)
 
     def settled(self, *, matched: bool) -> Matches:
@@ -161,13 +161,17 @@ def corrected(
     """Return the corrected score of one model over all its judged stories.
 
     `tuning` is λ, tuned where none is given. With `others`, tables of other models, calibration is pooled: the judge's
-    error is taken from these too, which is right only where it does not differ by model (`differing`).
+    error is taken from these too, which is right only where it does not differ by model (`differing`). λ is then 1,
+    since it is the judge's error that models share and not their scores; people alone have no score.
     """
     if not stories:
         return Corrected(None, None, 0, 0, 0.0, None, reason=NO_STORIES)
+    chosen = 1.0 if others else tuning
     if averaging == Averaging.POOLED and metric == Metric.F1:
-        return _pooled_f1(stories, tuning, others)
-    return _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, tuning, of))
+        found = _pooled_f1(stories, chosen, others)
+    else:
+        found = _with_bounds(stories, others, lambda part, of: _scored(part, metric, averaging, chosen, of))
+    return replace(found, human=None, human_interval=None, effective=None) if others else found
 
 
 def _with_bounds(
@@ -229,13 +233,13 @@ class _Mean:
     ) -> None:
         share = _shares(stories, metric, averaging)
         self._stories, self._share = stories, np.array([share(one) for one in stories])
-        self._judged = np.array([_figure(one.judged, metric) for one in stories])
+        self._judged = np.array([figure(one.judged, metric) for one in stories])
         self._open = np.array([not one.certain for one in stories])
         self._groups = [one.category if averaging == Averaging.CATEGORIES else "" for one in stories]
         self._sample = [one for one in [*stories, *others] if one.human and not one.certain]
         self._weights = _normed(np.array([share(one) / (one.probability or 1.0) for one in self._sample]))
-        self._said = np.array([_figure(one.judged, metric) for one in self._sample])
-        self._true = np.array([_figure(one.human, metric) for one in self._sample if one.human])
+        self._said = np.array([figure(one.judged, metric) for one in self._sample])
+        self._true = np.array([figure(one.human, metric) for one in self._sample if one.human])
         self._aligned = len({one.story for one in self._sample})
 
     def corrected(self, tuning: float | None) -> Corrected:
@@ -331,7 +335,8 @@ def _within(share: float) -> float:
     return min(max(share, 0.0), 1.0)
 
 
-def _figure(matches: Matches, metric: Metric) -> float:
+def figure(matches: Matches, metric: Metric) -> float:
+    """Return a story's score by that metric."""
     return float(getattr(matches, metric.value))
 
 

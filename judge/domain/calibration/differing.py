@@ -1,0 +1,60 @@
+"""Does the judge err alike on every model? Only then may its error on one be taken from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.statistics import ALPHA, FEWEST, Floats
+from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.corrected import JudgedStory, Metric
+from judge.domain.calibration.weighted import mean_error
+
+ONE_MODEL = "there is one model"
+TOO_FEW = f"each model needs at least {FEWEST} aligned stories, and all together more stories than models"
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """How far the judge's score is above that of people for each model, and a test of whether it is as far for all:
+    `p` is that of Hotelling's test over stories. `warns` says that calibration must not be pooled."""
+
+    by_model: dict[str, Figure]
+    p: float | None
+    reason: str = ""
+
+    @property
+    def warns(self) -> bool:
+        return self.p is not None and self.p < ALPHA
+
+
+def differing(models: Mapping[str, Sequence[JudgedStory]], metric: Metric = Metric.F1) -> Differing:
+    """Return whether the judge's error on scores by `metric` differs by model."""
+    aligned = {name: [one for one in stories if one.human] for name, stories in sorted(models.items())}
+    errors = {name: mean_error(stories, metric) for name, stories in aligned.items()}
+    by_model = {name: error.figure for name, error in errors.items()}
+    stories = sorted({one.story for part in aligned.values() for one in part})
+    if len(models) < 2:
+        return Differing(by_model, None, ONE_MODEL)
+    least = min(error.figure.n for error in errors.values())
+    if least < FEWEST or len(stories) <= len(models) or least <= len(models):
+        return Differing(by_model, None, TOO_FEW)
+    moves = np.array([[error.moves.get(story, 0.0) for story in stories] for error in errors.values()])
+    means = np.array([error.figure.value or 0.0 for error in errors.values()])
+    return Differing(by_model, _hotelling(means, moves, least))
+
+
+def _hotelling(means: Floats, moves: Floats, n: int) -> float:
+    """The p value of equal means, shape (k,), that stories move so far, shape (k, stories), n of them for the model
+    that has least (Hotelling 1931, "The generalization of Student's ratio")."""
+    from scipy.special import fdtrc
+
+    gaps, spread = means[1:] - means[0], moves[1:] - moves[0]
+    covariance = spread @ spread.T
+    if np.abs(gaps).max() < 1e-12:
+        return 1.0
+    square = float(gaps @ np.linalg.pinv(covariance) @ gaps)
+    k = int(np.linalg.matrix_rank(covariance))
+    return float(fdtrc(k, n - k, square * (n - k) / ((n - 1) * k))) if k else 0.0

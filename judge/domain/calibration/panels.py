@@ -1,0 +1,258 @@
+"""Several judges together: their majority, weighted by what calibration knows of each, without a model's own family;
+whether a judge favours its own; and what a new version of a judge changes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from core.statistics import SHARE, holm
+from judge.domain.calibration.agreement import UNIT, Agreement, Figure, agreement
+from judge.domain.calibration.corrected import JudgedStory, Metric, figure
+from judge.domain.calibration.rows import MatchCount, Table, Unknown, matched
+from judge.domain.calibration.weighted import Mean, contrast, mean_error, weighted_mean
+
+_CAP = 0.5
+"""Observations added to each cell that a rate is of, so that a judge never wrong so far is not taken to be certain."""
+NO_FAMILY = "all tables are of the judge's own family, or none is"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """What calibration knows of a judge: how likely it matches a row that people match, and leaves one that they
+    leave."""
+
+    sensitivity: float
+    specificity: float
+
+    def evidence(self, says: bool) -> float:
+        """The log of how much likelier this verdict is on a row that is matched than on one that is not."""
+        found, invented = self.sensitivity, 1 - self.specificity
+        return math.log(found / invented) if says else math.log((1 - found) / (1 - invented))
+
+
+def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
+    """Return the judge's skill on tables that people aligned, those of one story left out; half an observation is
+    added on either side."""
+    cells = {(true, said): _CAP for true in (True, False) for said in (True, False)}
+    for table in tables:
+        if table.story == leave_out:
+            continue
+        for row in table.rows:
+            true, said = matched(row.human), matched(row.verdict)
+            if true is not None and said is not None:
+                cells[true, said] += table.weight
+    found, missed, invented, left = (cells[key] for key in ((True, True), (True, False), (False, True), (False, False)))
+    return Skill(found / (found + missed), left / (left + invented))
+
+
+def majority(counts: Sequence[MatchCount], first: MatchCount = Unknown.UNCLEAR) -> MatchCount:
+    """Return what most judges say of a row, its MatchCount the most frequent and then the smallest of theirs; a tie is
+    `first`, and nobody's verdict is missing."""
+    known = [count for count in counts if not isinstance(count, Unknown)]
+    if not known:
+        return Unknown.MISSING
+    yes = [count for count in known if count > 0]
+    if 2 * len(yes) == len(known):
+        return first
+    return _commonest(yes) if 2 * len(yes) > len(known) else 0
+
+
+def weighted(counts: Mapping[str, MatchCount], skills: Mapping[str, Skill], *, share: float = 0.5) -> MatchCount:
+    """Return the likelier verdict on a row, each judge counting by what is known of it, where `share` of all rows are
+    matched. Judges are taken to err apart from one another (naive Bayes)."""
+    known = {name: count for name, count in counts.items() if not isinstance(count, Unknown)}
+    if not known:
+        return Unknown.MISSING
+    odds = math.log(share / (1 - share)) + sum(skills[name].evidence(count > 0) for name, count in known.items())
+    return _commonest([count for count in known.values() if count > 0] or [1]) if odds > 0 else 0
+
+
+def _commonest(counts: Sequence[int]) -> int:
+    return min(counts, key=lambda count: (-counts.count(count), count))
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel beside people: `columns` has each judge's own agreement, then those of the `majority` and of the
+    `weighted` panel, whose skills are of the other stories. `without_family` says of which tables a judge was left out,
+    as its model is of the judge's family."""
+
+    columns: dict[str, Agreement]
+    majority: Agreement
+    weighted: Agreement
+    without_family: dict[str, int]
+
+
+def panel(
+    judges: Mapping[str, Sequence[Table]],
+    *,
+    seed: int,
+    family_of: Mapping[str, str] | None = None,
+) -> Panel:
+    """Return the panel over the tables that all judges judged; rows of a table are in the same order for all.
+
+    `family_of` names the family of judges and models; a judge has no vote on a model of its own.
+    """
+    families = family_of or {}
+    common = _common(judges)
+    skills = _Skills(judges)
+    tables: dict[str, list[Table]] = {"majority": [], "weighted": []}
+    left_out = dict.fromkeys(judges, 0)
+    for of in common:
+        voters = [name for name, table in of.items() if not _kin(families, name, table.model)] or list(of)
+        for name in set(of) - set(voters):
+            left_out[name] += 1
+        tables["majority"].append(_joint(of, voters, None))
+        tables["weighted"].append(_joint(of, voters, skills))
+    return Panel(
+        {name: agreement([of[name] for of in common], seed=seed) for name in judges},
+        agreement(tables["majority"], seed=seed),
+        agreement(tables["weighted"], seed=seed),
+        left_out,
+    )
+
+
+class _Skills:
+    """The skill of each judge on the other stories, found once a story."""
+
+    def __init__(self, judges: Mapping[str, Sequence[Table]]) -> None:
+        self._judges, self._kept = judges, dict[tuple[str, str], Skill]()
+
+    def without(self, story: str, names: Sequence[str]) -> dict[str, Skill]:
+        for name in names:
+            if (name, story) not in self._kept:
+                self._kept[name, story] = skill(self._judges[name], leave_out=story)
+        return {name: self._kept[name, story] for name in names}
+
+
+def _common(judges: Mapping[str, Sequence[Table]]) -> list[dict[str, Table]]:
+    by_key = {name: {table.key: table for table in tables} for name, tables in judges.items()}
+    keys = [key for key in next(iter(by_key.values()), {}) if all(key in of for of in by_key.values())]
+    return [{name: of[key] for name, of in by_key.items()} for key in keys]
+
+
+def _kin(families: Mapping[str, str], judge: str, model: str) -> bool:
+    return judge in families and families[judge] == families.get(model)
+
+
+def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | None) -> Table:
+    table = of[voters[0]]
+    known = skills.without(table.story, voters) if skills else {}
+    rows = []
+    for at, row in enumerate(table.rows):
+        counts = {name: of[name].rows[at].verdict for name in voters}
+        count = weighted(counts, known) if skills else majority(list(counts.values()), next(iter(counts.values())))
+        rows.append(replace(row, judge=(count,)))
+    return replace(table, rows=tuple(rows))
+
+
+@dataclass(frozen=True, slots=True)
+class SelfPreference:
+    """How far above people's the judge's scores are for models of its own family, for others, and the first less the
+    second with its interval and p value."""
+
+    own: Figure
+    others: Figure
+    preference: Figure
+    p: float | None
+
+
+def self_preference(
+    models: Mapping[str, Sequence[JudgedStory]], family: str, family_of: Mapping[str, str], metric: Metric = Metric.F1
+) -> SelfPreference:
+    """Return whether a judge of that family favours its own, from stories that people aligned."""
+    own, others = (
+        mean_error(
+            [one for name, part in models.items() if (family_of.get(name) == family) == is_own for one in part], metric
+        )
+        for is_own in (True, False)
+    )
+    if own.figure.value is None or others.figure.value is None:
+        return SelfPreference(own.figure, others.figure, Figure(None, 0, reason=NO_FAMILY), None)
+    preference, p = contrast(own, others)
+    return SelfPreference(own.figure, others.figure, preference, p)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridged:
+    """One model's score by the old and the new version of a judge on the same stories, the new less the old, its p
+    value after Holm's correction over models, and the place of the model by either."""
+
+    model: str
+    old: Figure
+    new: Figure
+    change: Figure
+    p: float | None
+    places: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """What a new version of a judge changes: every model's score, how many `rows` both judged, the share that has the
+    same verdict, and how many rows went from unmatched to matched (`gained`) and back (`lost`)."""
+
+    models: list[Bridged]
+    rows: int
+    same: Figure
+    gained: int
+    lost: int
+
+    @property
+    def reordered(self) -> bool:
+        return any(old != new for one in self.models for old, new in [one.places])
+
+
+Versions = tuple[JudgedStory, JudgedStory]
+
+
+def bridge(
+    models: Mapping[str, Sequence[Versions]],
+    rows: Sequence[tuple[str, Sequence[tuple[MatchCount, MatchCount]]]],
+    metric: Metric = Metric.F1,
+) -> Bridge:
+    """Return what changes between two versions of a judge: `models` has each story as the old and the new one judged
+    it, `rows` the verdicts on its rows as (story, [(old, new), …])."""
+    scores = {name: tuple(_scores(pairs, at, metric) for at in range(2)) for name, pairs in models.items()}
+    changes = {name: contrast(new, old, unit=UNIT) for name, (old, new) in scores.items()}
+    adjusted = dict(zip(changes, holm([p for _, p in changes.values()]), strict=True))
+    places = [_places({name: of[at].figure for name, of in scores.items()}) for at in range(2)]
+    bridged = [
+        Bridged(name, old.figure, new.figure, changes[name][0], adjusted[name], (places[0][name], places[1][name]))
+        for name, (old, new) in scores.items()
+    ]
+    known = [
+        (story, matched(old), matched(new))
+        for story, counts in rows
+        for old, new in counts
+        if matched(old) is not None and matched(new) is not None
+    ]
+    same = weighted_mean(
+        [float(old == new) for _, old, new in known],
+        [1.0] * len(known),
+        [story for story, *_ in known],
+        scale=SHARE,
+        unit=UNIT,
+    )
+    gained, lost = (sum(new is to and old is not to for _, old, new in known) for to in (True, False))
+    return Bridge(bridged, len(known), same.figure, gained, lost)
+
+
+def _scores(pairs: Sequence[Versions], at: int, metric: Metric) -> Mean:
+    stories = [pair[at] for pair in pairs]
+    return weighted_mean(
+        [figure(one.judged, metric) for one in stories],
+        [1.0] * len(stories),
+        [one.story for one in stories],
+        scale=SHARE,
+        unit=UNIT,
+    )
+
+
+def _places(scores: Mapping[str, Figure]) -> dict[str, int]:
+    """The place of each model, from 1 on; equal scores share one."""
+    return {
+        name: 1 + sum((other.value or 0.0) > (one.value or 0.0) + 1e-12 for other in scores.values())
+        for name, one in scores.items()
+    }

@@ -1,0 +1,71 @@
+"""Weighted means over aligned stories, and how far each story moves them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.statistics import DIFFERENCE, Floats, Scale, linear_interval, linear_p
+from judge.domain.calibration.agreement import Figure
+from judge.domain.calibration.corrected import UNIT, JudgedStory, Metric, figure
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean, and how far each story moves it."""
+
+    figure: Figure
+    moves: Mapping[str, float]
+
+
+def weighted_mean(
+    values: Sequence[float],
+    weights: Sequence[float],
+    stories: Sequence[str],
+    *,
+    scale: Scale = DIFFERENCE,
+    unit: str = UNIT,
+) -> Mean:
+    """Return the weighted mean of values with its interval over the stories that they are of."""
+    if not values:
+        return Mean(Figure(None, 0, reason=f"there are no {unit}"), {})
+    shares = np.array(weights) / sum(weights)
+    mean = float(shares @ np.array(values))
+    by_story: dict[str, float] = defaultdict(float)
+    for story, share, value in zip(stories, shares.tolist(), values, strict=True):
+        by_story[story] += share * (value - mean)
+    n = len(by_story)
+    moves = {story: move * np.sqrt(n / max(n - 1, 1)) for story, move in by_story.items()}
+    ends, why = linear_interval(mean, _array(moves), count=n, most=max(n - 1, 1), scale=scale, unit=unit)
+    return Mean(Figure(mean, n, (ends[0], ends[1]) if ends else None, reason=why), moves)
+
+
+def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, float | None]:
+    """Return the first mean less the second, paired by story, with its two-sided p value."""
+    n = min(first.figure.n, second.figure.n)
+    if first.figure.value is None or second.figure.value is None:
+        return Figure(None, n, reason=first.figure.reason or second.figure.reason), None
+    stories = sorted({*first.moves, *second.moves})
+    moves = np.array([first.moves.get(one, 0.0) - second.moves.get(one, 0.0) for one in stories])
+    value, most = first.figure.value - second.figure.value, max(n - 1, 1)
+    ends, why = linear_interval(value, moves, count=n, most=most, scale=DIFFERENCE, unit=unit)
+    if not ends:
+        return Figure(value, n, reason=why), None
+    return Figure(value, n, (ends[0], ends[1])), linear_p(value, moves, most=most, scale=DIFFERENCE)
+
+
+def mean_error(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
+    """Return how far the judge's scores are above those of people, over the stories that these aligned."""
+    aligned = [(one, one.human) for one in stories if one.human]
+    return weighted_mean(
+        [figure(one.judged, metric) - figure(human, metric) for one, human in aligned],
+        [1 / (one.probability or 1.0) for one, _ in aligned],
+        [one.story for one, _ in aligned],
+    )
+
+
+def _array(moves: Mapping[str, float]) -> Floats:
+    return np.array(list(moves.values()))
