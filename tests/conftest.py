@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import itertools
 import os
 from collections import OrderedDict
@@ -24,10 +26,31 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # playwright's sync 
 hypothesis_settings.register_profile("untimed", deadline=None)  # a busy machine makes no test fail
 hypothesis_settings.load_profile("untimed")
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
 
 
 gc.disable()  # until all tests are collected: nothing of it can go
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Import the files to be collected, each process beginning with another part of them.
+
+    pytest rewrites their assertions and keeps that for others. In one order, where nothing is kept yet, all processes
+    would rewrite the same file at the same time: ten seconds each.
+    """
+    if own := os.environ.get("PYTEST_XDIST_WORKER"):
+        paths = [path for arg in session.config.args for path in _files_of(Path(arg.partition("::")[0]))]
+        first = len(paths) * int(own.removeprefix("gw")) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+        for path in paths[first:] + paths[:first]:
+            with contextlib.suppress(Exception, pytest.skip.Exception):  # the collection tells what is wrong
+                importlib.import_module(".".join(path.resolve().relative_to(ROOT).with_suffix("").parts))
+    return (yield)
+
+
+def _files_of(path: Path) -> list[Path]:
+    return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -39,7 +62,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         ]
         assert not scattered, f"pytest-xdist keeps no groups together with pytest {pytest.__version__}: {scattered[:3]}"
     gc.freeze()
-    gc.set_threshold(5_000)
+    gc.set_threshold(50_000)
     gc.enable()
 
 

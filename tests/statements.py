@@ -145,15 +145,10 @@ def _function_of_ours() -> str:
     itself."""
     frame = sys._getframe(2)
     while frame is not None:
-        if name := _name(frame.f_code):
-            return name
+        if frame.f_code.co_filename.startswith(OURS):
+            return f"{frame.f_code.co_filename}:{frame.f_code.co_qualname}"
         frame = frame.f_back
     return ""
-
-
-@cache
-def _name(code: Any) -> str:
-    return f"{code.co_filename}:{code.co_qualname}" if code.co_filename.startswith(OURS) else ""
 
 
 @cache
