@@ -123,6 +123,12 @@ def settings_of(run: Run) -> Json:
     }
 
 
+def passes_of(run: Run) -> Sequence[str]:
+    """Return the steps at which the run's judge is asked once more about the same answers. Raises SuiteFailed."""
+    judge = suite_named(run.suite).judge
+    return judge.passes(settings_of(run)) if judge and run.judge_id else ()
+
+
 def options_of(run: Run) -> Json:
     """The settings of its suite that are kept among its options, with the default of those that were not chosen."""
     chosen = run.params.get("options", {})

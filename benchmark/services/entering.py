@@ -10,6 +10,7 @@ from django.db.models import CharField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Cast
 
 from benchmark.models import DatasetSample, Entrant, Run, RunItem
+from benchmark.services.asking import passes_of
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.provenance import spec_of
 from benchmark.services.results import WITHOUT_CALL
@@ -74,7 +75,8 @@ def _take_over(run: Run, judging: Step, entrant: Entrant, stories: Sequence[Data
     insert_rows(RunItem, fields, [(entrant.pk, *key, *answers[key]) for key in keys])
     answered = Counter((sample, turn) for step, sample, turn in keys if answers[step, sample, turn][0])
     complete = [cell for cell, count in answered.items() if count == len(judging.needs)]
-    insert_rows(RunItem, _NEW, [(entrant.pk, sample, judging.key, "", turn) for sample, turn in complete])
+    steps = (judging.key, *passes_of(run))
+    insert_rows(RunItem, _NEW, [(entrant.pk, sample, step, "", turn) for step in steps for sample, turn in complete])
 
 
 def add_work(*, run: Run, run_items: QuerySet[RunItem], now: datetime) -> None:

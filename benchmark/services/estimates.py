@@ -19,6 +19,7 @@ from benchmark.services.plans import Plan, own_stages
 from benchmark.services.question_sizes import Room, Size, are_kept, sizes_of, test_sizes
 from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
+from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
 from workers.domain.pricing import Money
 from workers.models import Endpoint
@@ -363,7 +364,14 @@ def stages_asked(plan: Plan, model: Endpoint) -> list[str]:
     entrant_stages = set(own_stages(plan, model))
     available = entrant_stages | set(plan.judged_anew)
     judged = {step.key for step in plan.definition.launched if step.judged and set(step.needs) <= available}
-    return [step.key for step in plan.definition.launched if step.key in entrant_stages | (judged & set(plan.stages))]
+    asked = entrant_stages | (judged & set(plan.stages))
+    return [key for step in plan.definition.launched if step.key in asked for key in (step.key, *_passes(plan, step))]
+
+
+def _passes(plan: Plan, step: Step) -> Sequence[str]:
+    """Return the steps at which the judge is asked once more about the same answers."""
+    judge = plan.definition.judge
+    return judge.passes(plan.settings) if judge and step == plan.definition.judging else ()
 
 
 def line_of(plan: Plan, line: Line, sizes: Mapping[int, Size]) -> Line:

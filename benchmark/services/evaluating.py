@@ -15,9 +15,10 @@ from annotation.models import User
 from annotation.services import audit
 from benchmark.models import Entrant, Run, RunItem
 from benchmark.services.archiving import locked_run
-from benchmark.services.asking import question_of, request_for
+from benchmark.services.asking import passes_of, question_of, request_for
 from benchmark.services.entering import add_work
 from benchmark.services.items import LOST
+from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused, stages_of
 from benchmark.services.preparing import prepare_run
 from benchmark.services.reports import REPORTS, forget_report
@@ -180,7 +181,7 @@ def _open_following(parsed: Sequence[RunItem]) -> None:
 
 
 def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
-    """Open the step where all answers that it needs are there."""
+    """Open the step where all answers that it needs are there, and with a judging one its other passes."""
     turns = {_turn(run_item): run_item for run_item in before}
     if needed[1:]:  # of two workers that take in the last two answers, the second has to see what the first one kept
         list(Entrant.objects.select_for_update().filter(pk__in={entrant for entrant, *_ in turns}).order_by("pk"))
@@ -193,9 +194,12 @@ def _open(step: str, needed: Sequence[str], before: Sequence[RunItem]) -> None:
     counts = Counter(answered.values_list("entrant_id", "sample_id", "repetition"))
     opening = [run_item for turn, run_item in turns.items() if turn not in taken and counts[turn] == len(needed)]
     fields = ("entrant", "sample", "repetition", "stage", "unusable")
-    insert_rows(RunItem, fields, [(*_turn(run_item), step, "") for run_item in opening])
-    waiting = run_items.filter(item=None, call=None)
-    for run in {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}.values():
+    runs = {run_item.entrant.run_id: run_item.entrant.run for run_item in opening}
+    passes = {pk: passes_of(run) if step == judged_at(run) else () for pk, run in runs.items()}
+    rows = [(*_turn(run_item), key, "") for run_item in opening for key in (step, *passes[run_item.entrant.run_id])]
+    insert_rows(RunItem, fields, rows)
+    waiting = there.filter(stage__in={step, *(key for keys in passes.values() for key in keys)}, item=None, call=None)
+    for run in runs.values():
         add_work(run=run, run_items=waiting.filter(entrant__run=run), now=timezone.now())
 
 
@@ -203,8 +207,17 @@ def _complete(parsed: Sequence[RunItem]) -> None:
     """Parse again the answers that these complete, now that both are there."""
     completing = {step.key: step.completes for suite in suites().values() for step in suite.steps if step.completes}
     turns = {(*_turn(run_item), completing[run_item.stage]) for run_item in parsed if run_item.stage in completing}
+    in_passes = {run_item.entrant_id: run_item.entrant.run for run_item in parsed}
+    in_passes = {pk: run for pk, run in in_passes.items() if passes_of(run)}
+    turns |= {
+        (*_turn(run_item), run_item.stage)
+        for run_item in parsed
+        if (run := in_passes.get(run_item.entrant_id)) and run_item.stage == judged_at(run)
+    }
     if not turns:
         return
+    if in_passes:  # of two workers that take in two passes, the second has to see what the first one kept
+        list(Entrant.objects.select_for_update().filter(pk__in=in_passes).order_by("pk"))
     completed = _readable(RunItem.objects.filter(entrant__in={turn[0] for turn in turns}, call__isnull=False))
     completed = completed.filter(sample__in={turn[1] for turn in turns}, stage__in={turn[3] for turn in turns})
     _store_parsed([run_item for run_item in completed if (*_turn(run_item), run_item.stage) in turns])

@@ -10,12 +10,12 @@ from django.db import transaction
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import DatasetSample, Form, Run, RunItem
+from benchmark.models import DatasetSample, Run, RunItem
 from benchmark.services.archiving import locked_run
 from benchmark.services.controlled_plans import under_control
 from benchmark.services.entering import add_run_items, enter
 from benchmark.services.in_context import calibration_of
-from benchmark.services.plan_checks import check_addresses, check_room, check_structured
+from benchmark.services.plan_checks import check_addresses, check_forms, check_room
 from benchmark.services.plans import Plan, RunRefused, own_stages
 from benchmark.services.preparing import to_prepare
 from benchmark.services.provenance import spec_of
@@ -117,8 +117,7 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
         if not own_stages(plan, endpoint):
             raise RunRefused(f"{endpoint.name} can do none of the run's steps.", "endpoints")
     joined = replace(plan, endpoints=added)
-    if run.form == Form.STRUCTURED:
-        check_structured(joined)
+    check_forms(joined)
     check_room(joined)
     check_addresses(joined)
     _refuse_shown(run, new_stories)

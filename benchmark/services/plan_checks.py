@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from benchmark.models import DatasetSample, Form, Run
 from benchmark.services.archiving import DELETED
 from benchmark.services.asking import DatasetResources, reads_prompts
@@ -44,8 +46,7 @@ def check_all_but_samples(plan: Plan) -> None:
     for endpoint in plan.endpoints:
         if not own_stages(plan, endpoint):
             raise RunRefused(_nothing_for(plan, endpoint), "endpoints")
-    if plan.answer_format == Form.STRUCTURED:
-        check_structured(plan)
+    check_forms(plan)
     check_room(plan)
     check_addresses(plan)
     try:
@@ -229,8 +230,16 @@ def _check_source(plan: Plan, source: Run) -> None:
         raise RunRefused(f"The {many} of {source.title} are {answer_format}, and are judged as such.", "form")
 
 
-def check_structured(plan: Plan) -> None:
-    """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema."""
-    unable = [endpoint.name for endpoint in _asked(plan) if not (endpoint.json_schema or endpoint.about.fits_schemas)]
+def check_forms(plan: Plan) -> None:
+    """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema that it is to keep to."""
+    if plan.answer_format == Form.STRUCTURED:
+        _check_fitting(_asked(plan), "form", "choose free text")
+    judge = plan.definition.judge
+    if judge and plan.judge and plan.judges and judge.held_to_schema(plan.settings):
+        _check_fitting([plan.judge], "judge_form", "let it judge in the form of the answers")
+
+
+def _check_fitting(endpoints: Sequence[Endpoint], name: str, way_out: str) -> None:
+    unable = [endpoint.name for endpoint in endpoints if not (endpoint.json_schema or endpoint.about.fits_schemas)]
     if unable:
-        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; choose free text.", "form")
+        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; {way_out}.", name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -147,6 +148,9 @@ def _made(draft: Run, step: str, samples: Iterable[DatasetSample], prompts: Prom
     once.
     """
     suite = suite_named(draft.suite)
+    if suite.sizes and suite.sizes.measured_with:
+        draft = copy(draft)
+        draft.params = {**draft.params, **suite.sizes.measured_with}
     around: dict[str, Extent] = {}
     sizes: dict[int, Size] = {}
     for sample in DatasetSample.in_full(samples):

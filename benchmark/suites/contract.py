@@ -87,10 +87,13 @@ class Sizes:
 
     `of(question)` is (what its sample alone adds to a question, whose other wording is that of all of a category; the
     answer to be expected); `pairs(pairs, answer_format)` is a judge's answer about pairs of an actor and a belief.
+    `measured_with` are settings that questions are measured with whatever was chosen: what depends on answers that
+    nobody has yet is measured as if it saved nothing.
     """
 
     of: Callable[[Question], tuple[Extent, Extent]]
     pairs: Callable[[Sequence[tuple[str, str]], str], Extent]
+    measured_with: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.suites.asked import Question, Sample
 from judge.domain.contrast import Row
+from judge.domain.judgements import RowJudgement
 from workers.providers.contract import Request
 
 Settings = Mapping[str, Any]
@@ -22,6 +23,14 @@ MOST_CALLS = 12
 
 
 def _none(settings: Settings) -> tuple[int, ...]:
+    return ()
+
+
+def _never(settings: Settings) -> bool:
+    return False
+
+
+def _no_step(settings: Settings) -> tuple[str, ...]:
     return ()
 
 
@@ -68,10 +77,16 @@ class Judge:
     """The judge of a suite, which is asked at the judged step of a launch.
 
     `instrument(settings)` is what of a run's settings makes the judge what it is, besides its model, the form of its
-    answers and the wording of its prompt: plain data that is hashed. `test` and `follow_up` are None where there are
-    none.
+    answers and the wording of its prompt: plain data that is hashed. `passes(settings)` are the keys of the steps at
+    which it is asked once more about the same answers, beside the judging step, whose judgement they complete;
+    `held_to_schema(settings)` says whether its answers are held to a schema whatever the form of the models' answers.
+    `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row.
+    `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
+    passes: Callable[[Settings], Sequence[str]] = _no_step
+    held_to_schema: Callable[[Settings], bool] = _never
+    kept: Callable[[Mapping[str, Any]], tuple[Sequence[RowJudgement], Sequence[RowJudgement]]] | None = None
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None

@@ -61,7 +61,8 @@ class Setting:
     a `flag` of its own with `flag_help`; the flag of a truth says the opposite of its default. Of a `method` setting a
     launch may take several choices, a run each, whose figures are held against those of the default; `helps` say what
     each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where
-    that is the default.
+    that is the default. A `lenient` one need not be posted with a form: it is then at its default, as forms were posted
+    before there was this setting.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Setting:
     method: bool = False
     helps: tuple[str, ...] = ()
     lacking: str | int | bool | None = None
+    lenient: bool = False
 
     @property
     def before_it_was(self) -> str | int | bool:

@@ -14,7 +14,8 @@ from core.ids import new_uid
 from core.texts import canonical
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
-from workers.models import Call, Endpoint, Item
+from workers.models import Call, CallState, Endpoint, Item
+from workers.models.call import COMPLETED
 from workers.providers.contract import Backend, Request
 from workers.providers.errors import BackendError
 from workers.providers.options import LIMITS
@@ -39,6 +40,7 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
     keys: dict[int, str] = {}
     rows: dict[str, tuple] = {}
     problems: dict[int, str] = {}
+    known: dict[str, str] = {}
     for item, request in _requests(items):
         if isinstance(request, str):
             problems[item.pk] = request
@@ -54,11 +56,26 @@ def plan(*, items: Sequence[Item], endpoint: Endpoint, backend: Backend, now: da
             continue
         keys[item.pk] = key = key_of(endpoint, body, request.sample)
         rows.setdefault(key, _row(endpoint, item, request, key, text, now))
+        if request.known is not None:
+            known[key] = request.known
     Call.objects.plan(_CALL_COLUMNS, rows.values())
+    _answer_known(known, now)
     ids = dict(Call.objects.filter(key__in=rows).values_list("key", "id"))
     update_rows(Item, ["call"], [(ids[key], item) for item, key in keys.items()])
     Item.objects.fail_unasked(problems, now=now)
     return len(keys)
+
+
+BY_RULE = "rule"
+"""What answered a call whose answer is known without asking."""
+
+
+def _answer_known(answers: Mapping[str, str], now: datetime) -> None:
+    """Complete the calls, by key, whose answers are known: no attempt is made for them, and they cost nothing."""
+    calls = list(Call.objects.filter(key__in=answers).exclude(state__in=COMPLETED)) if answers else []
+    for call in calls:
+        call.take_answer(CallState.ANSWERED, finished_at=now, answer=answers[call.key], answered_by=BY_RULE, cost=0)
+    Call.objects.answer(calls)
 
 
 def key_of(endpoint: Endpoint, body: Mapping[str, Any], sample: int) -> str:

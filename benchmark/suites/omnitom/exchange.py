@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from benchmark.suites.omnitom.judgement_rows import released_text
+from benchmark.suites.omnitom.judgements import Judging
 from benchmark.suites.omnitom.layout import Settings, files
 from benchmark.suites.omnitom.official import score_official
-from benchmark.suites.omnitom.records import record_of_sample
+from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.results import GroupScores
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.released import Exchanged, File
@@ -18,7 +20,7 @@ _AT_ONCE = 200
 def exchange(exchanged: Exchanged) -> Iterator[File]:
     """Manifest and metrics, the dataset that the manifest names, then raw and csv folders, some stories at a time."""
     records = {sample.key: record_of_sample(sample) for sample in exchanged.samples}
-    texts = {records[key].story_id: answers for key, answers in exchanged.answers.items()}
+    texts = {records[key].story_id: _released(exchanged, records[key], key) for key in exchanged.answers}
     settings = _settings(exchanged)
     yield from files(list(records.values()), {}, score_official(list(records.values()), texts), settings)
     yield settings.dataset_path, exchanged.dataset_lines()
@@ -32,6 +34,14 @@ def exchange(exchanged: Exchanged) -> Iterator[File]:
         }
         written = files([records[sample.key] for sample in batch], calls, GroupScores(), settings)
         yield from (file for file in written if file[0] != "manifest.json")
+
+
+def _released(exchanged: Exchanged, record: Record, key: str) -> Mapping[str, str]:
+    """Return the answers about a sample, its judgement as the tables that the released code reads."""
+    answers, how = exchanged.answers[key], Judging.of(exchanged.settings, key)
+    if how.as_published or JUDGE not in answers:
+        return answers
+    return {**answers, JUDGE: released_text(record, answers, how)}
 
 
 def _settings(exchanged: Exchanged) -> Settings:

@@ -9,15 +9,16 @@ from typing import Any, Generic, TypeVar
 from benchmark.suites.asked import ItemContext
 from benchmark.suites.contract import ItemView
 from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.item_parses import judged_rows
+from benchmark.suites.omnitom.judgements import PASSES, Judging
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.parsing.matching import row_key
-from benchmark.suites.omnitom.parsing.structured import json_in, rows_in
 from benchmark.suites.omnitom.parsing.values import repaired
 from benchmark.suites.omnitom.pipe_tables import ExtractionRow, extraction_rows
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.repaired import judged_counts
-from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, LABEL, STRUCTURED
+from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, LABEL, STRUCTURED, judged_texts, judging_of
+from judge.domain.judgements import CANNOT_TELL, RowJudgement
 
 MOST_ROWS = 300
 PARSES = ("official", "repaired")
@@ -79,6 +80,7 @@ class CountedRow:
     shown: bool = True
     number: int | None = None
     matches: str = ""
+    note: str = ""
 
     @property
     def unmatched(self) -> bool:
@@ -121,7 +123,9 @@ def _of_step(view: ItemView, record: Record) -> ItemContext:
         return _extraction(view, record, structured)
     if step == LABEL:
         return _labelling(view, record, record.scheme)
-    return _follow_up(view, record, structured) if step == FOLLOW_UP else _judgement(view, record, structured)
+    if step == FOLLOW_UP:
+        return _follow_up(view, record)
+    return _pass(view, record) if step in PASSES else _judgement(view, record, structured)
 
 
 # --- extraction
@@ -150,37 +154,60 @@ def _extracted(rows: Iterable[PredictedRow | ExtractionRow], record: Record) -> 
 
 # --- judging
 # -----------------------------------------------------------------------------------------------------------------
-def _follow_up(view: ItemView, record: Record, structured: bool) -> ItemContext:
+def _follow_up(view: ItemView, record: Record) -> ItemContext:
     """The rows that were asked for and what the follow-up says of each."""
-    texts = view.question.answers
-    predicted = parse_extraction(texts.get(EXTRACT, ""), structured=structured, scheme=record.scheme)
-    first = {"judge": texts.get(JUDGE, "")}
+    texts = judged_texts(view.question.answers)
+    predicted = _read_rows(view, record)
     before, after = (
-        judged_counts(first | more, predicted, record.shown, structured=structured)
-        for more in ({}, {"follow_up": texts.get(FOLLOW_UP, "")})
+        judged_rows(record, given, judging_of(view.question))
+        for given in ({name: text for name, text in texts.items() if name != "follow_up"}, texts)
     )
     sides: tuple[Sequence[PredictedRow | GoldRow], ...] = (predicted, record.shown)
     rows = [
-        AskedRow(side, at, row.actor, row.belief, later)
+        AskedRow(side, at, row.actor, row.belief, later.count)
         for side, rows, earlier, counts in zip(("Predicted", "Gold"), sides, before, after, strict=True)
-        for at, (row, key, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
-        if key is None
+        for at, (row, first, later) in enumerate(zip(rows, earlier, counts, strict=True), 1)
+        if first.missing
     ]
     return {"asked": Table.of(rows)}
 
 
+def _read_rows(view: ItemView, record: Record) -> list[PredictedRow]:
+    extraction = view.question.answers.get(EXTRACT, "")
+    return parse_extraction(extraction, structured=view.question.settings["form"] == STRUCTURED, scheme=record.scheme)
+
+
 def _judgement(view: ItemView, record: Record, structured: bool) -> ItemContext:
-    official, mended, texts = view.official, view.repaired or {}, view.question.answers
-    extraction, answers = texts.get(EXTRACT, ""), [texts.get(step, "") for step in (JUDGE, FOLLOW_UP)]
+    official, mended, extraction = view.official, view.repaired or {}, view.question.answers.get(EXTRACT, "")
     gold, aborted = _gold_counts(record, official, mended), (official or {}).get("aborted", {})
     predicted = _predicted_counts(extraction, official, mended, structured, record.scheme)
-    if structured:
-        (name, rows), *_ = predicted
-        predicted = [(name, _with_matches(answers, "predictions", rows))]
-        matched = iter(_with_matches(answers, "gold", [row for row in gold if row.shown]))
-        gold = [next(matched) if row.shown else row for row in gold]
+    how = judging_of(view.question)
+    if how.by_id or not how.as_published or how.passes > 1:
+        sides = judged_rows(record, judged_texts(view.question.answers), how)
+        predicted = [(name, _told(rows, sides[0], how)) for name, rows in predicted]
+        told = iter(_told([row for row in gold if row.shown], sides[1], how))
+        gold = [next(told) if row.shown else row for row in gold]
     tables = [Table.of(rows, name) for name, rows in predicted]
     return {"predicted": tables, "gold": gold, "aborted": aborted.get("judge", ""), "official": official is not None}
+
+
+def _pass(view: ItemView, record: Record) -> ItemContext:
+    """What one pass says of each row, in the order in which it was shown them."""
+    mended, predicted = view.repaired or {}, _read_rows(view, record)
+    order = mended.get("order") or {}
+    sides: list[list[CountedRow]] = []
+    for side, rows in (("pred", predicted), ("gold", record.shown)):
+        counts = mended.get(side) or [None] * len(rows)
+        shown = order.get(side) or range(len(rows))
+        sides.append(
+            [CountedRow(rows[at].actor, rows[at].belief, "", ("repaired",), repaired=counts[at]) for at in shown]
+        )
+    return {
+        "predicted": [Table.of(sides[0], "Predicted, as shuffled")],
+        "gold": sides[1],
+        "official": False,
+        "pass": True,
+    }
 
 
 def _gold_counts(record: Record, official: Parse | None, mended: Parse) -> list[CountedRow]:
@@ -234,16 +261,31 @@ def _counted(
     ]  # fmt: skip
 
 
-def _with_matches(answers: Sequence[str], name: str, rows: Iterable[CountedRow]) -> list[CountedRow]:
-    """Return the rows of a side with the rows of the other table that structured judgements say match; ids count from
-    1. A follow-up adds to its judgement."""
-    values = [json_in(answer) for answer in reversed(answers)]
-    matches_by_id = {str(entry.get("id")): entry.get("matches") for value in values for entry in rows_in(value, name)}
-    return [replace(row, number=at, matches=_listed(matches_by_id.get(str(at)))) for at, row in enumerate(rows, 1)]
+def _told(rows: Sequence[CountedRow], judgements: Sequence[RowJudgement], how: Judging) -> list[CountedRow]:
+    """Return the rows of a side with what the judge says beyond a count, where they are those that it was asked
+    about."""
+    if len(rows) != len(judgements):
+        return list(rows)
+    return [
+        replace(
+            row, number=at if how.by_id else None, matches=_listed(judgement.links or ()), note=_note(judgement)
+        )
+        for at, (row, judgement) in enumerate(zip(rows, judgements, strict=True), 1)
+    ]  # fmt: skip
 
 
-def _listed(matches: Any) -> str:
-    return ", ".join(str(match)[:12] for match in matches[:20]) if isinstance(matches, list) else ""
+def _note(judgement: RowJudgement) -> str:
+    """Say how the row came to its count, where that is more than one reading of it."""
+    if judgement.settled:
+        return "settled by rule"
+    told = ", ".join(map(str, judgement.verdicts))
+    if judgement.flipped:
+        return f"flips: {told}"
+    return CANNOT_TELL if judgement.cannot_tell else ""
+
+
+def _listed(links: Sequence[int]) -> str:
+    return ", ".join(str(place + 1) for place in links[:20])
 
 
 # --- labelling

@@ -8,6 +8,8 @@ from typing import Any
 
 from benchmark.suites.contract import Parsed
 from benchmark.suites.omnitom import official, repaired
+from benchmark.suites.omnitom.judgement_rows import detail_of, released_text
+from benchmark.suites.omnitom.judgements import FIRST, Judging, Sides, judged, readings
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import DIMENSIONS, OMNITOM_SCHEME, Labels, Scheme
 from benchmark.suites.omnitom.metrics import f1, share
@@ -19,35 +21,53 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_JUDGEMENT
 from core.plain import Json
 
 
-def parse_stage1(
-    record: Record, extraction: str, judgement: str, follow_up: str = "", *, structured: bool = False
-) -> Parsed:
-    """Parse a judgement; what it lacks the repaired parse takes from its follow-up, the official one never."""
-    texts = {"extract": extraction, "judge": judgement}
-    mended = repaired.stage1_result(record, texts | {"follow_up": follow_up}, structured=structured)
-    stored = _stage1(mended)
+def parse_stage1(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
+    """Parse a judgement: `texts` are the extraction `extract`, the answers of the passes by name, and `follow_up`. What
+    the passes lack the repaired parse takes from the follow-up; the official one reads the first pass alone."""
+    mended = repaired.stage1_result(record, texts, how)
+    rows = judged_rows(record, texts, how)
+    stored = _stage1(mended) | detail_of(rows, how)
+    undecided = sum(row.cannot_tell for side in rows for row in side) if any(mended.unjudged) else 0
     mended_score = repaired.stage1_score(mended).of("estimate", "f1")
-    repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged))
-    if structured or not record.scheme.official:
+    repaired_fields = (mended_score, mended.unusable, sum(mended.unjudged) - undecided)
+    if how.structured or not record.scheme.official:
         return Parsed(None, stored, None, *repaired_fields)
-    tables = official.stored_tables([record], {record.story_id: texts})[record.story_id]
+    published = {name: texts[name] for name in ("extract", FIRST) if name in texts}
+    if not how.as_published:
+        published[FIRST] = released_text(record, texts, how)
+    tables = official.stored_tables([record], {record.story_id: published})[record.story_id]
     result = official.stage1_result(record, tables)
     parsed = _stage1(result) | _aborted(tables)
     return Parsed(parsed, stored, None if tables.aborted else _f1(result), *repaired_fields)
 
 
-def parse_follow_up(
-    record: Record, extraction: str, judgement: str, follow_up: str, *, structured: bool = False
-) -> Parsed:
+def judged_rows(record: Record, texts: Mapping[str, str], how: Judging) -> Sides:
+    """Return the judgement of every row of the extraction in `texts`, and of every gold row that was shown."""
+    predicted = parse_extraction(texts.get("extract", ""), structured=how.structured, scheme=record.scheme)
+    return judged(texts, predicted, record.shown, how)
+
+
+def parse_follow_up(record: Record, texts: Mapping[str, str], how: Judging) -> Parsed:
     """Return how many of the rows that a judgement lacks its follow-up brings: {"asked", "judged"}."""
-    texts = {"extract": extraction, "judge": judgement}
     before, after = (
-        sum(repaired.stage1_result(record, texts | more, structured=structured).unjudged)
-        for more in ({}, {"follow_up": follow_up})
+        sum(row.missing for side in judged_rows(record, given, how) for row in side)
+        for given in ({name: text for name, text in texts.items() if name != "follow_up"}, texts)
     )
-    ignored = structured and ignores_schema(follow_up, "predictions", "gold")
+    ignored = how.by_id and ignores_schema(texts.get("follow_up", ""), "predictions", "gold")
     unusable = "" if after < before else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     return Parsed(None, {"asked": before, "judged": before - after}, None, None, unusable, after)
+
+
+def parse_pass(record: Record, extraction: str, answer: str, how: Judging, turn: int) -> Parsed:
+    """Return what one pass says by itself: the counts of both sides, and the `order` in which their rows were shown."""
+    predicted = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
+    sides = readings(answer, predicted, record.shown, how, turn)
+    counts = [[None if reading is None else reading.count for reading in side] for side in sides]
+    ignored = how.by_id and ignores_schema(answer, "predictions", "gold")
+    said = any(reading is not None for side in sides for reading in side)
+    unusable = "" if said or not predicted else JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
+    orders = {name: how.order(turn, side, len(counts[side])) for side, name in enumerate(("pred", "gold"))}
+    return Parsed(None, {"pred": counts[0], "gold": counts[1], "order": orders}, None, None, unusable)
 
 
 def parse_stage1_rows(extraction: str, *, structured: bool = False, scheme: Scheme = OMNITOM_SCHEME) -> Parsed:

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from benchmark.suites.contract import Question, Sample
 from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings
+from benchmark.suites.omnitom.judgement_rows import rows_kept
+from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow
-from benchmark.suites.omnitom.parsing.judgement import parse_counts
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
+from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
-from benchmark.suites.omnitom.steps import FOLLOW_UP, JUDGE, STRUCTURED, judge_request
+from benchmark.suites.omnitom.steps import FOLLOW_UP, JUDGE, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from core.plain import Json
 from judge.domain.contrast import Row
@@ -21,12 +23,33 @@ from workers.providers.contract import Request
 def instrument(settings: Settings) -> Json:
     """Return the settings that a judge goes by, none of one that reads no prompt. The longest answer and the seed are
     no part of it: a longer answer loses fewer rows, and another seed is a repetition."""
+    how = Judging.of(settings)
+    beyond = _beyond_one_pass(how)
     if not settings["judge_reads_prompts"]:
-        return {}
+        return beyond
     chosen = {name: settings.get(name) for name in ("judge_level", "with_story")}
     if shots := wanted_by(settings, JUDGE):
         chosen |= {"shots": shots, "examples_from": settings.get("examples_from")}
+    return chosen | beyond
+
+
+def _beyond_one_pass(how: Judging) -> Json:
+    """Return what a judge goes by that is not asked once about all rows in the form of the answers; nothing of one that
+    is, whose versions are older than these settings. The order of shuffled rows is no part of it."""
+    chosen: Json = {"passes": how.passes} if how.passes > 1 else {}
+    if how.links:
+        chosen |= {"judge_form": LINKS, "cannot_tell": WORDINGS["cannot_tell"]}
+    if how.settle != NOTHING:
+        chosen |= {"settle": how.settle, "settled": WORDINGS["settled"]}
     return chosen
+
+
+def _passes(settings: Settings) -> tuple[str, ...]:
+    return Judging.of(settings).names[1:]
+
+
+def _held_to_schema(settings: Settings) -> bool:
+    return Judging.of(settings).by_id
 
 
 def _rows(sample: Sample) -> Sequence[Row]:
@@ -40,8 +63,8 @@ def _request(question: Question, pairs: Pairs) -> Request:
 
 def _counts(question: Question, pairs: Pairs, answer: str) -> list[int | None]:
     predicted = [PredictedRow(pair["actor"], pair["belief"], "") for pair in pairs]
-    structured = question.settings["form"] == STRUCTURED
-    return parse_counts(answer, predicted, _gold(question.sample, pairs), structured=structured)[0]
+    read = readings(answer, predicted, _gold(question.sample, pairs), judging_of(question))[0]
+    return [None if reading is None else reading.count for reading in read]
 
 
 def _gold(sample: Sample, pairs: Pairs) -> list[GoldRow]:
@@ -55,6 +78,9 @@ def _examples(settings: Settings) -> tuple[int, ...]:
 
 JUDGED = Judge(
     instrument=instrument,
+    passes=_passes,
+    held_to_schema=_held_to_schema,
+    kept=rows_kept,
     test=JudgeTest(
         rows=_rows,
         request=_request,
@@ -63,6 +89,7 @@ JUDGED = Judge(
         examples=_examples,
         settings=(
             "judge_level", "with_story", "max_tokens", "seed", "shots", "examples", "examples_from", "example_stories",
+            "judge_form",
         ),
     ),
     follow_up=FollowUp(

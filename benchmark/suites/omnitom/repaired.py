@@ -21,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from benchmark.domain.estimating import Report, ReportedStory, StoryReport, StoryScore, report
+from benchmark.suites.omnitom.judgements import AS_PUBLISHED, Judging, judged
 from benchmark.suites.omnitom.kinds import order_bucket, role_of
 from benchmark.suites.omnitom.labels import OMNITOM_SCHEME, ORDER, Labels, Scheme
 from benchmark.suites.omnitom.metrics import STAGE1_SHARES, f1
 from benchmark.suites.omnitom.official import Texts
 from benchmark.suites.omnitom.parsing.emptiness import says_nothing
 from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
-from benchmark.suites.omnitom.parsing.judgement import Counts, parse_counts
+from benchmark.suites.omnitom.parsing.judgement import Counts
 from benchmark.suites.omnitom.parsing.labels import parse_labels
 from benchmark.suites.omnitom.parsing.structured import ignores_schema
 from benchmark.suites.omnitom.parsing.values import repaired
@@ -37,11 +38,11 @@ from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_ANSWER, NO_GOLD, N
 from core.statistics import RESAMPLES
 
 
-def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool = False) -> Stage1Result:
+def stage1_result(record: Record, texts: Mapping[str, str], how: Judging = AS_PUBLISHED) -> Stage1Result:
     """The counts of the propositions that a person would read, on both sides."""
-    gold = record.shown
+    gold, structured = record.shown, how.structured
     predicted = parse_extraction(texts.get("extract", ""), structured=structured, scheme=record.scheme)
-    counts = judged_counts(texts, predicted, gold, structured=structured)
+    counts = judged_counts(texts, predicted, gold, how)
     if not gold:
         unusable = NO_GOLD
     elif "extract" not in texts:
@@ -50,7 +51,7 @@ def stage1_result(record: Record, texts: Mapping[str, str], *, structured: bool 
         unusable = why_unreadable(texts["extract"], structured=structured, scheme=record.scheme)
         counts = counts if unusable else ([], [0] * len(gold))
     elif set(counts[0] + counts[1]) == {None}:
-        ignored = structured and ignores_schema(texts.get("judge", ""), "predictions", "gold")
+        ignored = how.by_id and ignores_schema(texts.get("judge", ""), "predictions", "gold")
         unusable = JUDGE_NOT_STRUCTURED if ignored else NO_JUDGEMENT
     else:
         unusable = ""
@@ -73,17 +74,11 @@ def gold_order(row: GoldRow, scheme: Scheme) -> str:
 
 
 def judged_counts(
-    texts: Mapping[str, str], predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], *, structured: bool = False
+    texts: Mapping[str, str], predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging
 ) -> tuple[Counts, Counts]:
-    """The counts of the judgement `judge`, those that it lacks from its `follow_up`."""
-    first, later = (
-        parse_counts(texts.get(name, ""), predicted, gold, structured=structured) for name in ("judge", "follow_up")
-    )
-    filled = [
-        [more if count is None else count for count, more in zip(*both, strict=True)]
-        for both in zip(first, later, strict=True)
-    ]
-    return filled[0], filled[1]
+    """The counts of the judgement in `texts`, None of a row of which nothing is decided."""
+    sides = judged(texts, predicted, gold, how)
+    return [row.count for row in sides[0]], [row.count for row in sides[1]]
 
 
 def why_unreadable(text: str, *, structured: bool, scheme: Scheme = OMNITOM_SCHEME) -> str:

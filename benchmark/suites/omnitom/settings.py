@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmark.suites.judged import MOST_CALLS
+from benchmark.suites.omnitom.judgements import EXACT, LINKS, MOST_PASSES, NORMALISED, NOTHING, SAME
 from benchmark.suites.omnitom.prompting.choosing import SAMPLE, SOURCES, WITH_EXAMPLES
 from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
 from benchmark.suites.omnitom.prompting.sets import NAMES
@@ -103,6 +104,48 @@ SETTINGS = (
         flag_help="the judge is not shown the story",
         steps=(JUDGE,),
         unread=_TABLES_ALONE,
+    ),
+    Setting(
+        "judge_form",
+        "Judge’s form",
+        SAME,
+        choices=((SAME, "As the answers"), (LINKS, "Links between numbered rows")),
+        help="With links the judge says which rows match, and may say that it cannot tell.",
+        stored=PARAMETER,
+        lenient=True,
+        flag="judge-form",
+        flag_help="same if not given",
+        steps=(JUDGE,),
+    ),
+    Setting(
+        "passes",
+        "Judge’s passes",
+        1,
+        least=1,
+        most=MOST_PASSES,
+        help="From the second on the rows are shuffled. The majority decides; rows that flip are counted.",
+        stored=PARAMETER,
+        lenient=True,
+        flag="passes",
+        flag_help=f"1 to {MOST_PASSES}, each a call, from the second on with shuffled rows; 1 if not given",
+        steps=(JUDGE,),
+        unread="is a baseline that answers alike in every pass",
+    ),
+    Setting(
+        "settle",
+        "Settled before asking",
+        NOTHING,
+        choices=(
+            (NOTHING, "Nothing"),
+            (EXACT, "Rows in the same words"),
+            (NORMALISED, "The same words but for case, quotes and stops"),
+        ),
+        help="Such rows match by rule: the judge is not asked about them, nor about a story that has no others.",
+        stored=PARAMETER,
+        lenient=True,
+        flag="settle",
+        flag_help="none if not given",
+        steps=(JUDGE,),
     ),
     Setting(
         "self_test",

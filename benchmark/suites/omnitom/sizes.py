@@ -8,11 +8,12 @@ from functools import partial
 
 from annotation.domain.schema import Schema
 from benchmark.suites.contract import Question, Sample, Sizes
+from benchmark.suites.omnitom.judgements import NOTHING, PASSES
 from benchmark.suites.omnitom.prompting.rendering import gold_table, predictions_table, propositions
 from benchmark.suites.omnitom.prompting.templates import FORMS
 from benchmark.suites.omnitom.records import Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
-from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
+from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED, judging_of
 from workers.domain.pricing import Extent
 
 CELL_CHARACTERS = {EXTRACT: 40, LABEL: 190, JUDGE: 28}
@@ -31,12 +32,14 @@ class _Measure:
 def _of(question: Question) -> tuple[Extent, Extent]:
     """Return the extents of the data and of the answer, without reasoning. A judge sees the story only where it was
     chosen and reads at all."""
-    settings, kind = question.settings, (question.settings["form"], question.step)
+    settings, step = question.settings, JUDGE if question.step in PASSES else question.step
+    by_links = step == JUDGE and judging_of(question).links
+    kind = (STRUCTURED if by_links else settings["form"], step)
     sample = question.sample
     measures = partial(_measures, question.resources.schema)
     sizes = measures([sample]) if sample.published else question.resources.derived("sizes", measures)
     sample_sizes = sizes[sample.key]
-    shows_story = question.step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
+    shows_story = step != JUDGE or (settings["with_story"] and settings["judge_reads_prompts"])
     return sample_sizes.data[kind] + (sample_sizes.story if shows_story else Extent()), sample_sizes.answers[kind]
 
 
@@ -82,4 +85,4 @@ def _twice(pairs: Sequence[tuple[str, str]]) -> Extent:
     return sum((Extent.of(actor) + Extent.of(belief) for actor, belief in pairs), Extent(6 * len(pairs))) * 2
 
 
-SIZES = Sizes(of=_of, pairs=_pairs)
+SIZES = Sizes(of=_of, pairs=_pairs, measured_with={"settle": NOTHING})

@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from benchmark.suites.contract import Parsed, Question, Sample, Step
-from benchmark.suites.omnitom.item_parses import parse_follow_up, parse_stage1, parse_stage1_rows, parse_stage2
+from benchmark.suites.omnitom.item_parses import (
+    parse_follow_up,
+    parse_pass,
+    parse_stage1,
+    parse_stage1_rows,
+    parse_stage2,
+)
+from benchmark.suites.omnitom.judgements import FIRST, NOTHING, PASSES, Judging, judged, unsettled
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.parsing.extraction import parse_extraction
 from benchmark.suites.omnitom.pipe_tables import extraction_rows
@@ -19,18 +27,24 @@ from benchmark.suites.omnitom.prompting import (
 )
 from benchmark.suites.omnitom.prompting.choosing import examples_of, level_of
 from benchmark.suites.omnitom.prompting.follow_up import Gaps, follow_up_request
+from benchmark.suites.omnitom.prompting.judging_forms import ALL_SETTLED, allow_cannot_tell, only_these
 from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
-from benchmark.suites.omnitom.repaired import judged_counts
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
 from core.plain import Json
 from workers.providers.contract import Request
 
-EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", "judge", "follow", "label"
+EXTRACT, JUDGE, FOLLOW_UP, LABEL = "extract", FIRST, "follow", "label"
+JUDGED_AT = (JUDGE, *PASSES)
+"""The steps at which the judge is asked about whole tables, one to a pass."""
 STEPS = (
     Step(EXTRACT, "Extraction", answers=("extraction", "extractions")),
     Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,), score="F1"),
-    Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), chosen=False, completes=JUDGE),
+    *(
+        Step(key, f"Judging, pass {at}", judged=True, needs=(EXTRACT,), chosen=False, completes=JUDGE, task=JUDGE)
+        for at, key in enumerate(PASSES, 2)
+    ),
+    Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), after=PASSES, chosen=False, completes=JUDGE),
     Step(LABEL, "Labelling", score="mean accuracy"),
 )
 STRUCTURED = "structured"
@@ -44,7 +58,7 @@ def request(question: Question) -> Request | str:
         return labelling_request(rows=_record(question).rows, counts=_label_counts(question), **_how(question))
     if EXTRACT not in question.answers:
         return "There is no extraction to be judged."
-    if question.step == JUDGE:
+    if question.step in JUDGED_AT:
         return _judging(question)
     if JUDGE not in question.answers:
         return "There is no judgement to follow up."
@@ -54,14 +68,27 @@ def request(question: Question) -> Request | str:
 def parse(question: Question, answer: str) -> Parsed:
     """Both parses of one answer. A judgement is read with the extraction that it judges and with its follow-up."""
     record, structured = _record(question), question.settings["form"] == STRUCTURED
-    extraction = question.answers.get(EXTRACT, "")
+    how = judging_of(question)
     if question.step == JUDGE:
-        return parse_stage1(record, extraction, answer, question.answers.get(FOLLOW_UP, ""), structured=structured)
+        return parse_stage1(record, judged_texts(question.answers) | {JUDGE: answer}, how)
     if question.step == FOLLOW_UP:
-        return parse_follow_up(record, extraction, question.answers.get(JUDGE, ""), answer, structured=structured)
+        return parse_follow_up(record, judged_texts(question.answers) | {"follow_up": answer}, how)
+    if question.step in PASSES:
+        turn = JUDGED_AT.index(question.step)
+        return parse_pass(record, question.answers.get(EXTRACT, ""), answer, how, turn)
     if question.step == LABEL:
         return parse_stage2(record, answer, structured=structured)
     return parse_stage1_rows(answer, structured=structured, scheme=record.scheme)
+
+
+def judging_of(question: Question) -> Judging:
+    """Return how the run's judge is asked about the sample of a question."""
+    return Judging.of(question.settings, question.sample.key)
+
+
+def judged_texts(answers: Mapping[str, str]) -> dict[str, str]:
+    """Return answers by step as judgements name them."""
+    return {"follow_up" if step == FOLLOW_UP else step: text for step, text in answers.items()}
 
 
 def expected(question: Question) -> str:
@@ -85,10 +112,13 @@ def _record(question: Question) -> Record:
 
 def judge_request(question: Question, predictions: Sequence[Sequence[str]], gold: Sequence[GoldRow]) -> Request:
     """Return what the run's judge is asked about predicted rows (actor, belief) and gold rows of a story."""
-    how, with_story = _how(question), question.settings["with_story"]
+    how, with_story, judging = _how(question), question.settings["with_story"], judging_of(question)
     if not question.settings["judge_reads_prompts"]:  # it goes by the data alone, whatever the set has prompts for
         how, with_story = how | {"prompt_set": built_in()}, False
-    return judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
+    if judging.links:
+        how |= {"answer_format": STRUCTURED}
+    request = judging_request(predictions=predictions, gold=gold, with_story=with_story, **how)
+    return allow_cannot_tell(request) if judging.links else request
 
 
 def predicted_rows(extraction: str, answer_format: str, scheme: Scheme) -> list[tuple[str, str]]:
@@ -100,28 +130,56 @@ def predicted_rows(extraction: str, answer_format: str, scheme: Scheme) -> list[
     return [(row.actor, row.belief) for row in extraction_rows(extraction)]
 
 
+def _shown(question: Question, record: Record) -> list[tuple[str, str]]:
+    """Return the predicted rows that the judge is shown: those that numbers can name where it answers with numbers."""
+    extraction, how = question.answers[EXTRACT], judging_of(question)
+    if how.links:
+        read = parse_extraction(extraction, structured=how.structured, scheme=record.scheme)
+        return [(row.actor, row.belief) for row in read]
+    return predicted_rows(extraction, question.settings["form"], record.scheme)
+
+
 def _judging(question: Question) -> Request:
-    record = _record(question)
-    predicted = predicted_rows(question.answers[EXTRACT], question.settings["form"], record.scheme)
-    return judge_request(question, predicted, record.rows)
+    """Return what a pass asks: about both tables in its order, and of rows that are settled no judgement."""
+    record, how = _record(question), judging_of(question)
+    predicted, gold = _shown(question, record), [(row.actor, row.belief) for row in record.shown]
+    left = unsettled(predicted, gold, how.settle)
+    if how.settle != NOTHING and not any(left):
+        nothing = replace(judge_request(question, (), ()), messages=(), schema=None, seed=None, known=ALL_SETTLED)
+        return replace(nothing, task={**nothing.task, "settled": True})
+    turn = JUDGED_AT.index(question.step) if question.step in JUDGED_AT else 0
+    orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
+    tables = [predicted[at] for at in orders[0]], [record.shown[at] for at in orders[1]]
+    request = judge_request(question, *tables) if turn else judge_request(question, predicted, record.rows)
+    if [len(side) for side in left] == [len(predicted), len(gold)]:
+        return request
+    places = [
+        [shown for shown, at in enumerate(order) if at in set(side)] for order, side in zip(orders, left, strict=True)
+    ]
+    asked = Gaps(tables[0], [row.as_told for row in tables[1]], (places[0], places[1]))
+    return only_these(request, asked, answer_format=_answer_format(how))
+
+
+def _answer_format(how: Judging) -> str:
+    return STRUCTURED if how.by_id else "text"
 
 
 def _follow_up(question: Question) -> Request | None:
     """Return the follow-up request, None where the judgement leaves no row out."""
-    record, structured = _record(question), question.settings["form"] == STRUCTURED
-    predicted = parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme)
-    judgement = question.answers[JUDGE]
-    counts = judged_counts({"judge": judgement}, predicted, record.shown, structured=structured)
-    predictions, gold = ([at for at, count in enumerate(side) if count is None] for side in counts)
+    record, how = _record(question), judging_of(question)
+    predicted = parse_extraction(question.answers[EXTRACT], structured=how.structured, scheme=record.scheme)
+    texts = {name: text for name, text in judged_texts(question.answers).items() if name != "follow_up"}
+    sides = judged(texts, predicted, record.shown, how)
+    predictions, gold = ([at for at, row in enumerate(side) if row.missing] for side in sides)
     if not (predictions or gold):
         return None
     gaps = Gaps([(row.actor, row.belief) for row in predicted], plain(record.rows), (predictions, gold))
-    return follow_up_request(_judging(question), judgement, gaps, answer_format=question.settings["form"])
+    return follow_up_request(_judging(question), texts[JUDGE], gaps, answer_format=_answer_format(how))
 
 
 def _how(question: Question) -> Json:
     settings, sample = question.settings, question.sample
-    step = JUDGE if question.step == FOLLOW_UP else question.step
+    step = JUDGE if question.step == FOLLOW_UP or question.step in PASSES else question.step
     return {
         "story": sample.content["story"],
         "category": sample.category,

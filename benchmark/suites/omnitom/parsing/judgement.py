@@ -13,6 +13,7 @@ from benchmark.suites.omnitom.parsing.matching import by_position, pair, row_key
 from benchmark.suites.omnitom.parsing.pipes import columns_of, split_cells
 from benchmark.suites.omnitom.parsing.structured import answer_of, id_of, json_in, place_of, rows_in
 from benchmark.suites.omnitom.records import GoldRow
+from judge.domain.judgements import Reading
 
 Counts = list[int | None]
 
@@ -38,27 +39,58 @@ def parse_counts(
     Structured: `{"predictions": [{"id", "matches": [ids]}], "gold": […]}`, ids counted from 1, a count is the number of
     distinct matches. Tables are no `structured` judgement. Equal rows share a count: the judge need not repeat itself.
     """
-    value = json_in(text)
-    if value is not None and ("predictions" in value or "gold" in value):
-        sides = (("predictions", len(predicted), len(gold)), ("gold", len(gold), len(predicted)))
-        by_side = [_by_id(rows_in(value, name), count, other) for name, count, other in sides]
-        return by_side[0], by_side[1]
-    sections = ([], []) if structured else _sections(text)
+    if structured or _has_sides(json_in(text)):
+        sides = linked(text, len(predicted), len(gold))
+        return _counts(sides[0]), _counts(sides[1])
+    sections = _sections(text)
     keys = [(row.actor, row.belief, row.officially) for row in predicted]
     return _counted(keys, sections[0]), _counted([(row.actor, row.belief, None) for row in gold], sections[1])
 
 
-def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int) -> Counts:
-    """An id that is named twice with different counts, or matched with a row that is not there, has no count."""
-    counts: dict[int, int | None] = {}
+def _has_sides(value: Mapping[str, Any] | None) -> bool:
+    return value is not None and ("predictions" in value or "gold" in value)
+
+
+def linked(
+    text: str, predicted: int, gold: int, *, cannot_tell: bool = False
+) -> tuple[list[Reading | None], list[Reading | None]]:
+    """Return what a structured judgement says of each of `predicted` and `gold` rows, None of a row that it leaves out.
+    With `cannot_tell`, a row may say that of itself."""
+    value = json_in(text)
+    sides = (("predictions", predicted, gold), ("gold", gold, predicted)) if _has_sides(value) else ()
+    by_side = [_by_id(rows_in(value, name), count, other, cannot_tell) for name, count, other in sides]
+    return (by_side[0], by_side[1]) if by_side else ([None] * predicted, [None] * gold)
+
+
+def _counts(side: Sequence[Reading | None]) -> Counts:
+    return [None if reading is None else reading.count for reading in side]
+
+
+def _by_id(rows: Iterable[Mapping[str, Any]], size: int, other: int, cannot_tell: bool) -> list[Reading | None]:
+    """An id that is named twice with different counts, or matched with a row that is not there, is left out."""
+    readings: dict[int, Reading | None] = {}
     for row in rows:
-        at, matches = id_of(row, size), row.get("matches")
-        if at is None or not isinstance(matches, list):
+        at, reading = id_of(row, size), _reading(row, other, cannot_tell)
+        if at is None or reading is None:
             continue
-        places = {place_of(match, other) for match in matches}
-        count = None if None in places else len(places)
-        counts[at] = count if counts.get(at, count) == count else None
-    return [counts.get(at) for at in range(size)]
+        first = readings.get(at, reading)
+        readings[at] = first if first and first.count == reading.count and reading is not _NOWHERE else None
+    return [readings.get(at) for at in range(size)]
+
+
+_NOWHERE = Reading(-1, None)
+
+
+def _reading(row: Mapping[str, Any], other: int, cannot_tell: bool) -> Reading | None:
+    """Return what a row of JSON says, None where it says nothing, `_NOWHERE` where it matches a row that is not
+    there."""
+    if cannot_tell and row.get("cannottell") is True:
+        return Reading(None, ())
+    matches = row.get("matches")
+    if not isinstance(matches, list):
+        return None
+    places = {place_of(match, other) for match in matches}
+    return _NOWHERE if None in places else Reading(len(places), tuple(sorted(at for at in places if at is not None)))
 
 
 def _counted(rows: Sequence[tuple[str, str, tuple[str, str] | None]], judged: Sequence[_Judged]) -> Counts:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from benchmark.suites.omnitom.judge_tables import belief_csv
 from benchmark.suites.omnitom.parsing.structured import answer_of
-from benchmark.suites.omnitom.prompting.answer_schemas import follow_up_schema
+from benchmark.suites.omnitom.prompting.answer_schemas import JsonSchema, follow_up_schema
 from benchmark.suites.omnitom.prompting.rendering import fence, numbered
 from workers.providers.contract import Message, Request
 
@@ -60,11 +60,22 @@ def follow_up_request(first: Request, answer: str, gaps: Gaps, *, answer_format:
         messages = (*before, replace(last, content=f"{last.content}\n\n{question}"))
     tables = {"predictions": [list(row[:2]) for row in gaps.predictions], "gold": [list(row[:2]) for row in gaps.gold]}
     sizes = [len(rows) for rows, _ in gaps.sides]
-    schema = follow_up_schema(gaps.missing, sizes) if answer_format == "structured" else None
+    schema = _schema(gaps.missing, sizes, first) if answer_format == "structured" else None
     return replace(first, messages=messages, schema=schema, task={**first.task, **tables})
 
 
-def _question(gaps: Gaps, answer_format: str) -> str:
+def _schema(missing: Sequence[Sequence[int]], sizes: Sequence[int], first: Request) -> JsonSchema:
+    """The schema of the missing rows, whose rows have the keys that those of the first question have."""
+    schema = follow_up_schema(missing, sizes)
+    for name, side in (first.schema or {}).get("properties", {}).items():
+        row = schema["properties"][name]["items"]
+        row["properties"] = {**side["items"]["properties"], **row["properties"]}
+        row["required"] = list(row["properties"])
+    return schema
+
+
+def rows_asked(gaps: Gaps, answer_format: str) -> str:
+    """Return the rows that are asked for, as tables under their headings between fences."""
     names = LISTS if answer_format == "structured" else HEADINGS
     tables = [
         (name, _table(rows, missing, answer_format))
@@ -72,8 +83,11 @@ def _question(gaps: Gaps, answer_format: str) -> str:
         if missing
     ]
     mark = fence(table for _, table in tables)
-    parts = [f"{name}\n{mark}\n{table.strip()}\n{mark}" for name, table in tables]
-    return "\n\n".join([OPENING, *parts, CLOSING[answer_format]])
+    return "\n\n".join(f"{name}\n{mark}\n{table.strip()}\n{mark}" for name, table in tables)
+
+
+def _question(gaps: Gaps, answer_format: str) -> str:
+    return "\n\n".join([OPENING, rows_asked(gaps, answer_format), CLOSING[answer_format]])
 
 
 def _table(rows: Rows, missing: Sequence[int], answer_format: str) -> str:

@@ -1,0 +1,160 @@
+"""Judgements row by row: how a judge is asked about two tables, and what its answers come to.
+
+A judge may be asked in several passes, from the second on with the rows of both tables in another order, and rows that
+are equal in both tables can be settled before anything is asked. `judge.domain.judgements` says what becomes of the
+readings of a row.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.judgement import linked, parse_counts
+from benchmark.suites.omnitom.parsing.matching import row_key
+from benchmark.suites.omnitom.records import GoldRow
+from judge.domain.judgements import Reading, RowJudgement, row_judgement
+from judge.domain.text import key
+
+SAME, LINKS = "same", "links"
+"""The forms of a judge's answers: as those of the models, or links between numbered rows."""
+NOTHING, EXACT, NORMALISED = "none", "exact", "normalised"
+"""The rows that are settled before a judge is asked."""
+MOST_PASSES = 5
+FIRST = "judge"
+PASSES = tuple(f"{FIRST}{number}" for number in range(2, MOST_PASSES + 1))
+"""The keys of the passes from the second on, among texts as among steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How a judge is asked and read: `structured` as the models are, with `links` by numbered rows whatever they answer
+    in; what of `settle` needs no judge; in how many `passes`, whose orders `seed` and the `key` of the sample make."""
+
+    structured: bool = False
+    links: bool = False
+    settle: str = NOTHING
+    passes: int = 1
+    seed: int = 1
+    key: str = ""
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], sample: str = "") -> Judging:
+        """Return how the judge of a run with these settings is asked about a sample; one that reads no prompt answers
+        alike in every pass, and is asked once."""
+        return cls(
+            structured=settings["form"] == "structured",
+            links=settings.get("judge_form", SAME) == LINKS,
+            settle=settings.get("settle", NOTHING),
+            passes=settings.get("passes", 1) if settings.get("judge_reads_prompts", True) else 1,
+            seed=settings.get("seed", 1),
+            key=sample,
+        )
+
+    @property
+    def by_id(self) -> bool:
+        """True where the judge answers with ids of rows."""
+        return self.structured or self.links
+
+    @property
+    def as_published(self) -> bool:
+        """True where the judge's answer is the text that the released code reads."""
+        return not self.by_id and self.settle == NOTHING
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its passes among texts."""
+        return (FIRST, *PASSES[: self.passes - 1])
+
+    def order(self, turn: int, side: int, rows: int) -> list[int]:
+        """Return the places of the rows of a side (0 predicted, 1 gold) in the order in which pass `turn`, from 0,
+        shows them; the first pass shows them as they stand. It is the same wherever it is made."""
+        return sorted(range(rows), key=lambda at: self._draw(turn, side, at)) if turn else list(range(rows))
+
+    def _draw(self, turn: int, side: int, at: int) -> str:
+        return hashlib.sha256(f"{self.seed} {self.key} {turn} {side} {at}".encode()).hexdigest()
+
+
+AS_PUBLISHED = Judging()
+"""One pass in free text, of all rows."""
+
+
+Sides = tuple[list[RowJudgement], list[RowJudgement]]
+Texts = Mapping[str, str]
+
+
+def judged(texts: Texts, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging) -> Sides:
+    """Return the judgement of every predicted and every gold row. `texts` are the answers of the passes by name, and
+    `follow_up`, which fills the gaps of the first one."""
+    rules = settled(_pairs(predicted), [(row.actor, row.belief) for row in gold], how.settle)
+    passes = [readings(texts.get(name, ""), predicted, gold, how, turn) for turn, name in enumerate(how.names)]
+    later = readings(texts.get("follow_up", ""), predicted, gold, how)
+    sides = []
+    for side, rule in enumerate(rules):
+        passes[0][side][:] = [
+            more if first is None else first for first, more in zip(passes[0][side], later[side], strict=True)
+        ]
+        by_row = zip(rule, *(read[side] for read in passes), strict=True)
+        sides.append([row_judgement(links, tuple(row_readings)) for links, *row_readings in by_row])
+    return sides[0], sides[1]
+
+
+def _pairs(predicted: Sequence[PredictedRow]) -> list[tuple[str, str]]:
+    return [(row.actor, row.belief) for row in predicted]
+
+
+def readings(
+    text: str, predicted: Sequence[PredictedRow], gold: Sequence[GoldRow], how: Judging, turn: int = 0
+) -> tuple[list[Reading | None], list[Reading | None]]:
+    """Return what one answer says of each row, in the order of the tables; None of a row that it leaves out."""
+    orders = how.order(turn, 0, len(predicted)), how.order(turn, 1, len(gold))
+    if how.by_id:
+        shown = linked(text, len(predicted), len(gold), cannot_tell=how.links)
+    else:
+        counts = parse_counts(text, [predicted[at] for at in orders[0]], [gold[at] for at in orders[1]])
+        sides = [[None if count is None else Reading(count, None) for count in side] for side in counts]
+        shown = sides[0], sides[1]
+    return _placed(shown[0], orders[0], orders[1]), _placed(shown[1], orders[1], orders[0])
+
+
+def _placed(shown: Sequence[Reading | None], order: Sequence[int], other: Sequence[int]) -> list[Reading | None]:
+    """Return readings of rows as they were shown at the places that the rows have in their table."""
+    placed: list[Reading | None] = [None] * len(order)
+    for at, reading in zip(order, shown, strict=True):
+        links = None if reading is None or reading.links is None else tuple(sorted(other[to] for to in reading.links))
+        placed[at] = None if reading is None else Reading(reading.count, links)
+    return placed
+
+
+Row = tuple[str, str]
+
+
+def settled(
+    predicted: Sequence[Row], gold: Sequence[Row], rule: str
+) -> tuple[list[tuple[int, ...] | None], list[tuple[int, ...] | None]]:
+    """Return the rows that each row (actor, belief) of a side equals by the rule, None of one that is not settled.
+    Where one table is empty, the rule settles the other: nothing can match."""
+    if rule == NOTHING:
+        return [None] * len(predicted), [None] * len(gold)
+    sides = [[_key(row, rule) for row in rows] for rows in (predicted, gold)]
+    out: list[list[tuple[int, ...] | None]] = []
+    for mine, other in (sides, sides[::-1]):
+        places = defaultdict(list)
+        for at, row in enumerate(other):
+            places[row].append(at)
+        out.append([tuple(places[row]) if row in places else None if other else () for row in mine])
+    return out[0], out[1]
+
+
+def _key(row: Row, rule: str) -> object:
+    return row_key(*row) if rule == NORMALISED else (key(row[0]), key(row[1]))
+
+
+def unsettled(predicted: Sequence[Row], gold: Sequence[Row], rule: str) -> tuple[list[int], list[int]]:
+    """Return the places of the rows of either side that a judge has to be asked about."""
+    sides = settled(predicted, gold, rule)
+    return tuple([at for at, links in enumerate(side) if links is None] for side in sides)  # type: ignore[return-value]

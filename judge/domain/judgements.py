@@ -1,0 +1,115 @@
+"""Judgements of a model: what a judge says of each row of two tables, in one pass or in several.
+
+A row has a verdict of a pass that says something of it: it is matched, it is not, or the judge cannot tell. More than
+half of the verdicts decide; where no verdict has so many, the row stays without a count. A row of which any two
+verdicts differ has flipped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+Verdict = Literal["cannot tell", "unmatched", "matched"]
+CANNOT_TELL: Verdict = "cannot tell"
+UNMATCHED: Verdict = "unmatched"
+MATCHED: Verdict = "matched"
+
+
+class Reading(NamedTuple):
+    """What an answer says of a row: how many rows of the other table it matches, None where it cannot tell, and which,
+    by their places from 0, None where the answer gives only counts."""
+
+    count: int | None  # type: ignore[assignment]  # it hides tuple.count, which readings have no use for
+    links: tuple[int, ...] | None
+
+    @property
+    def verdict(self) -> Verdict:
+        if self.count is None:
+            return CANNOT_TELL
+        return MATCHED if self.count > 0 else UNMATCHED
+
+
+@dataclass(frozen=True, slots=True)
+class RowJudgement:
+    """The judgement of a row. `count` is None where nothing is decided; `links` are the places of the rows that it
+    matches, from 0, None where the form gives only counts; `passes` has the reading of each pass, None of one that
+    left the row out. `settled` says that a rule decided, and nobody was asked."""
+
+    count: int | None
+    links: tuple[int, ...] | None
+    passes: tuple[Reading | None, ...] = ()
+    settled: bool = False
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        return tuple(reading.verdict for reading in self.passes if reading is not None)
+
+    @property
+    def missing(self) -> bool:
+        """True where no pass says anything of the row: it can be asked about once more."""
+        return not self.settled and not self.verdicts
+
+    @property
+    def cannot_tell(self) -> bool:
+        """True where the passes say something, and decide nothing."""
+        return self.count is None and not self.missing
+
+    @property
+    def flipped(self) -> bool:
+        return len(set(self.verdicts)) > 1
+
+    @property
+    def matched(self) -> bool | None:
+        """None where nothing is decided."""
+        return None if self.count is None else self.count > 0
+
+
+def row_judgement(rule: tuple[int, ...] | None, passes: tuple[Reading | None, ...]) -> RowJudgement:
+    """Return the judgement of a row: by `rule` where that names the rows that it matches, else by its passes."""
+    if rule is not None:
+        return RowJudgement(len(rule), rule, settled=True)
+    decided = _decided([reading for reading in passes if reading is not None])
+    return RowJudgement(decided.count, decided.links, passes) if decided else RowJudgement(None, None, passes)
+
+
+def _decided(given: Sequence[Reading]) -> Reading | None:
+    """Return the reading that stands for the verdict of more than half; None without one. Among readings of that
+    verdict it is the commonest, of equals the first."""
+    verdicts = Counter(reading.verdict for reading in given)
+    verdict = next((verdict for verdict, count in verdicts.items() if 2 * count > len(given)), None)
+    if verdict is None or verdict == CANNOT_TELL:
+        return None
+    alike = Counter(reading for reading in given if reading.verdict == verdict)
+    return max(alike, key=lambda reading: alike[reading])  # of equals the first, as a counter keeps the order
+
+
+@dataclass(frozen=True, slots=True)
+class StoryJudgement:
+    """What one judge said of one prediction table: the rows of both tables, in their order.
+
+    `version` is the digest of the judge, `run` and `model` name whose answer was judged where, `sample` is the key of
+    the story in its dataset, `repetition` counts from 0 where everything was asked several times. `extraction` is the
+    uid of the call whose answer was judged: judges of the same answer have it in common. `calls` are the uids of the
+    judge's own calls, `price` what they cost together in US dollars, None where that is unknown.
+    """
+
+    version: str
+    run: str
+    model: str
+    sample: str
+    number: int
+    category: str
+    repetition: int
+    extraction: str
+    predicted: tuple[RowJudgement, ...]
+    gold: tuple[RowJudgement, ...]
+    calls: tuple[str, ...]
+    price: Decimal | None
+
+    @property
+    def rows(self) -> tuple[RowJudgement, ...]:
+        return self.predicted + self.gold

@@ -1,0 +1,111 @@
+"""Judgements row by row: links, passes with shuffled rows, rows that are settled by rule, and what decides."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmark.suites.omnitom.judgement_rows import detail_of, rows_kept
+from benchmark.suites.omnitom.judgements import EXACT, LINKS, NORMALISED, NOTHING, Judging, judged, settled, unsettled
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.records import GoldRow
+from judge.domain.judgements import CANNOT_TELL, MATCHED, UNMATCHED, Reading, row_judgement
+
+PREDICTED = [PredictedRow("Bo", text, "") for text in ("a", "b", "c")]
+GOLD = [GoldRow("Bo", text, (), "1", ("Bo", text)) for text in ("a", "B.", "z", "y")]
+SETTINGS = {"form": "text", "judge_form": LINKS, "seed": 7, "judge_reads_prompts": True}
+
+
+def reading(count: int | None) -> Reading:
+    return Reading(count, None)
+
+
+@pytest.mark.parametrize(
+    ("counts", "count", "flipped"),
+    [
+        ((1,), 1, False),
+        ((2, 2, 1), 2, False),  # all say matched: no flip, the commonest count
+        ((1, 0, 1), 1, True),
+        ((1, 0), None, True),  # one against one: doubtful, neither 0 nor 1
+        ((0, None, None), None, True),  # two of three cannot tell
+        ((0, 0, None), 0, True),
+        ((None,), None, False),
+    ],
+)
+def test_more_than_half_of_the_verdicts_decide(counts, count, flipped):
+    row = row_judgement(None, tuple(map(reading, counts)))
+    assert (row.count, row.flipped, row.missing, row.settled) == (count, flipped, False, False)
+    assert row.cannot_tell == (count is None)
+
+
+def test_a_row_that_a_pass_leaves_out_rests_on_the_others_and_is_missing_in_none_or_all():
+    assert row_judgement(None, (None, reading(1))).verdicts == (MATCHED,)
+    left_out = row_judgement(None, (None, None))
+    assert left_out.missing and not left_out.cannot_tell and left_out.count is None
+    assert row_judgement((0, 2), ()).count == 2 and row_judgement((), ()).settled
+
+
+def test_a_seed_and_a_sample_make_each_order_and_the_first_pass_shows_rows_as_they_stand():
+    how = Judging(passes=3, seed=1, key="12")
+    assert how.order(0, 0, 5) == [0, 1, 2, 3, 4]
+    orders = {tuple(how.order(turn, side, 20)) for turn in (1, 2) for side in (0, 1)}
+    assert len(orders) == 4 and all(sorted(order) == list(range(20)) for order in orders)
+    assert how.order(1, 0, 20) != Judging(passes=3, seed=2, key="12").order(1, 0, 20)
+    assert how.order(1, 0, 20) != Judging(passes=3, seed=1, key="13").order(1, 0, 20)
+
+
+def shown(how: Judging, turn: int, links: dict[int, list[int]], cannot: tuple[int, ...] = ()) -> str:
+    """An answer that says of predicted rows `links`, by their places in the tables, as pass `turn` numbers them."""
+    orders = how.order(turn, 0, len(PREDICTED)), how.order(turn, 1, len(GOLD))
+    rows = [
+        {
+            "id": orders[0].index(at) + 1,
+            "matches": [orders[1].index(to) + 1 for to in matches],
+            "cannot_tell": at in cannot,
+        }
+        for at, matches in links.items()
+    ]
+    return json.dumps({"predictions": rows, "gold": []})
+
+
+def test_answers_to_shuffled_rows_come_back_to_their_rows():
+    how = Judging.of({**SETTINGS, "passes": 3}, "4")
+    texts = {
+        "judge": shown(how, 0, {0: [0, 2], 1: [1], 2: []}),
+        "judge2": shown(how, 1, {0: [0, 2], 1: [], 2: [3]}, cannot=(2,)),
+        "judge3": shown(how, 2, {0: [0, 2], 1: [1]}),
+    }
+    predicted, gold = judged(texts, PREDICTED, GOLD, how)
+    assert [row.links for row in predicted] == [(0, 2), (1,), None]
+    assert [row.count for row in predicted] == [2, 1, None]
+    assert [row.flipped for row in predicted] == [False, True, True]
+    assert predicted[2].verdicts == (UNMATCHED, CANNOT_TELL) and predicted[2].cannot_tell
+    assert all(row.missing for row in gold)
+    repaired = {"pred": [row.count for row in predicted], "gold": [row.count for row in gold]}
+    kept = rows_kept(json.loads(json.dumps(repaired | detail_of((predicted, gold), how))))
+    assert [(row.count, row.links, row.verdicts, row.settled) for side in kept for row in side] == [
+        (row.count, row.links, row.verdicts, row.settled) for side in (predicted, gold) for row in side
+    ]
+
+
+def test_without_the_form_nobody_may_say_that_it_cannot_tell():
+    text = json.dumps({"predictions": [{"id": 1, "matches": [1], "cannot_tell": True}], "gold": []})
+    for form, count in (("same", 1), (LINKS, None)):
+        how = Judging.of(SETTINGS | {"form": "structured", "judge_form": form})
+        row = judged({"judge": text}, PREDICTED, GOLD, how)[0][0]
+        assert (row.count, row.missing) == (count, False)
+
+
+def test_rows_in_the_same_words_are_settled_by_rule():
+    rows = [(row.actor, row.belief) for row in PREDICTED]
+    gold = [(row.actor, row.belief) for row in GOLD]
+    assert unsettled(rows, gold, NOTHING) == ([0, 1, 2], [0, 1, 2, 3])
+    assert settled(rows, gold, EXACT) == ([(0,), None, None], [(0,), None, None, None])
+    assert settled(rows, gold, NORMALISED) == ([(0,), (1,), None], [(0,), (1,), None, None])
+    # Equal rows all match: two predictions of one gold row are settled with it, which then counts 2.
+    assert settled(rows[:1] * 2, gold[:1], EXACT) == ([(0,), (0,)], [(0, 1)])
+    assert settled([], gold, EXACT) == ([], [(), (), (), ()])  # nothing can match
+    answer = shown(Judging(), 0, {0: [], 1: [2]})  # what it says of a settled row is not asked for
+    predicted, _ = judged({"judge": answer}, PREDICTED, GOLD, Judging.of(SETTINGS | {"settle": EXACT}))
+    assert [(row.count, row.settled) for row in predicted] == [(1, True), (1, False), (None, False)]

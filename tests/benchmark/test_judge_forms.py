@@ -1,0 +1,222 @@
+"""A judge behind a local server that errs by a known rule: in every form its answers come back to the rows that they
+are about, with what it cannot tell, leaves out or says otherwise when rows are shuffled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.utils import timezone
+
+from benchmark.models import RunItem
+from benchmark.services.documents import document_of
+from benchmark.services.estimates import estimate
+from benchmark.services.follow_ups import ask_missing, gaps_of
+from benchmark.services.judge_versions import version_of
+from benchmark.services.judgements import judgements, judgements_of
+from benchmark.services.launching import judging_plan
+from benchmark.services.reports import report_of
+from benchmark.services.runs import start_run
+from benchmark.suites.omnitom.steps import JUDGE, JUDGED_AT
+from tests.benchmark.planning import planned
+from tests.benchmark.rule_server import answering
+from tests.benchmark.settled import frozen, make_endpoint, started, work_off
+from tests.cast import new_cast, new_story
+from workers.providers.scripted.backend import FUNCTIONS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BELIEFS = [
+    ("Ines", f"the {thing} is in the {place}") for place in ("bag", "drawer") for thing in ("key", "coin", "ring")
+]
+RESTATED, MURKY, SKIPPED = "As Ines sees it, ", "It is murky whether ", "Left out: "
+
+
+def extracted(body) -> str:
+    """Two rows in gold's words, one restated, one murky, one that the judge leaves out at first, and an invention."""
+    _, one, two, three, four, five = BELIEFS
+    rows = [one, two, (three[0], RESTATED + three[1]), (four[0], MURKY + four[1]), (five[0], SKIPPED + five[1])]
+    rows.append(("Ines", "the moon is made of cheese"))
+    return "\n".join(["Actor | Belief | Order", *(f"{actor} | {belief} | 1" for actor, belief in rows)])
+
+
+def copied(body) -> str:
+    return "\n".join(["Actor | Belief | Order", *(f"{actor} | {belief} | 1" for actor, belief in BELIEFS)])
+
+
+def errs(first: str, other: str) -> bool:
+    """One pair of five, the same in both directions and in every order."""
+    return hashlib.sha256("|".join(sorted((first, other))).encode()).digest()[0] % 5 == 0
+
+
+def says(first: str, other: str) -> bool:
+    """What the server takes for the same: the truth, but for its errors."""
+    true = any(first == start + other or other == start + first for start in ("", RESTATED, MURKY, SKIPPED))
+    return true != errs(first, other)
+
+
+ROW = re.compile(r'^\{"id": .*\}$', re.MULTILINE)
+
+
+def tables(text: str) -> list[list[dict]]:
+    sides = re.split(r"(?m)^(?:Ground truth:|\"gold\")$", text)
+    return [[json.loads(line) for line in ROW.findall(side)] for side in (*sides, "")[:2]]
+
+
+def answer(body) -> str:
+    """Judges the rows that it is asked about; the first row of a table that it was shown is never matched by
+    `careless`."""
+    messages = [message["content"] for message in body["messages"] if message["role"] == "user"]
+    whole = tables(messages[0].partition("Answer in the form")[0])
+    later = messages[-1] if messages[1:] else messages[0].partition("Answer in the form")[2]
+    asked = tables(later) if ROW.search(later) else whole
+    flagged = "cannot_tell" in json.dumps(body)
+    careless = body["model"] == "careless"
+    sides = []
+    for rows, other, first in ((asked[0], whole[1], whole[0]), (asked[1], whole[0], whole[1])):
+        out = []
+        for row in rows:
+            if row["belief"].startswith(SKIPPED) and not messages[1:]:
+                continue
+            matches = [to["id"] for to in other if says(row["belief"], to["belief"])]
+            if careless and row["id"] == first[0]["id"]:
+                matches = []
+            unsure = flagged and row["belief"].startswith(MURKY)
+            out.append(
+                {"id": row["id"], "matches": [] if unsure else matches, **({"cannot_tell": unsure} if flagged else {})}
+            )
+        sides.append(out)
+    return json.dumps({"predictions": sides[0], "gold": sides[1]})
+
+
+@pytest.fixture
+def asked() -> list[dict]:
+    return []
+
+
+@pytest.fixture
+def address(asked) -> Iterator[str]:
+    def served(body):
+        asked.append(body)
+        return answer(body)
+
+    with answering(served) as url:
+        yield url
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Extractions of two stories by two models that copy gold, wholly and in part."""
+    monkeypatch.setitem(FUNCTIONS, "extracted", extracted)
+    monkeypatch.setitem(FUNCTIONS, "copied", copied)
+    cast = new_cast()
+    gold = frozen(cast, lambda number, **fields: new_story(cast, number, rows=BELIEFS, **fields), 2)
+    models = [make_endpoint(name, model=name, options={"function": name}) for name in ("extracted", "copied")]
+    return work_off(started(cast, gold, models, ("extract",)))
+
+
+def judged_by(run, address, model="exact", **options):
+    judge = make_endpoint(
+        f"{model}-{len(options)}-{'-'.join(map(str, options.values()))}", provider="vllm", model=model, base_url=address
+    )
+    plan = judging_plan(run, judge=judge, options={"self_test": False, "judge_level": 2, **options})
+    return work_off(start_run(by=None, plan=plan, now=timezone.now()))
+
+
+def told(run) -> list[tuple[int | None, tuple[int, ...] | None]]:
+    """(count, links) of each predicted row of the first judgement of the model that copies in part."""
+    first = next(one for one in judgements_of(run) if one.model == "extracted")
+    return [(row.count, row.links) for row in first.predicted]
+
+
+def test_links_and_what_it_cannot_tell_come_back_and_skipped_rows_are_asked_again(run, address, asked):
+    judging = judged_by(run, address, judge_form="links")
+    gold = [belief for _, belief in BELIEFS]
+    rows = [line.split(" | ")[1] for line in extracted({}).splitlines()[1:]]
+    expected = [tuple(at for at, belief in enumerate(gold) if says(row, belief)) for row in rows]
+    first = next(one for one in judgements_of(judging) if one.model == "extracted")
+    assert [row.links for row in first.predicted[:3]] == expected[:3] and first.predicted[5].links == expected[5]
+    assert first.predicted[3].cannot_tell and first.predicted[4].missing
+    assert [row.links for row in first.gold] == [
+        tuple(at for at, row in enumerate(rows) if says(row, belief)) for belief in gold
+    ]
+    assert gaps_of(judging)["rows"] == 2  # one of each story; what it cannot tell is not asked again
+    overall = report_of(judging).entrants[0].groups["stage1"]["repaired"]["overall"]
+    low, high = overall["bounds"]["precision"]
+    assert overall["unjudged"]["predicted"] == 4 and low < overall["precision"] <= high
+    # Official: MatchCounts read off the links; rows without any count 0 there, as in the released code.
+    item = RunItem.objects.filter(entrant__run=judging, entrant__name="extracted", stage=JUDGE).first()
+    assert item.official["pred"] == [len(links) for links in expected[:3]] + [0, 0, len(expected[5])]
+    ask_missing(by=None, run=judging, now=timezone.now())
+    judging = work_off(judging)
+    after = next(one for one in judgements_of(judging) if one.model == "extracted")
+    assert after.predicted[4].links == expected[4] and after.predicted[3].cannot_tell
+    call = item.entrant.items.filter(stage="follow").first().call
+    assert "cannot_tell" in call.body and '"enum":[5]' in call.body.replace(" ", "")
+    assert after.price is None or len(after.calls) == 2
+
+
+def test_passes_with_shuffled_rows_outvote_what_depends_on_the_order(run, address):
+    once, thrice = (judged_by(run, address, "careless", judge_form="links", passes=passes) for passes in (1, 3))
+    whole = judged_by(run, address, judge_form="links")
+    assert told(once)[0] == (0, ()) != told(whole)[0]
+    assert told(thrice) == told(whole)
+    first = next(one for one in judgements_of(thrice) if one.model == "extracted")
+    assert first.predicted[0].flipped and len(first.calls) == 3 and first.predicted[4].missing
+    stages = RunItem.objects.filter(entrant__run=thrice).values_list("stage", flat=True)
+    assert sorted(set(stages)) == sorted(("extract", *JUDGED_AT[:3])) and len(stages) == 4 * 4
+    item = RunItem.objects.filter(entrant__run=thrice, stage="judge2").order_by("pk").first()
+    assert sorted(item.repaired["order"]["gold"]) == list(range(6)) != item.repaired["order"]["gold"]
+    versions = {version_of(judging) for judging in (once, thrice, whole)}
+    assert len(versions) == 3
+    assert [one.run for one in judgements(run.project, version_of(thrice))] == [thrice.uid] * 4
+
+
+def test_rows_in_gold_s_words_are_settled_and_a_story_without_others_makes_no_call(run, address, asked):
+    judging = judged_by(run, address, judge_form="links", settle="exact")
+    assert len(asked) == 2  # of four tables two are copies
+    copied_rows = [row for one in judgements_of(judging) if one.model == "copied" for row in one.rows]
+    assert len(copied_rows) == 24 and all(row.settled and row.count == 1 for row in copied_rows)
+    first = next(one for one in judgements_of(judging) if one.model == "extracted")
+    assert [row.settled for row in first.predicted] == [True, True, False, False, False, False]
+    assert [row.settled for row in first.gold] == [False, True, True, False, False, False]
+    text = asked[0]["messages"][-1]["content"]
+    assert "Some rows need no judgement" in text and text.count(BELIEFS[1][1]) == 2 < text.count(BELIEFS[3][1])
+    copies = RunItem.objects.filter(entrant__run=judging, entrant__name="copied", stage=JUDGE).select_related(
+        "call", "item"
+    )
+    assert {(one.call.answered_by, one.call.attempts_made, one.item.made, one.score) for one in copies} == {
+        ("rule", 0, 0, 1.0)
+    }
+    assert document_of(judging) and not judging.job.has_failed
+
+
+def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their_digest(run, monkeypatch):
+    judge = make_endpoint("words", model="words", options={"function": "tabled"})
+    monkeypatch.setitem(FUNCTIONS, "tabled", lambda body: _tables(body["task"]))
+    runs = []
+    for options in ({}, {"passes": 2, "settle": "normalised"}):
+        plan = judging_plan(run, judge=judge, options={"self_test": False, **options})
+        runs.append(work_off(start_run(by=None, plan=plan, now=timezone.now())))
+    plain, more = ([row.count for one in judgements_of(judging) for row in one.rows] for judging in runs)
+    assert plain == more and "rows" not in RunItem.objects.filter(entrant__run=runs[0], stage=JUDGE).first().repaired
+    first = RunItem.objects.filter(entrant__run=runs[1], stage=JUDGE, entrant__name="extracted").first()
+    same = RunItem.objects.get(entrant__run=runs[0], stage=JUDGE, entrant__name="extracted", sample=first.sample)
+    assert (first.official, first.score) == (same.official, same.score)
+    assert version_of(runs[0]) != version_of(runs[1])
+    asked_for = estimate(planned(run.dataset, [judge], ("extract", "judge"), judge=judge, passes=3, settle="exact"))
+    assert [line.stage for line in asked_for.lines] == ["extract", *JUDGED_AT[:3]]
+    assert asked_for.lines[1].output_tokens == asked_for.lines[2].output_tokens > 0
+
+
+def _tables(task) -> str:
+    parts = []
+    for name, rows, others in (("Prediction", "predictions", "gold"), ("Ground Truth", "gold", "predictions")):
+        counts = [
+            [*row[:2], sum(row[1].endswith(to[1]) or to[1].endswith(row[1]) for to in task[others])]
+            for row in task[rows]
+        ]
+        parts.append(f"{name} Table:\nActor,Belief,MatchCount\n" + "\n".join(f'{a},"{b}",{n}' for a, b, n in counts))
+    return "\n\n".join(parts)
