@@ -16,7 +16,9 @@ LONGEST_LINE = 140  # pyproject.toml, tool.djangofmt
 NOT_OURS = ("var", "staticfiles", "test-results")
 CRUMBS = re.compile(r'<nav class="breadcrumb".*?</nav>', re.S)
 LINKS_ALONE = re.compile(
-    r'<nav class="breadcrumb" aria-label="Breadcrumb">(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>', re.S
+    r'<nav class="breadcrumb" aria-label="(?:Breadcrumb|{% translate "Breadcrumb" %})">'
+    r"(\s*(<a [^>]*>.*?</a>|{%.*?%}))+\s*</nav>",
+    re.S,
 )
 RIGHT_TO_LEFT_OVERRIDE = "\u202e"
 

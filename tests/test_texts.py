@@ -26,12 +26,7 @@ from core.catalogues.files import (
 from core.catalogues.ours import FRAME, own_apps
 
 BASE = settings.BASE_DIR
-NOT_YET = (
-    "benchmark/suites",
-    "templates/annotation",
-    "templates/benchmark",
-    "templates/workers",
-)
+NOT_YET = ("templates/annotation",)
 """Folders whose templates are not translated yet."""
 
 SHOWN = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")

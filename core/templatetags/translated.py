@@ -1,0 +1,22 @@
+"""What was written in English elsewhere, in the language of the page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+
+from core.catalogues.patterns import translated as translated_text
+
+register = template.Library()
+
+
+@register.filter(is_safe=True)
+def translated(text: Any) -> Any:
+    """Return a text that code wrote in English, or each of several, in the language of the page; what is no text as it
+    is."""
+    if isinstance(text, str):
+        return translated_text(text)
+    if isinstance(text, (list, tuple)):
+        return [translated(one) for one in text]
+    return text
