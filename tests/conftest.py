@@ -89,7 +89,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         out = left_out(items, Path(folder))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in out])
         items[:] = [item for item in items if item.nodeid not in out]
-    items.sort(key=lambda item: (not item.get_closest_marker("dear"), not item.get_closest_marker("browser")))
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """What is dear begins first; tests in the browser stand beside each other, so that a process starts it once."""
+    dear, browser = (item.get_closest_marker(name) is not None for name in ("dear", "browser"))
+    return int(browser) if dear else 3 - int(browser)
 
 
 @pytest.fixture(scope="session")
@@ -121,6 +127,15 @@ def migrated_where_none_did(django_test_environment, folder_of_all) -> None:
         migrate_once()
     else:
         copy_migrated(folder_of_all)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix) -> None:
+    """Have no commit wait for the disk: no test cuts the power, and what a process that is killed has written stays."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.settings_dict["OPTIONS"]["init_command"] += " PRAGMA synchronous=OFF;"
 
 
 @pytest.fixture(scope="session")

@@ -73,6 +73,7 @@ def test_the_reasons_not_to_run_a_command_are_those_of_some_command():
     assert {needs(line) for _, line in commands()} - {""} == set(NOT_HERE.values())
 
 
+@pytest.mark.dear
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_every_command_works_as_it_stands(tmp_path, monkeypatch):

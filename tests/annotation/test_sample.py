@@ -12,7 +12,7 @@ from annotation.domain.schema import cross_check
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import BeliefTable, GoldLabel, Proposition, Remark, User, Vote
 from annotation.services.reconciliation import lane_of_row, lanes_of, open_lanes, state_of
-from annotation.services.sample import load_sample
+from tests.sample import sample
 
 STORIES = [json.loads(line) for line in (FOLDER / "stories.jsonl").read_text(encoding="utf-8").splitlines()]
 NOW = datetime(2026, 11, 2, tzinfo=UTC)
@@ -50,7 +50,7 @@ def test_no_story_stands_in_a_benchmark(shared):
 
 @pytest.mark.django_db
 def test_most_is_settled_and_work_is_left_for_everybody():
-    project = load_sample()
+    project = sample()
     methods = Counter(GoldLabel.objects.values_list("method", flat=True))
     assert methods["open"] >= 5 and methods["adjudicated"] >= 20 and methods["unanimous"] > methods["majority"] > 100
     assert GoldLabel.objects.filter(guideline_flag=True).count() >= 4
@@ -62,7 +62,7 @@ def test_most_is_settled_and_work_is_left_for_everybody():
 
 @pytest.mark.django_db
 def test_two_experts_wrote_the_tables_and_left_two_to_reconcile_and_two_to_write():
-    project = load_sample()
+    project = sample()
     written = Proposition.objects.live_gold().filter(table__story__project=project).order_by("position")
     for story in project.stories.filter(number__lte=21):
         meant = next(one["beliefs"] for one in STORIES if one["story_id"] == story.number)

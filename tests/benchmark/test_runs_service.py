@@ -9,7 +9,6 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Proposition, User
-from annotation.services.sample import load_sample
 from benchmark.models import Run, RunItem, RunReport
 from benchmark.services.datasets import freeze
 from benchmark.services.evaluating import read_again
@@ -28,6 +27,7 @@ from benchmark.suites.omnitom.official import STRUCTURED
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE
 from tests.benchmark.evaluation import endpoint, frozen, generated, started, worked_off, write_records
 from tests.benchmark.planning import changed, planned
+from tests.sample import sample
 from workers.models import Call, Item, Job
 from workers.services.jobs import cancel_job
 from workers.services.progress import progress_of
@@ -267,7 +267,7 @@ def test_the_report_is_kept_until_an_item_changes(dataset, majority, django_asse
 
 
 def test_people_are_scored_like_models(db):
-    project = load_sample()
+    project = sample()
     data = freeze(by=None, project=project)[0]
     run = worked_off(
         started(dataset=data, endpoints=[endpoint("random-labels", "baseline", model="random")], stages=["label"])

@@ -7,7 +7,7 @@ from django.test import Client
 
 from tests.test_urlconf import PAGES, addresses, cast, held, opener  # noqa: F401  (fixtures)
 
-pytestmark = [pytest.mark.browser, pytest.mark.once, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.browser, pytest.mark.dear, pytest.mark.once, pytest.mark.django_db(transaction=True)]
 
 
 def _is_page(person, address: str) -> bool:

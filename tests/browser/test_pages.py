@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from annotation.models import Assignment, Membership, User, Vote
-from annotation.services.sample import PASSWORD, load_sample
+from annotation.services.sample import PASSWORD
+from tests.sample import sample
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,7 +20,7 @@ ADMIN_PAGES = [
 
 
 def test_every_admin_page_is_accessible_with_the_sample_project(page, login, assert_accessible, db):
-    load_sample()
+    sample()
     login(page, User.objects.get(username="admin"))
     for address in ADMIN_PAGES:
         page.goto(address.format(slug="sample"))
@@ -36,7 +37,7 @@ def test_an_empty_project_says_what_to_do(page, login, cast):
 
 
 def test_logging_in_by_keyboard(page, db):
-    load_sample()
+    sample()
     page.goto("/")
     page.focus("[name=username]")
     page.keyboard.type("ada")

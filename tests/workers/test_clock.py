@@ -130,6 +130,7 @@ def test_the_databases_time_goes_on_between_two_readings(monkeypatch):
     assert database_time() - first == timedelta(seconds=1.5)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     "how",
     [
