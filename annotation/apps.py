@@ -8,7 +8,7 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation.domain.baselines import BASELINES
         from annotation.domain.scripted_readers import READERS
-        from annotation.services.prefill_handler import register_handler
+        from annotation.services import prefill_handler, table_drafting
         from core.made_by import register
         from workers.providers.baseline.registered import register_baseline
         from workers.providers.scripted.functions import FUNCTIONS
@@ -17,4 +17,5 @@ class AnnotationConfig(AppConfig):
         for baseline in BASELINES:
             register_baseline(baseline)
         FUNCTIONS.update({reader.name: reader.answer for reader in READERS})
-        register_handler()
+        prefill_handler.register_handler()
+        table_drafting.register_handler()

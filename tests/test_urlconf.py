@@ -100,6 +100,7 @@ PAGES = {
     "annotation:prefill_action": ADMIN,
     "annotation:discard_suggestions": ADMIN,
     "annotation:anchoring": EXPERT,
+    "annotation:draft_effect": EXPERT,
     "workers:endpoints": SITE,
     "workers:new_endpoint": SITE,
     "workers:endpoint": SITE,

@@ -81,6 +81,7 @@ def _serialized(rounds: Sequence[Prefill]) -> list[dict[str, Any]]:
     return [
         {
             "endpoint": row.endpoint.name,
+            "kind": row.kind,
             "level": row.level,
             "created_at": row.created_at,
             "created_by": row.created_by and row.created_by.username,

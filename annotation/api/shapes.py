@@ -6,7 +6,7 @@ from django.utils.crypto import salted_hmac
 from rest_framework import serializers
 
 from annotation.domain.ordering import shuffled
-from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, Story, Vote
+from annotation.models import ErrorTag, GoldLabel, Method, Project, Proposition, Role, RoundKind, Story, Vote
 
 
 class ProjectOut(serializers.ModelSerializer):
@@ -205,7 +205,8 @@ class RoundOut(serializers.Serializer):
     round = serializers.CharField()
     job = serializers.CharField()
     endpoint = serializers.CharField()
-    level = serializers.IntegerField()
+    kind = serializers.ChoiceField(RoundKind.choices, help_text="What the model writes: labels, or drafts of tables.")
+    level = serializers.IntegerField(allow_null=True, help_text="Of the prompt for labels; null for tables.")
     created_at = serializers.DateTimeField()
     created_by = serializers.CharField(allow_null=True)
     state = serializers.CharField(help_text="running, paused, cancelled, or how it ended.")

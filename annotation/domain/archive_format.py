@@ -34,6 +34,7 @@ SECTIONS = (
     "stories",
     "tables",
     "propositions",
+    "suggested_rows",
     "draft_rows",
     "draft_events",
     "lane_rows",
@@ -49,7 +50,7 @@ SECTIONS = (
     "audit",
 )
 """In the order in which they are read: each names only rows of those before it."""
-ADDED = ("draft_rows", "draft_events", "lane_rows", "lane_events")
+ADDED = ("suggested_rows", "draft_rows", "draft_events", "lane_rows", "lane_events")
 """Sections that archives of earlier installations lack; there was nothing of the kind."""
 
 

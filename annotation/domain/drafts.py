@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
+
+from core.language import gettext_noop
 
 TEXTS = ("actor", "belief", "order", "remark")
 LONGEST = {"actor": 200, "belief": 2000, "order": 40, "remark": 500}
@@ -119,6 +122,23 @@ def incomplete(rows: Sequence[RowState]) -> str:
         if not state.is_empty and not state.belief.strip():
             return f"Row {number} has no proposition."
     return ""
+
+
+class Mark(StrEnum):
+    """What an expert made of a row that a model may have drafted."""
+
+    KEPT = gettext_noop("model")
+    EDITED = gettext_noop("model, edited")
+    ADDED = gettext_noop("added")
+
+
+def mark_of(words: tuple[str, str, str], suggested: tuple[str, str, str] | None) -> Mark:
+    """Return what became of a row, by its actor, proposition and order and by those of the model's row that it began
+    as, None where it began as none. Outer spaces make no difference."""
+    if suggested is None:
+        return Mark.ADDED
+    same = [word.strip() for word in words] == [word.strip() for word in suggested]
+    return Mark.KEPT if same else Mark.EDITED
 
 
 def are_crowded(places: Sequence[float]) -> bool:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from annotation.domain.answers import object_in
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import OMNITOM
 from workers.providers.contract import Message, Request
@@ -191,7 +190,7 @@ class Labelled:
 def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     """Parse an answer; the object may stand in prose or a code fence. A label that is not legal counts as missing and
     is never guessed."""
-    answered = _rows_of(_object_in(text))
+    answered = _rows_of(object_in(text))
     labels: dict[int, dict[str, str]] = {}
     for row in rows:
         answer = answered.get(str(row.id))
@@ -204,22 +203,6 @@ def read_labels(text: str, rows: Sequence[Row], schema: Schema) -> Labelled:
     if not answered:
         return Labelled(labels, missing, "The answer holds no JSON object with rows.")
     return Labelled(labels, missing, f"{missing} of {cells} labels are missing or not legal." if missing else "")
-
-
-_BEGINNING = re.compile(r'\{(?=\s*["}])')
-_TRIES = 1_000
-"""Beginnings of an object that are tried. Python counts the lines before each that fails: all of a megabyte of them
-would take minutes."""
-
-
-def _object_in(text: str) -> Any:
-    decoder = json.JSONDecoder()
-    for beginning in islice(_BEGINNING.finditer(text), _TRIES):
-        try:
-            return decoder.raw_decode(text, beginning.start())[0]
-        except (ValueError, RecursionError):
-            continue
-    return None
 
 
 def _rows_of(document: Any) -> dict[str, Any]:

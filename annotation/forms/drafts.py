@@ -43,7 +43,8 @@ class RowChangeIn(Shape):
     kind: Annotated[str, Among(KINDS)]
     undoes: NoKey = ""
     changed_at: Moment
-    origin: Annotated[str, Among(Origin.values)] = Origin.TYPED.value
+    origin: Annotated[str, Among((Origin.TYPED.value, Origin.PASTED.value))] = Origin.TYPED.value
+    parent: NoKey = ""
 
     @property
     def change(self) -> RowChange:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from django import forms
 
-from annotation.models import Project
-from annotation.services.prefill_scope import labelling_endpoints
+from annotation.models import Project, RoundKind
+from annotation.services.prefill_scope import PrefillRefused, check_able, endpoints_for
 from workers.models import Endpoint
 
 LEVELS = [
@@ -15,8 +15,12 @@ LEVELS = [
 
 
 class PrefillForm(forms.Form):
+    kind = forms.ChoiceField(choices=RoundKind.choices, required=False, label="What the model writes")
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), to_field_name="name", label="Model", empty_label=None)
-    level = forms.TypedChoiceField(choices=LEVELS, coerce=int, initial=3, label="Prompt level")
+    level = forms.TypedChoiceField(
+        choices=LEVELS, coerce=int, initial=3, label="Prompt level", required=False, empty_value=3,
+        help_text="For labels; tables have one prompt.",
+    )  # fmt: skip
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     budget = forms.DecimalField(
@@ -31,14 +35,25 @@ class PrefillForm(forms.Form):
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
-        self.fields["endpoint"].queryset = labelling_endpoints()
+        self.fields["endpoint"].queryset = endpoints_for(RoundKind.LABELS) | endpoints_for(RoundKind.TABLES)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
             self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
 
     def clean(self) -> dict:
         cleaned = super().clean()
+        cleaned["kind"] = cleaned.get("kind") or RoundKind.LABELS.value
+        if cleaned["kind"] == RoundKind.TABLES:
+            cleaned["level"] = None
         endpoint = cleaned.get("endpoint")
+        if endpoint:
+            self._check_able(endpoint, cleaned["kind"])
         if cleaned.get("batch") and endpoint and not endpoint.batches:
             self.add_error("batch", f"{endpoint.name} has no batch form.")
         return cleaned
+
+    def _check_able(self, endpoint: Endpoint, kind: str) -> None:
+        try:
+            check_able(endpoint, kind)
+        except PrefillRefused as error:
+            self.add_error("endpoint", str(error))

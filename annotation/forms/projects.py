@@ -83,7 +83,7 @@ class SettingsForm(forms.ModelForm):
         model = Project
         fields = (
             "name", "description", "language", "overlap", "speed_floor_ms", "blind_share", "reveal_share", "arms_unit",
-            "arms_seed",
+            "arms_seed", "table_blind_share",
             "table_experts", "tables_agreed",
             "unanimity_dimensions", "decides_and_goes_on",
         )  # fmt: skip
@@ -96,12 +96,17 @@ class SettingsForm(forms.ModelForm):
             "tables_agreed": "Both experts must agree to a reconciled table",
             "decides_and_goes_on": "In adjudication the digit of a label decides and goes on to the next open cell",
             "arms_seed": "Seed of the draw",
+            "table_blind_share": "Tables written blind (%)",
         }
         help_texts = {
             "overlap": "How many annotators label every story: 2 to 9.",
             "blind_share": (
                 "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened "
                 "keep their draw."
+            ),
+            "table_blind_share": (
+                "Of the belief tables that a model has drafted, how many an expert writes without seeing the draft: "
+                "drawn for each story and expert when the table is first opened, and kept."
             ),
             "reveal_share": "Of the cells with a suggestion, how many show it only after the annotator’s own vote.",
             "arms_unit": (
@@ -115,6 +120,7 @@ class SettingsForm(forms.ModelForm):
         schema = self.instance.schema
         self.fields["name"].validators.append(refuse_bidi_controls)
         self.fields["language"].validators.append(LANGUAGE_TAG)
+        self.fields["table_blind_share"].required = False
         speed = self.fields["speed_floor_ms"]
         speed.validators.append(
             MaxValueValidator(MAX_SPEED_FLOOR_MS, f"At most {MAX_SPEED_FLOOR_MS} milliseconds: a minute.")
@@ -123,6 +129,10 @@ class SettingsForm(forms.ModelForm):
         self.fields["unanimity_dimensions"].choices = [
             (dimension.key, dimension.name) for dimension in schema.dimensions
         ]
+
+    def clean_table_blind_share(self) -> int:
+        share = self.cleaned_data["table_blind_share"]
+        return self.instance.table_blind_share if share is None else share
 
     def clean_table_experts(self) -> int:
         return self.cleaned_data["table_experts"] or self.instance.table_experts

@@ -20,7 +20,7 @@ from annotation.models.gold import ErrorTag, GoldEvent, GoldLabel, Method
 from annotation.models.label_schema import LabelSchema, SchemaUnknown, schema_of
 from annotation.models.lane import LaneEvent, LaneRow
 from annotation.models.log_in_count import LogInCount
-from annotation.models.prefill import Prefill, Suggestion
+from annotation.models.prefill import Prefill, RoundKind, SuggestedRow, Suggestion
 from annotation.models.project import Guideline, Invitation, Membership, Project, Role
 from annotation.models.story import Category, Split, Story
 from annotation.models.user import User
@@ -59,11 +59,13 @@ __all__ = [
     "PropositionFlag",
     "Remark",
     "Role",
+    "RoundKind",
     "SchemaUnknown",
     "Scope",
     "Split",
     "Story",
     "StoryCounts",
+    "SuggestedRow",
     "Suggestion",
     "TableKind",
     "User",

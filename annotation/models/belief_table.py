@@ -25,6 +25,9 @@ class BeliefTable(OpaqueModel):
     An expert who drafts a story holds one of its slots, from 1 to the project's number of experts; the database lets no
     two hold the same. A draft whose expert was released keeps its rows and holds none. `opened_at`: somebody else has
     seen the draft, which from then on stays as it was handed in. `agreed_at`: its expert agreed to what came of both.
+
+    Whether the expert begins with a model's draft of the table is drawn once (`arm_drawn_at`), by the project's seed
+    and share of that moment: `is_blind` is null where nothing was drawn.
     """
 
     story = models.ForeignKey(Story, models.CASCADE, related_name="tables")
@@ -35,6 +38,10 @@ class BeliefTable(OpaqueModel):
     submitted_at = models.DateTimeField(null=True, blank=True)
     opened_at = models.DateTimeField(null=True, blank=True)
     agreed_at = models.DateTimeField(null=True, blank=True)
+    arm_drawn_at = models.DateTimeField(null=True, blank=True)
+    is_blind = models.BooleanField(null=True, blank=True)
+    arm_seed = models.PositiveIntegerField(null=True, blank=True)
+    blind_share = models.PositiveSmallIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = BeliefTableQuerySet.as_manager()

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from django.db import models
 
-from annotation.models.belief_table import BeliefTable
+from annotation.models.belief_table import BeliefTable, Proposition
+from annotation.models.prefill import SuggestedRow
 from annotation.models.row_event import RowEvent
 from core.ids import OpaqueModel
 
@@ -17,7 +18,11 @@ class Origin(models.TextChoices):
 
 class DraftRow(OpaqueModel):
     """A row of an expert's draft as it stands. Rows stand by `place`; the page that makes one names it. A
-    removed row keeps its words, for undo."""
+    removed row keeps its words, for undo.
+
+    `suggested` is the row of a model's draft that it began as, also where the expert has changed it since or split it
+    off. `proposition` is the row of the gold table that was made of it where one expert alone writes the table.
+    """
 
     table = models.ForeignKey(BeliefTable, models.CASCADE, related_name="draft_rows")
     actor = models.CharField(max_length=200, blank=True)
@@ -28,6 +33,8 @@ class DraftRow(OpaqueModel):
     removed = models.BooleanField(default=False)
     origin = models.CharField(max_length=8, choices=Origin.choices, default=Origin.TYPED)
     source = models.CharField(max_length=200, blank=True)
+    suggested = models.ForeignKey(SuggestedRow, models.RESTRICT, null=True, blank=True, related_name="draft_rows")
+    proposition = models.ForeignKey(Proposition, models.SET_NULL, null=True, blank=True, related_name="draft_rows")
 
     class Meta:
         ordering = ["table", "place", "uid"]

@@ -5,17 +5,27 @@ from django.db import models
 
 from annotation.models.belief_table import Proposition
 from annotation.models.project import Project
+from annotation.models.story import Story
 from core.ids import OpaqueModel
 from workers.models import Call, Endpoint, Job
 
 
+class RoundKind(models.TextChoices):
+    """What a round asks a model for."""
+
+    LABELS = "labels", "Labels of propositions"
+    TABLES = "tables", "Drafts of belief tables"
+
+
 class Prefill(OpaqueModel):
-    """A round of suggestions for the stories of a project, by one model with one prompt."""
+    """A round of suggestions for the stories of a project, by one model with one prompt. Drafts of tables have one
+    prompt, without levels."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="prefills")
     job = models.OneToOneField(Job, models.PROTECT, related_name="prefill")
     endpoint = models.ForeignKey(Endpoint, models.PROTECT, related_name="prefills")
-    level = models.PositiveSmallIntegerField()
+    kind = models.CharField(max_length=8, choices=RoundKind.choices, default=RoundKind.LABELS)
+    level = models.PositiveSmallIntegerField(null=True, blank=True)
     prompt = models.CharField(max_length=40)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
@@ -51,3 +61,24 @@ class Suggestion(models.Model):
             models.UniqueConstraint(fields=["proposition", "dimension"], name="one_suggestion_a_cell"),
             models.CheckConstraint(condition=~models.Q(label=""), name="suggestion_has_label"),
         ]
+
+
+class SuggestedRow(OpaqueModel):
+    """A row of a model's draft of a story's belief table, and the call that it came from. A story has one draft; its
+    rows stay as they came once anybody could have seen them.
+
+    `source` names the model for people, also where the ledger is elsewhere (an imported archive).
+    """
+
+    story = models.ForeignKey(Story, models.CASCADE, related_name="suggested_rows")
+    number = models.PositiveSmallIntegerField()
+    actor = models.CharField(max_length=200)
+    belief = models.TextField()
+    order_text = models.CharField(max_length=40, blank=True)
+    source = models.CharField(max_length=200)
+    call = models.ForeignKey(Call, models.PROTECT, null=True, blank=True, related_name="+")
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["story", "number"]
+        constraints = [models.UniqueConstraint(fields=["story", "number"], name="one_suggested_row_a_number")]

@@ -38,7 +38,8 @@ class Project(models.Model):
     """One team's corpus with its rules: overlap, which dimensions need unanimity, label schema and rule version.
 
     `table_experts` is how many experts write each belief table apart; `tables_agreed`: both must agree to what comes of
-    two. `decides_and_goes_on`: the key that decides a cell opens the next one.
+    two. `table_blind_share`: per cent of tables that experts write without seeing a model's draft.
+    `decides_and_goes_on`: the key that decides a cell opens the next one.
     """
 
     slug = models.SlugField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9][a-z0-9-]*$")])
@@ -56,6 +57,7 @@ class Project(models.Model):
     rule_version = models.CharField(max_length=20, default="1")
     blind_share = models.PositiveSmallIntegerField(default=20, validators=[MaxValueValidator(100)])
     reveal_share = models.PositiveSmallIntegerField(default=0, validators=[MaxValueValidator(100)])
+    table_blind_share = models.PositiveSmallIntegerField(default=50, db_default=50, validators=[MaxValueValidator(100)])
     arms_seed = models.PositiveIntegerField(default=1)
     arms_unit = models.CharField(
         max_length=12, choices=ArmsUnit.choices, default=ArmsUnit.CELL, db_default=ArmsUnit.CELL

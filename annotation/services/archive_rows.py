@@ -31,6 +31,7 @@ from annotation.models import (
     PropositionFlag,
     Split,
     Story,
+    SuggestedRow,
     Suggestion,
     User,
     Vote,
@@ -74,6 +75,7 @@ TABLES = (
     Section("stories", Story, "project"),
     Section("tables", BeliefTable, "story__project"),
     Section("propositions", Proposition, "table__story__project"),
+    Section("suggested_rows", SuggestedRow, "story__project"),
     Section("draft_rows", DraftRow, "table__story__project"),
     Section("draft_events", DraftEvent, "table__story__project"),
     Section("lane_rows", LaneRow, "story__project"),
@@ -92,6 +94,7 @@ NUMBERED = {
     Story: "stories",
     BeliefTable: "tables",
     Proposition: "propositions",
+    SuggestedRow: "suggested_rows",
     DraftRow: "draft_rows",
     LaneRow: "lane_rows",
 }

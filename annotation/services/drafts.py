@@ -32,6 +32,8 @@ from core.ids import new_uid
 
 MAX_CHANGES = 2 * MAX_ROWS
 VERSIONS_APART = timedelta(minutes=3)
+BY_MODEL = "model"
+"""The kind of the events by which a model's rows come into a draft."""
 
 
 class Refused(ValueError):
@@ -40,7 +42,8 @@ class Refused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RowChange:
-    """A row as its expert wants it to be; `base` is what they saw before, None for a new row."""
+    """A row as its expert wants it to be; `base` is what they saw before, None for a new row. `parent` is the row that
+    a new one was split off or copied from: it comes from where that one does."""
 
     row: str
     base: RowState | None
@@ -51,6 +54,7 @@ class RowChange:
     changed_at: datetime
     undoes: str = ""
     origin: str = Origin.TYPED
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +201,13 @@ class _Saving:
         following = sorted(row.place for row in self.rows.values() if not row.removed and row.place > state.place)
         [place] = places_of(state.place, following[0] if following else None, 1)
         state = replace(state, place=place)
-        self._put(change, key, uid, None, state)
+        self._put(replace(change, parent=change.row), key, uid, None, state)
         return uid, state
 
     def _put(self, change: RowChange, key: str, uid: str, before: RowState | None, after: RowState) -> None:
         row = self.rows.get(uid)
         if row is None:
-            row = self.rows[uid] = DraftRow(uid=uid, table=self.table, origin=change.origin)
+            row = self.rows[uid] = self._new_row(uid, change)
         row.actor, row.belief, row.order_text, row.remark = after.actor, after.belief, after.order, after.remark
         row.place, row.removed = after.place, after.removed
         self.touched[uid] = row
@@ -214,6 +218,14 @@ class _Saving:
                 changed_at=change.changed_at, received_at=self.now,
             )
         )  # fmt: skip
+
+    def _new_row(self, uid: str, change: RowChange) -> DraftRow:
+        parent = self.rows.get(change.parent)
+        if parent is None or parent.suggested_id is None:
+            return DraftRow(uid=uid, table=self.table, origin=change.origin)
+        return DraftRow(
+            uid=uid, table=self.table, origin=parent.origin, source=parent.source, suggested_id=parent.suggested_id
+        )
 
     def _write(self) -> None:
         live = sum(not row.removed for row in self.rows.values())
@@ -240,10 +252,11 @@ class Step:
 
 
 def last_step(*, table: BeliefTable | None, redo: bool = False) -> Step | None:
-    """Return what undo (or redo) would restore in the draft; None where there is nothing."""
+    """Return what undo (or redo) would restore in the draft; None where there is nothing. What a model drafted is no
+    action of the expert's."""
     if table is None:
         return None
-    events = list(table.draft_events.select_related("row").order_by("id"))
+    events = list(table.draft_events.exclude(kind=BY_MODEL).select_related("row").order_by("id"))
     undoable, redoable = last_steps({event.action: Action(event.action, event.undoes) for event in events}.values())
     action = redoable if redo else undoable
     rows: dict[str, RowState] = {}
@@ -306,7 +319,9 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
         raise Refused("Your table is handed in already.")
     if why := closed_to(story=story, expert=by, draft=table):
         raise Refused(why)
-    states = [state_of_row(row) for row in live_rows(table)]
+    table = take_slot(by=by, story=story, expert=by)
+    rows_in = list(live_rows(table))
+    states = [state_of_row(row) for row in rows_in]
     filled = sum(not state.is_empty for state in states)
     if why := incomplete(states):
         raise Refused(why)
@@ -316,9 +331,18 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     table.save(update_fields=["submitted_at"])
     audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
     if experts_of(story) == 1:
-        settled = [GoldRow(state.actor.strip(), state.belief.strip(), state.order.strip()) for state in states]
-        make_gold(story=story, rows=[row for row in settled if row.belief], reviewed=False, now=now)
+        _settle_alone(story, rows_in, now)
     return table
+
+
+def _settle_alone(story: Story, rows: Sequence[DraftRow], now: datetime) -> None:
+    """Make the gold table of what one expert alone wrote; each row knows the proposition that it became."""
+    kept = [row for row in rows if row.belief.strip()]
+    settled = [GoldRow(row.actor.strip(), row.belief.strip(), row.order_text.strip()) for row in kept]
+    propositions = make_gold(story=story, rows=settled, reviewed=False, now=now)
+    for row, proposition in zip(kept, propositions, strict=True):
+        row.proposition = proposition
+    DraftRow.objects.bulk_update(kept, ["proposition"], batch_size=200)
 
 
 def why_not_back(*, story: Story, table: BeliefTable | None) -> str:

@@ -33,6 +33,7 @@ from annotation.models import (
     User,
     VoteEvent,
 )
+from annotation.services.drafts import BY_MODEL
 from annotation.services.progress import Progress
 from core.made_by import made_by
 
@@ -114,14 +115,18 @@ class _Source:
     arrived: str
     chosen: dict[str, str]
     measured: tuple[str, ...] = ()
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @property
     def events(self) -> QuerySet:
-        return self.model.objects.filter(**self.chosen)
+        chosen = self.model.objects.filter(**self.chosen)
+        return chosen.exclude(**self.left_out) if self.left_out else chosen
 
 
 _SOURCES = {
-    Activity.TABLES: _Source(DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}),
+    Activity.TABLES: _Source(
+        DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}, left_out={"kind": BY_MODEL}
+    ),
     Activity.RECONCILIATION: _Source(LaneEvent, "by", "row__story", "changed_at", "received_at", {}),
     Activity.LABELLING: _Source(
         VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},

@@ -8,12 +8,23 @@ from dataclasses import dataclass, field
 
 from django.db.models import QuerySet
 
-from annotation.models import Prefill, Project, Proposition, Story, Suggestion, VoteEvent
+from annotation.models import (
+    DraftRow,
+    Prefill,
+    Project,
+    Proposition,
+    RoundKind,
+    Story,
+    SuggestedRow,
+    Suggestion,
+    VoteEvent,
+)
 from workers.models import Endpoint, Item
 
 Cell = tuple[int, str]
-LABEL = "label"
-"""The kind of task that a round asks (annotation/domain/labelling.py)."""
+TASKS = {RoundKind.LABELS: "label", RoundKind.TABLES: "extract"}
+"""The kind of task that a round asks (annotation/domain/labelling.py, annotation/domain/drafting.py)."""
+_ABLE = {RoundKind.LABELS: "label", RoundKind.TABLES: "write belief tables"}
 
 
 class PrefillRefused(ValueError):
@@ -22,8 +33,8 @@ class PrefillRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Stories with open cells that no other round asks for; `cells` by story id. `covered` counts by round those that
-    one asks for."""
+    """Stories with open cells, or without a table, that no other round asks for; `cells` by story id, none where tables
+    are asked for. `covered` counts by round those that one asks for."""
 
     stories: list[Story]
     cells: dict[int, set[Cell]]
@@ -45,15 +56,16 @@ class Scope:
         )
 
 
-def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
+def scope_of(*, project: Project, stories: Sequence[Story], kind: str = RoundKind.LABELS) -> Scope:
     """Return what a new round may ask for, in the order of `stories`. A round asks for a story until its item has
     ended, also while the round is paused."""
-    cells = open_cells(stories)
-    asking = _asking(project)
+    cells = open_cells(stories) if kind == RoundKind.LABELS else {}
+    open_ = {pk for pk, left in cells.items() if left} if kind == RoundKind.LABELS else without_table(stories)
+    asking = _asking(project, kind)
     chosen: list[Story] = []
     covered: dict[Prefill, int] = defaultdict(int)
     for story in stories:
-        if story.set_aside_at or not cells.get(story.pk):
+        if story.set_aside_at or story.pk not in open_:
             continue
         if story.uid in asking:
             covered[asking[story.uid]] += 1
@@ -62,9 +74,11 @@ def scope_of(*, project: Project, stories: Sequence[Story]) -> Scope:
     return Scope(chosen, cells, dict(covered))
 
 
-def _asking(project: Project) -> dict[str, Prefill]:
-    """Return story uid → the round of the project that has not ended with it."""
-    rounds = {prefill.job_id: prefill for prefill in project.prefills.select_related("endpoint", "job")}
+def _asking(project: Project, kind: str) -> dict[str, Prefill]:
+    """Return story uid → the round of that kind that has not ended with it."""
+    rounds = {
+        prefill.job_id: prefill for prefill in project.prefills.filter(kind=kind).select_related("endpoint", "job")
+    }
     items = Item.objects.still_open().filter(job__in=rounds)
     return {uid: rounds[job] for uid, job in items.values_list("key", "job_id")}
 
@@ -83,15 +97,29 @@ def open_cells(stories: Collection[Story]) -> dict[int, set[Cell]]:
     return cells
 
 
-def labelling_endpoints() -> QuerySet[Endpoint]:
-    """Endpoints in use that can label: every one but the baselines that stand for another task."""
-    return Endpoint.objects.usable().able_to(LABEL)
+def without_table(stories: Collection[Story]) -> set[int]:
+    """Return the ids of the stories of which a model may draft the table: there is none, no expert has begun one, and
+    no model has drafted one. Three queries."""
+    ids = {story.pk for story in stories}
+    live = Proposition.objects.live_gold().filter(table__story__in=ids)
+    ids -= set(live.order_by().values_list("table__story", flat=True).distinct())
+    begun = DraftRow.objects.filter(table__story__in=ids)
+    ids -= set(begun.order_by().values_list("table__story", flat=True).distinct())
+    return ids - set(SuggestedRow.objects.filter(story__in=ids, number=1).values_list("story", flat=True))
 
 
-def check_labels(endpoint: Endpoint) -> None:
-    """Raise PrefillRefused for a baseline of another task."""
-    if endpoint.tasks is not None and LABEL not in endpoint.tasks:
-        labellers = " and ".join(name for name, model in endpoint.about.models.items() if LABEL in model.tasks)
+def endpoints_for(kind: str) -> QuerySet[Endpoint]:
+    """Return the endpoints in use that can do what a round of this kind asks: every one but the baselines that stand
+    for another task."""
+    return Endpoint.objects.usable().able_to(TASKS[RoundKind(kind)])
+
+
+def check_able(endpoint: Endpoint, kind: str) -> None:
+    """Raise PrefillRefused for a baseline of another task than a round of this kind asks."""
+    task = TASKS[RoundKind(kind)]
+    if endpoint.tasks is not None and task not in endpoint.tasks:
+        able = " and ".join(name for name, model in endpoint.about.models.items() if task in model.tasks)
         raise PrefillRefused(
-            f"{endpoint.name} cannot label: {endpoint.model} is a baseline for another task; {labellers} can."
+            f"{endpoint.name} cannot {_ABLE[RoundKind(kind)]}: {endpoint.model} is a baseline for another task; "
+            f"{able} can."
         )

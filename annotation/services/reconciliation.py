@@ -58,7 +58,7 @@ def state_of(*, story: Story, expert: User) -> State:
 
 
 def lanes_of(story: Story) -> QuerySet[LaneRow]:
-    return LaneRow.objects.filter(story=story).standing().select_related("a", "b", "decided_by")
+    return LaneRow.objects.filter(story=story).standing().select_related("a__suggested", "b__suggested", "decided_by")
 
 
 def words_of(row: Any) -> Words | None:

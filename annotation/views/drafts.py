@@ -13,9 +13,10 @@ from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.drafts import RowState
 from annotation.domain.tables import likely_actors
 from annotation.forms.drafts import RowChangesIn
-from annotation.models import Role, Story
+from annotation.models import BeliefTable, Role, Story
+from annotation.services import draft_arms as arms
 from annotation.services import drafts as service
-from annotation.services.reconciliation import State, state_of
+from annotation.services.reconciliation import state_of
 from annotation.views.saving import saved
 
 
@@ -26,17 +27,21 @@ def draft(request: HttpRequest, slug: str, story: str) -> HttpResponse:
     row = story_of(access, story)
     if request.method == "POST":
         return _handed(request, access, row)
+    arms.draw_for(story=row, expert=request.user, now=timezone.now())
     state = state_of(story=row, expert=request.user)
-    closed = service.closed_to(story=row, expert=request.user, draft=state.own_draft)
-    rows = list(service.live_rows(state.own_draft))
+    own = service.own_draft(story=row, expert=request.user)
+    closed = service.closed_to(story=row, expert=request.user, draft=own)
+    begun, rows = arms.begun_with(own), list(service.live_rows(own).select_related("suggested"))
     context = {
         "story": row,
         "navigation": "annotation:tables",
         "state": state,
         "closed": closed,
-        "rows": rows,
-        "can_take_back": state.handed_in and not service.why_not_back(story=row, table=state.own_draft),
-        "settings": None if closed else _settings(access, row, state, rows),
+        "rows": [{"row": one, "mark": arms.mark_of_row(one).value} for one in rows],
+        "begun": begun,
+        "deleted": arms.deleted_rows(rows, begun) if begun else [],
+        "can_take_back": state.handed_in and not service.why_not_back(story=row, table=own),
+        "settings": None if closed else _settings(access, row, own, rows, begun),
     }
     return render(request, "annotation/tables/draft.html", access.context | context)
 
@@ -57,16 +62,19 @@ def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRe
     return redirect("annotation:draft", slug, story.uid)
 
 
-def _settings(access: ProjectAccess, story: Story, state: State, rows: list) -> dict:
-    """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock."""
+def _settings(
+    access: ProjectAccess, story: Story, own: BeliefTable | None, rows: list, begun: arms.Begun | None
+) -> dict:
+    """Return what the editor's script needs: rows with their warnings, names to complete, addresses, the clock, and the
+    model's draft where the expert began with one."""
     place = [access.project.slug, story.uid]
-    own = state.own_draft
     return {
         "annotator": access.user.pk,
         "story": story.uid,
         "now": timezone.now().isoformat(),
         "names": likely_actors(story.text),
-        "rows": [_row(row.uid, service.state_of_row(row)) | _marks(row) for row in rows],
+        "rows": [_row(row.uid, service.state_of_row(row)) for row in rows],
+        "model": _model(begun),
         "warnings": _warnings(own, story) if own else {},
         "urls": {
             "save": reverse("annotation:save_draft", args=place),
@@ -82,8 +90,15 @@ def _row(uid: str, state: RowState) -> dict:
     return {"row": uid, "state": state.as_dict()}
 
 
-def _marks(row) -> dict:
-    return {"origin": row.origin, "source": row.source}
+def _model(begun: arms.Begun | None) -> dict | None:
+    """Return the model's rows by the rows of the draft that began as them."""
+    if begun is None:
+        return None
+    rows = {
+        uid: {"number": row.number, "actor": row.actor, "belief": row.belief, "order": row.order_text}
+        for uid, row in begun.rows.items()
+    }
+    return {"source": begun.source, "rows": rows}
 
 
 def _warnings(table, story: Story) -> dict[str, list[dict]]:

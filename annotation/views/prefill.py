@@ -10,14 +10,16 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access
 from annotation.forms.prefill import PrefillForm
-from annotation.models import Prefill, Role, Story, Suggestion
+from annotation.models import Prefill, Role, RoundKind, Story, SuggestedRow, Suggestion
 from annotation.models.user import name_on_pages
 from annotation.services import prefill as service
 from annotation.services.anchoring import report_of
+from annotation.services.draft_effect import effect_of
 from core.idempotency.forms import made_once
 from core.views.charts import PERCENT, SIGNED_POINTS, Row, dot_chart, no_intervals
 from workers.services.failures import reasons_of
@@ -30,14 +32,14 @@ from workers.views import live
 def prefills(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     form = PrefillForm(request.POST or None, project=access.project)
-    estimate = None
+    estimate, chosen = None, {}
     if request.method == "POST" and form.is_valid():
         chosen = form.cleaned_data
         stories = _stories(access, chosen)
         if "start" not in request.POST:
             estimate = service.estimate(
                 project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
-                batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
+                kind=chosen["kind"], batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
             )  # fmt: skip
         else:
             try:
@@ -50,6 +52,7 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
     jobs = [row.job for row in rounds]
     progress, reasons = progress_of_all(jobs), reasons_of(jobs)
     suggestions = Suggestion.objects.filter(proposition__table__story__project=access.project).count()
+    drafted = SuggestedRow.objects.filter(story__project=access.project, number=1).count()
     context = {
         "form": form,
         "estimate": estimate,
@@ -57,6 +60,8 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
             {"prefill": row, "progress": progress[row.job_id], "why": reasons.get(row.job_id, "")} for row in rounds
         ],
         "suggestions": suggestions,
+        "drafted": drafted,
+        "nothing_open": service.NOTHING_OPEN[RoundKind(chosen["kind"])] if estimate else "",
     }
     return render(request, "annotation/prefill/prefills.html", access.context | context)
 
@@ -64,7 +69,8 @@ def prefills(request: HttpRequest, slug: str) -> HttpResponse:
 def _start(request: HttpRequest, access: ProjectAccess, chosen: dict, stories: list[Story]) -> str:
     return service.start_prefill(
         by=request.user, project=access.project, endpoint=chosen["endpoint"], stories=stories, level=chosen["level"],
-        now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"], reasoning_tokens=chosen["reasoning_tokens"],
+        kind=chosen["kind"], now=timezone.now(), budget=chosen["budget"], batch=chosen["batch"],
+        reasoning_tokens=chosen["reasoning_tokens"],
     ).uid  # fmt: skip
 
 
@@ -158,6 +164,31 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/prefill/anchoring.html", access.context | context)
 
 
+@require_GET
+def draft_effect(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what models' drafts did to belief tables: tables begun with one against tables written blind."""
+    access = project_access(request.user, slug, role=Role.EXPERT)
+    report = effect_of(access.project)
+    measures = [_measure(row) for row in report["effect"]["measures"]] if report["effect"] else []
+    names = {"shown": _("Draft shown"), "blind": _("Blind")}
+    arms = [{"name": names[arm], **counts} for arm, counts in report["arms"].items()]
+    estimates = [one for row in measures for one in row["estimates"]]
+    context = {
+        "report": report,
+        "arms": arms,
+        "measures": measures,
+        "lacking": no_intervals(estimates) if measures else "",
+    }
+    return render(request, "annotation/prefill/draft_effect.html", access.context | context)
+
+
+def _measure(row: dict) -> dict:
+    """Return a row of the table of measures, its estimates shown, blind and their difference as text."""
+    write = _plain_text if row["measure"] in ("rows", "minutes") else _with_text
+    estimates = [write(row["shown"]), write(row["blind"]), write(row["difference"], signed=True)]
+    return {**row, "estimates": estimates}
+
+
 def _drawn_for(report: dict) -> str:
     """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
     units = report["drawn_for"]
@@ -244,6 +275,18 @@ def _with_text(estimate: dict, *, signed: bool = False, milliseconds: bool = Fal
         f"{text(estimate['interval'][0])} to {text(estimate['interval'][1])}{unit}" if estimate["interval"] else ""
     )
     return estimate | {"shown": text(estimate["value"]) + unit, "interval_shown": interval}
+
+
+def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
+    """Return an estimate with its value and interval as text, as a number of rows or minutes."""
+    if estimate["value"] is None:
+        return estimate
+
+    def text(value: float) -> str:
+        return f"{value:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
+
+    interval = " to ".join(map(text, estimate["interval"])) if estimate["interval"] else ""
+    return estimate | {"shown": text(estimate["value"]), "interval_shown": interval}
 
 
 def _points(rows: list[dict], name: str) -> list[Row]:

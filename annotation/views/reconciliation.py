@@ -15,8 +15,9 @@ from annotation.access import ProjectAccess, project_access, story_of, unfinishe
 from annotation.domain.reconciliation import change_of
 from annotation.domain.tables import likely_actors
 from annotation.forms.lanes import DecisionsIn, LinkIn
-from annotation.models import LaneRow, Remark, Role, Story
+from annotation.models import DraftRow, LaneRow, Remark, Role, Story
 from annotation.services import reconciliation as service
+from annotation.services.draft_arms import mark_of_row
 from annotation.services.gold_tables import kept_by
 from annotation.views.saving import saved
 
@@ -80,7 +81,13 @@ def _name(person) -> str:
 
 def _shown(row: LaneRow) -> dict[str, Any]:
     remark = Remark(change_of(service.words_of(row.a), service.words_of(row.b), service.state_of_row(row)))
-    return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value}
+    marks = {"a_mark": _mark(row.a), "b_mark": _mark(row.b)}
+    return {"row": row, "remark": remark.label if remark else "", "lane": service.lane_of_row(row).value, **marks}
+
+
+def _mark(row: DraftRow | None) -> str:
+    """Return how a row of an expert's draft came from a model's; empty for one of their own."""
+    return mark_of_row(row).value if row is not None and row.suggested_id else ""
 
 
 def _settings(access: ProjectAccess, story: Story, state: service.State) -> dict[str, Any]:

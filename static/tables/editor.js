@@ -2,6 +2,7 @@
 import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { ModelDraft } from "./model_draft.js";
 import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows } from "./rows.js";
 import * as shown from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
@@ -14,6 +15,7 @@ const settings = JSON.parse($("draft-settings").textContent);
 const body = $("rows");
 const story = $("story-text");
 const rows = new Rows();
+const model = settings.model && new ModelDraft(settings.model);
 let active = null; // { uid, field }
 let acting = false;
 let warnings = settings.warnings;
@@ -54,12 +56,13 @@ function render() {
 
 function fill(line, row, number) {
   line.querySelector(".row-number").textContent = number;
-  line.querySelector(".row-origin").hidden = row.origin !== "model";
-  line.querySelector(".row-origin").title = row.source ? `Drafted by ${row.source}` : "";
+  const mark = model?.markOf(row) ?? "";
+  line.querySelector(".row-origin").hidden = !mark;
+  line.querySelector(".row-origin").textContent = mark;
   for (const name of FIELDS) {
     const field = line.querySelector(`[data-field="${name}"]`);
     if (field.value !== row.state[name]) field.value = row.state[name];
-    field.setAttribute("aria-label", `${field.dataset.label} of row ${number}`);
+    field.setAttribute("aria-label", `${field.dataset.label} of row ${number}${mark && `, ${mark}`}`);
     grow(field);
   }
 }
@@ -86,6 +89,7 @@ function showWarnings() {
   }
   const filled = ordered.filter((row) => !isEmpty(row.state)).length;
   $("count").textContent = `${filled} row${filled === 1 ? "" : "s"}`;
+  model?.show(ordered.filter((row) => !isEmpty(row.state)));
   $("warning-count").hidden = !count;
   $("warning-count").firstElementChild.textContent = `${count} warning${count === 1 ? "" : "s"}`;
 }
@@ -105,14 +109,15 @@ function showNames() {
 
 // --- what becomes of a change --------------------------------------------------------------------------------------------
 function queued(change) {
-  const row = rows.put(change.row, change.state, { stored: true });
-  if (change.origin) row.origin ??= change.origin;
+  rows.put(change.row, change.state, { stored: true });
+  model?.follow(change);
   if (!acting) render();
 }
 
 function saved(change, answer, isLast) {
   if (answer.copy) {
     rows.put(answer.copy.row, answer.copy.state);
+    model?.follow({ row: answer.copy.row, parent: answer.row });
     announce(`Row ${numberOf(answer.row)} was changed elsewhere meanwhile: both wordings are kept, one below the other.`);
     $("notice").textContent = "A row was changed in another window meanwhile. Both wordings are kept, one below the other.";
     $("notice").hidden = false;
@@ -153,10 +158,10 @@ function act(kind, parts, more = {}) {
   typing.end();
   acting = true;
   const action = more.action ?? newKey();
-  for (const { uid, state: wanted, origin } of parts) {
+  for (const { uid, state: wanted, origin, parent } of parts) {
     const row = rows.get(uid);
     const base = row?.stored ? row.state : null;
-    queue.add({ row: uid, base, state: wanted, action, kind, ...(more.undoes && { undoes: more.undoes }), ...(origin && { origin }) });
+    queue.add({ row: uid, base, state: wanted, action, kind, ...(more.undoes && { undoes: more.undoes }), ...(origin && { origin }), ...(parent && { parent }) });
   }
   acting = false;
   if (kind !== "tidy" && rows.crowded()) return act("tidy", rows.ordered().filter((row) => row.stored).map((row, at) => ({ uid: row.uid, state: { ...row.state, place: at + 1 } })), { action });
@@ -206,7 +211,7 @@ function split() {
   const [place] = rows.placesAfter(row.uid);
   const uid = newUid();
   const second = right.replace(/^(?:[,;，；]\s*)?(?:(?:and|but|because|while)\s+|(?:而且|但是|因为))?/i, "");
-  act("split", [{ uid: row.uid, state: { ...row.state, belief: left.replace(/[,;，；]$/, "") } }, { uid, state: { ...row.state, belief: second || right, remark: "", place } }]);
+  act("split", [{ uid: row.uid, state: { ...row.state, belief: left.replace(/[,;，；]$/, "") } }, { uid, parent: row.uid, state: { ...row.state, belief: second || right, remark: "", place } }]);
   focus(uid, "belief", 0);
 }
 function merge() {
@@ -238,7 +243,7 @@ function duplicate() {
   if (!row || isEmpty(row.state)) return;
   const [place] = rows.placesAfter(row.uid);
   const uid = newUid();
-  act("copy", [{ uid, state: { ...row.state, place } }]);
+  act("copy", [{ uid, parent: row.uid, state: { ...row.state, place } }]);
   focus(uid, "belief", [0, row.state.belief.length]);
 }
 function drop() {
@@ -337,6 +342,15 @@ async function restoreVersion(id) {
   announce("The table is as it was then. Ctrl Z takes that back.");
 }
 
+// A row of the model's draft that was deleted stands again as it came, where it stood.
+function putBack(uid) {
+  const { actor, belief, order, number } = model.rows.get(uid);
+  const above = rows.ordered().filter((row) => (model.rows.get(row.uid)?.number ?? Infinity) < number).at(-1);
+  const [place] = rows.placesAfter(above?.uid ?? null);
+  act("restore", [{ uid, state: { ...EMPTY, actor, belief, order, place } }]);
+  focus(uid, "belief");
+}
+
 // --- moving --------------------------------------------------------------------------------------------------------------
 function focus(uid, field = "belief", caret = null) {
   const place = fieldOf(uid, field);
@@ -378,7 +392,7 @@ async function handIn() {
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
   $("hand-in-rows").value = filled.length;
-  $("hand-in-text").textContent = `${filled.length} row${filled.length === 1 ? "" : "s"}` + (count ? `, ${count} of them with a warning.` : ", none with a warning.");
+  $("hand-in-text").textContent = `${filled.length} row${filled.length === 1 ? "" : "s"}` + (count ? `, ${count} of them with a warning.` : ", none with a warning.") + (model ? ` ${model.sentence(filled)}` : "");
   $("hand-in").showModal();
 }
 
@@ -449,6 +463,8 @@ document.addEventListener("click", (event) => {
   if (chip) return setActor(chip.dataset.actor);
   const version = event.target.closest("#version-list button");
   if (version) return restoreVersion(version.value);
+  const gone = event.target.closest("[data-put-back]");
+  if (gone) return putBack(gone.dataset.putBack);
   return commands[event.target.closest("[data-command]")?.dataset.command]?.();
 });
 $("hand-in-form").addEventListener("submit", letLeave);
@@ -457,8 +473,11 @@ addEventListener("online", () => queue.flush());
 document.addEventListener("visibilitychange", () => { if (queue.pending().length) queue.flush(); });
 
 // --- start ---------------------------------------------------------------------------------------------------------------
-for (const { row, state: stands, origin, source } of settings.rows) rows.put(row, stands, { origin, source });
-for (const change of queue.pending()) rows.put(change.row, change.state, { stored: true });
+for (const { row, state: stands } of settings.rows) rows.put(row, stands);
+for (const change of queue.pending()) {
+  rows.put(change.row, change.state, { stored: true });
+  model?.follow(change);
+}
 const last = rows.ordered().at(-1);
 render();
 showKept();

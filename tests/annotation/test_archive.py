@@ -32,6 +32,7 @@ from annotation.models import (
     PropositionFlag,
     Split,
     Story,
+    SuggestedRow,
     Suggestion,
     TableKind,
     User,
@@ -54,9 +55,12 @@ def full_project(cast, make_story, assign, cast_vote, undo) -> Project:
     project.save()
     split = Split.objects.create(project=project, name="main", seed=4)
     story = make_story(1, split=split, translations={"zh": "故事"}, extra={"layout": '{"b": 1, "a": 2}'})
-    draft = BeliefTable.objects.create(story=story, kind=TableKind.DRAFT, author=cast.esi)
+    suggested = SuggestedRow.objects.create(story=story, number=1, actor="A", belief="B", source="tiny", created_at=NOW)
+    draft = BeliefTable.objects.create(
+        story=story, kind=TableKind.DRAFT, author=cast.esi, arm_drawn_at=NOW, is_blind=False, arm_seed=1, blind_share=50
+    )
     state = RowState("A", "B", place=1.5)
-    row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5)
+    row = DraftRow.objects.create(table=draft, actor="A", belief="B", place=1.5, suggested=suggested)
     DraftEvent.objects.create(
         table=draft, row=row, idempotency_key="k", action="a", kind="add", after=state.as_dict(), changed_at=NOW,
         received_at=NOW,

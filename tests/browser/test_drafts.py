@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import BeliefTable, DraftEvent, DraftRow
+from annotation.models import BeliefTable, DraftEvent, DraftRow, SuggestedRow
 from annotation.services.drafts import live_rows, own_draft
 from tests.browser.waiting import wait_until
 
@@ -218,3 +219,37 @@ def test_the_editor_is_whole_and_accessible_on_a_small_window(new_page, login, c
             wait_saved(page)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert_accessible(page)
+
+
+def test_a_models_rows_are_marked_row_by_row_and_what_became_of_them_is_told(page, login, story, cast):
+    cast.project.table_blind_share = 0
+    cast.project.save()
+    beliefs = ("The key is in the bag", "The key is in the bag and Tomas left", "It rains")
+    SuggestedRow.objects.bulk_create(
+        SuggestedRow(story=story, number=at, actor="Ines", belief=belief, source="tiny", created_at=timezone.now())
+        for at, belief in enumerate(beliefs, 1)
+    )
+    login(page, cast.esi)
+    enter(page, story)
+    marks = "[...document.querySelectorAll('#rows tr')].map((line) => line.querySelector('.row-origin').textContent)"
+    told = "document.getElementById('model-count').textContent"
+    assert page.evaluate(marks) == ["model"] * 3
+    assert page.get_by_label("Proposition of row 3, model", exact=True).count() == 1
+    press(page, "Alt+Delete", *["Control+ArrowLeft"] * 3, "Alt+Enter")  # deletes the third, splits the second
+    wait_until(page, "document.querySelectorAll('#rows tr').length === 3")
+    assert page.evaluate(marks) == ["model", "model, edited", "model, edited"]
+    press(page, "Enter")
+    page.keyboard.type("It is late")
+    sentence = "Rows of the model: 1 as it wrote them, 2 edited, 1 deleted. Your own rows: 1."
+    wait_until(page, f"{told} === {sentence!r}")
+    wait_saved(page)
+    enter(page, story)
+    assert page.evaluate(marks) == ["model", "model, edited", "model, edited", ""] and page.evaluate(told) == sentence
+    page.click("#model-deleted summary")
+    page.click("text=Put back")
+    wait_until(page, "document.querySelectorAll('#rows tr').length === 5")
+    wait_saved(page)
+    assert page.evaluate("document.getElementById('model-deleted').hidden")
+    for _ in range(4):  # the model's rows are no step of the expert's
+        press(page, "Control+z")
+    wait_until(page, f"({marks}).join() === 'model,model,model'")

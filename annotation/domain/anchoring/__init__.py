@@ -1,7 +1,7 @@
 """The effect of pre-filled labels on votes: randomised arms, their comparison, and the alternative annotator test."""
 
 from annotation.domain.anchoring.alternative_annotator import alternative_annotator_test
-from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm
+from annotation.domain.anchoring.arms import Arm, DrawUnit, draw_arm, is_drawn_blind
 from annotation.domain.anchoring.gold import accuracy_on, blind_evidence, gold_from_blind
 from annotation.domain.anchoring.report import anchoring_report
 from annotation.domain.anchoring.votes import Votes
@@ -16,4 +16,5 @@ __all__ = [
     "blind_evidence",
     "draw_arm",
     "gold_from_blind",
+    "is_drawn_blind",
 ]

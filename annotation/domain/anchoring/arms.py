@@ -52,3 +52,16 @@ def draw_arm(
     if percent < blind:
         return Arm.BLIND
     return Arm.REVEAL if percent >= 100 - reveal else Arm.SHOWN
+
+
+def is_drawn_blind(*, seed: int, blind: int, story: str, expert: int) -> bool:
+    """Return whether an expert writes the belief table of a story without the model's draft in sight: a pure function
+    of its arguments. `blind` is a share in per cent.
+
+    The draw is another one than that for the labels of the same story. Raises ValueError for a share that is none.
+    """
+    arm = draw_arm(
+        seed=seed, blind=blind, reveal=0, proposition="", dimension="", annotator=expert, unit=DrawUnit.STORY,
+        story=f"table of {story}",
+    )  # fmt: skip
+    return arm is Arm.BLIND

@@ -65,6 +65,10 @@ class Share:
         return ratios(sums[:, 0], sums[:, 1])
 
 
+class Mean(Share):
+    """What `hits` has for each one that counts, such as rows a table: a share that has no upper end."""
+
+
 @dataclass(frozen=True)
 class Median:
     """Median of a column, from counts by story and bin, `sums` of shape (stories, bins).
@@ -181,6 +185,6 @@ def _estimate(parts: list[Quantity], replicates: Floats | None, clusters: int) -
 
 
 def _scale(parts: list[Quantity]) -> Scale:
-    if isinstance(parts[0], Share):
+    if isinstance(parts[0], Share) and not isinstance(parts[0], Mean):
         return SHARE if len(parts) == 1 else DIFFERENCE
     return POSITIVE if len(parts) == 1 else REAL

@@ -36,6 +36,12 @@ def randomisation_p(votes: Votes, *, seed: int, draws: int = DRAWS) -> float | N
     if not blind.any() or blind.all():
         return None
     sums, chance, is_blind = _units(votes, blind)
+    return drawn_anew_p(sums, chance, is_blind, seed=seed, draws=draws)
+
+
+def drawn_anew_p(sums: Floats, chance: Floats, is_blind: Bools, *, seed: int, draws: int = DRAWS) -> float:
+    """Return the two-sided p of: what is summed over the units of a draw does not depend on their arm. Each unit has
+    its sum, its chance of being drawn blind, and whether it was: shape (units,) each."""
     observed = float((sums * (is_blind - chance)).sum())
     # Units of equal sum and chance are counted, not drawn one by one: half a million votes fall into a few hundred
     # kinds.

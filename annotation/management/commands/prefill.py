@@ -9,25 +9,29 @@ from annotation.management.commands._money import dollars
 from annotation.management.commands._rounds import progress_after
 from annotation.management.commands._scope import check_scope
 from annotation.management.json_command import JsonCommand
-from annotation.models import Project
+from annotation.models import Project, RoundKind
 from annotation.services.prefill import Estimate, estimate, start_prefill
 from annotation.services.prefill_scope import Scope, scope_of
 from workers.domain.pricing import dollars as dollars_of
 from workers.management.ending import failure_of, printed_of
 from workers.management.named import endpoint_named
 
+DEFAULT_LEVEL = 3
+
 
 class Command(JsonCommand):
     help = (
-        "Has a model suggest labels for the stories of a project, and says before what that costs at most; with "
-        "--wait sees it through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and waits for the answers "
+        "Has a model suggest labels for the stories of a project, or draft their belief tables, and says before what "
+        "that costs at most; with --wait sees it through. Asked to end (Ctrl-C, SIGTERM), it makes no more calls and "
+        "waits for the answers "
         "that are on their way."
     )
 
     def add_arguments(self, parser) -> None:
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--endpoint", required=True, metavar="NAME")
-        parser.add_argument("--level", type=int, choices=LEVELS, default=3)
+        parser.add_argument("--kind", choices=RoundKind.values, default=RoundKind.LABELS.value)
+        parser.add_argument("--level", type=int, choices=LEVELS, help="of the prompt for labels, 3 where not said")
         parser.add_argument("--split", metavar="NAME")
         parser.add_argument("--category", metavar="NAME")
         parser.add_argument("--limit", type=int, metavar="N", help="the first N stories that still have something open")
@@ -45,7 +49,8 @@ class Command(JsonCommand):
         project, endpoint = self.project(options["project"]), endpoint_named(options["endpoint"])
         budget = dollars(options["budget"])
         scope = _scope(project, options)
-        request = {"project": project, "endpoint": endpoint, "level": options["level"], "batch": options["batch"]}
+        request = {"project": project, "endpoint": endpoint, "kind": options["kind"], "batch": options["batch"]}
+        request["level"] = _level(options)
         request["reasoning_tokens"] = _tokens(options["reasoning_tokens"])
         request["stories"] = scope.stories[: options["limit"]] or _stories(
             project, options
@@ -65,9 +70,10 @@ class Command(JsonCommand):
         if scope.left_out:
             self.note(scope.left_out)
         if planned.stories:
+            cells = f", for {planned.cells:,} cells" if planned.cells else ""
             self.note(
-                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story, for {planned.cells:,} "
-                f"cells: at most {planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
+                f"{planned.stories:,} call{'' if planned.stories == 1 else 's'}, one a story{cells}: at most "
+                f"{planned.input_tokens:,} tokens in and {planned.output_tokens:,} out, "
                 f"{_priced(planned.cost)}. Answers that the ledger has already cost nothing."
             )
 
@@ -80,7 +86,15 @@ def _scope(project: Project, options: dict) -> Scope:
     if options["limit"] is not None and options["limit"] < 1:
         raise ValueError(f"The limit is {options['limit']}; expected 1 story or more.")
     check_scope(project, split=options["split"], category=options["category"])
-    return scope_of(project=project, stories=_stories(project, options))
+    return scope_of(project=project, stories=_stories(project, options), kind=options["kind"])
+
+
+def _level(options: dict) -> int | None:
+    if options["kind"] == RoundKind.LABELS:
+        return options["level"] or DEFAULT_LEVEL
+    if options["level"]:
+        raise ValueError(f"--level is {options['level']}; belief tables have one prompt, without levels.")
+    return None
 
 
 def _stories(project: Project, options: dict) -> list:

@@ -1,0 +1,169 @@
+"""Requests for a draft of a story's belief table, and the reading of answers. An expert makes a table of the draft.
+
+An answer is never taken on trust: rows that cannot stand in a table are left out and counted, and an answer of which
+nothing is left says why.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from annotation.domain.answers import object_in
+from annotation.domain.drafts import LONGEST
+from annotation.domain.reconciliation import DraftRow
+from annotation.domain.table_checks import is_named
+from annotation.domain.tables import TableRow
+from workers.domain.pricing import estimated_tokens
+from workers.providers.contract import Message, Request
+
+PROMPT = "drafting-1"
+MOST_ROWS = 200
+"""Rows of one draft; a longer answer is not taken."""
+TOKENS_BESIDE, TOKENS_A_TOKEN = 800, 12
+"""Room for the answer: a table of thirty rows is about ten times as long as its story."""
+_FOLDER = Path(__file__).parent / "prompts"
+_FIELDS = ("actor", "belief", "order")
+_MARKUP = re.compile(r"</?[A-Za-z!][^<>]*>|&(?:#\d+|#x[0-9a-f]+|[a-z]{2,8});", re.IGNORECASE)
+NO_OBJECT = "The answer holds no JSON object with rows."
+LACKING = "without an actor or a proposition"
+TOO_LONG = "longer than a row may be"
+MARKUP = "with HTML or control characters"
+FOREIGN = "in another script than the story"
+REPEATED = "said before"
+
+
+def drafting_request(*, story: str, reasoning_tokens: int = 0) -> Request:
+    """Return the request for a draft of one story's table. `reasoning_tokens` is what the answer may take beside its
+    text."""
+    shape = {"rows": [dict.fromkeys(_FIELDS, "…")]}
+    question = (
+        f"Story:\n{story}\n\nAnswer with one JSON object of this shape, an entry for each row in table order, at most "
+        f"{MOST_ROWS}, and nothing else:\n{json.dumps(shape, ensure_ascii=False)}"
+    )
+    return Request(
+        messages=(Message("system", _directive()), Message("user", question)),
+        max_tokens=TOKENS_BESIDE + TOKENS_A_TOKEN * estimated_tokens(story) + reasoning_tokens,
+        temperature=0.0,
+        schema=_answer_schema(),
+        task={"kind": "extract", "form": "structured", "story": story},
+    )
+
+
+@cache
+def _directive() -> str:
+    return (_FOLDER / PROMPT / "prompt.txt").read_text("utf-8").strip()
+
+
+def _answer_schema() -> dict[str, Any]:
+    row = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in _FIELDS},
+        "required": list(_FIELDS),
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"rows": {"type": "array", "items": row}},
+        "required": ["rows"],
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """The rows of an answer that can stand in a table; without any, `problem` says why. With rows it says what was left
+    out, and is empty where nothing was."""
+
+    rows: tuple[TableRow, ...]
+    problem: str = ""
+
+
+def read_draft(text: str, story: str) -> Drafted:
+    """Return the rows of an answer about a story; the object may stand in prose or a code fence."""
+    document = object_in(text)
+    answered = document.get("rows") if isinstance(document, dict) else None
+    if not isinstance(answered, list):
+        return Drafted((), NO_OBJECT)
+    if not answered:
+        return Drafted((), "The answer has no rows.")
+    if len(answered) > MOST_ROWS:
+        return Drafted((), f"The answer has {len(answered):,} rows; a draft has at most {MOST_ROWS}.")
+    rows, left_out = _usable(answered, scripts_of(story))
+    problem = _told(left_out, len(answered))
+    if not rows:
+        return Drafted((), problem)
+    strangers = sum(not is_named(row.actor, story) for row in rows)
+    if strangers == len(rows):
+        return Drafted((), "No row names the world or an actor of this story.")
+    remarks = (problem, f"{_count(strangers)} an actor whom the story does not name." if strangers else "")
+    return Drafted(tuple(rows), " ".join(filter(None, remarks)))
+
+
+def _count(rows: int) -> str:
+    return f"{rows} row{' has' if rows == 1 else 's have'}"
+
+
+def _usable(answered: Iterable[Any], scripts: frozenset[str]) -> tuple[list[TableRow], Counter[str]]:
+    rows: list[TableRow] = []
+    left_out: Counter[str] = Counter()
+    said: set[tuple[str, str]] = set()
+    for entry in answered:
+        row = _row(entry)
+        why = LACKING if row is None else _unusable(row, scripts)
+        if row is not None and not why and (key := DraftRow(row.actor, row.belief).key) in said:
+            why = REPEATED
+        if why or row is None:
+            left_out[why] += 1
+            continue
+        said.add(key)
+        rows.append(row)
+    return rows, left_out
+
+
+def _row(entry: Any) -> TableRow | None:
+    if not isinstance(entry, Mapping):
+        return None
+    actor, belief, order = (_text(entry.get(name)) for name in _FIELDS)
+    return TableRow(actor, belief, order if order in ("0", "1", "2", "3") else "") if actor and belief else None
+
+
+def _text(value: Any) -> str:
+    return " ".join(str(value).split()) if isinstance(value, str | int) else ""
+
+
+def _unusable(row: TableRow, scripts: frozenset[str]) -> str:
+    if len(row.actor) > LONGEST["actor"] or len(row.belief) > LONGEST["belief"]:
+        return TOO_LONG
+    both = row.actor + row.belief
+    if _MARKUP.search(both) or any(unicodedata.category(letter) in ("Cc", "Cf", "Cs") for letter in both):
+        return MARKUP
+    letters = [letter for letter in row.belief if letter.isalpha()]
+    foreign = sum(_script(letter) not in scripts for letter in letters)
+    return FOREIGN if 2 * foreign > len(letters) else ""
+
+
+def scripts_of(text: str) -> frozenset[str]:
+    """Return the scripts of the letters of a text, as Unicode names them: LATIN, CJK and the like."""
+    return frozenset(_script(letter) for letter in set(text) if letter.isalpha())
+
+
+@lru_cache(4096)
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").split(" ", 1)[0]
+
+
+def _told(left_out: Mapping[str, int], rows: int) -> str:
+    """Return one sentence about rows that were left out; empty where none were."""
+    if not left_out:
+        return ""
+    total = sum(left_out.values())
+    parts = ", ".join(f"{count} {why}" for why, count in left_out.items())
+    return f"{total} of {rows} rows {'is' if total == 1 else 'are'} left out: {parts}."

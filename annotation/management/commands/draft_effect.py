@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from annotation.management.json_command import JsonCommand
+
+PLAIN = ("rows", "minutes")
+"""Measures that are numbers; the others are shares."""
+
+
+class Command(JsonCommand):
+    help = (
+        "What models' drafts did to the belief tables of a project: tables begun with one against tables written "
+        "blind, with intervals over stories."
+    )
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--seed", type=int, default=1)
+
+    def work(self, **options) -> dict:
+        from annotation.services.draft_effect import effect_of  # the statistics libraries take a second to load
+
+        return effect_of(self.project(options["project"]), seed=options["seed"])
+
+    def say(self, report: dict) -> None:
+        self.stdout.write(f"Stories with a model's draft: {report['drafted']}.")
+        for name, counts in report["arms"].items():
+            self.stdout.write(
+                f"{name:8}{counts['drawn']} drawn, {counts['handed_in']} handed in, {counts['reconciled']} reconciled"
+            )
+        rows = ", ".join(f"{count} {name}" for name, count in report["rows"].items())
+        self.stdout.write(f"Rows of tables that began with a draft: {rows}.")
+        if not report["effect"]:
+            self.stdout.write("No table of either kind is handed in yet.")
+            return
+        for row in report["effect"]["measures"]:
+            self._measure(row)
+        self.stdout.write(report["effect"]["method"])
+
+    def _measure(self, row: dict) -> None:
+        is_plain = row["measure"] in PLAIN
+        self.stdout.write(f"\n{row['told']}")
+        for name in ("shown", "blind", "difference"):
+            self.stdout.write(f"  {name:12}{_told(row[name], is_plain, signed=name == 'difference')}")
+        p = row["effect_reason"] if row["p_adjusted"] is None else f"p = {row['p_adjusted']:.4f}, adjusted"
+        self.stdout.write(f"  {p}")
+
+
+def _told(estimate: dict, is_plain: bool, *, signed: bool) -> str:
+    """Return the value, interval and n of an estimate; the reason where one of the first two is undefined."""
+    if estimate["value"] is None:
+        return f"–, {estimate['reason']}"
+    scale, unit = (1, "") if is_plain else (100, " points" if signed else " %")
+    value, *ends = (
+        f"{scale * number:{'+' if signed else ''}.1f}" for number in (estimate["value"], *(estimate["interval"] or ()))
+    )
+    interval = f"{ends[0]} to {ends[1]}" if ends else estimate["reason"]
+    return f"{value}{unit}, {interval}, n = {estimate['n']}"

@@ -1,0 +1,145 @@
+"""The effect of models' drafts on a project's belief tables: loads the tables that were handed in and compares those
+written with the draft in sight with those written blind."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from annotation.domain.anchoring.tables import Tables, left_out_by, likeness, tables_report
+from annotation.domain.drafts import Mark
+from annotation.domain.effort import Act, Activity, TimeSheet
+from annotation.domain.reconciliation import DraftRow as Words
+from annotation.domain.reconciliation import Status
+from annotation.models import BeliefTable, DraftEvent, DraftRow, LaneRow, Project, SuggestedRow, TableKind
+from annotation.services.draft_arms import mark_of_row
+from annotation.services.drafts import BY_MODEL
+
+SEED = 1
+
+
+def effect_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
+    """Return {"drafted": stories with a model's draft, "arms", "rows", "consensus", "effect": tables report or None},
+    ready for JSON.
+
+    `arms` counts for shown and blind the tables that were drawn, those handed in and those reconciled. `rows` counts
+    what experts made of the drafts that they saw: rows kept, edited, deleted and added; `consensus` the rows of
+    reconciled tables that came from a model's row and those that only people wrote.
+    """
+    loaded = _Loaded(project)
+    return {
+        "project": project.slug,
+        "drafted": len(loaded.suggested),
+        "arms": loaded.arms(),
+        "rows": loaded.fates(),
+        "consensus": loaded.origins(),
+        "effect": tables_report(loaded.tables(), seed=seed) if loaded.handed_in else None,
+    }
+
+
+class _Loaded:
+    """All tables with an arm, in a constant number of statements."""
+
+    def __init__(self, project: Project) -> None:
+        drawn = BeliefTable.objects.filter(story__project=project, kind=TableKind.DRAFT, arm_drawn_at__isnull=False)
+        self.drawn = list(drawn.order_by("pk"))
+        self.handed_in = [table for table in self.drawn if table.submitted_at and table.slot]
+        self._load_rows(project)
+        self._load_lanes(project)
+        self._load_times()
+
+    def _load_rows(self, project: Project) -> None:
+        self.suggested: defaultdict[int, list[SuggestedRow]] = defaultdict(list)
+        for row in SuggestedRow.objects.filter(story__project=project).order_by("story", "number"):
+            self.suggested[row.story_id].append(row)
+        self.rows: defaultdict[int, list[DraftRow]] = defaultdict(list)
+        live = DraftRow.objects.filter(table__in=[table.pk for table in self.handed_in], removed=False)
+        for row in live.select_related("suggested").order_by("place"):
+            if row.belief.strip():
+                self.rows[row.table_id].append(row)
+
+    def _load_lanes(self, project: Project) -> None:
+        """By story the rows of the consensus, each with the tables that wrote it."""
+        self.consensus: defaultdict[int, list[tuple[Words, set[int], bool]]] = defaultdict(list)
+        lanes = LaneRow.objects.standing().filter(
+            story__in={table.story_id for table in self.handed_in}, status=Status.KEPT.value,
+            proposition__isnull=False, proposition__removed_at__isnull=True,
+        )  # fmt: skip
+        for lane in lanes.select_related("a", "b"):
+            own = [row for row in (lane.a, lane.b) if row is not None]
+            words = Words(lane.actor, lane.belief, lane.order_text)
+            by_model = any(row.suggested_id is not None for row in own)
+            self.consensus[lane.story_id].append((words, {row.table_id for row in own}, by_model))
+
+    def _load_times(self) -> None:
+        """By table the time from when it was first opened until it was handed in, by the rule for time on task."""
+        ends = [(table.pk, at) for table in self.handed_in for at in (table.arm_drawn_at, table.submitted_at)]
+        acts = [(table, at.timestamp()) for table, at in ends if at is not None]
+        events = DraftEvent.objects.filter(table__in=[table.pk for table in self.handed_in]).exclude(kind=BY_MODEL)
+        acts += [(table, at.timestamp()) for table, at in events.values_list("table_id", "changed_at")]
+        self.sheet = TimeSheet()
+        for table, at in sorted(acts, key=lambda act: act[1]):
+            self.sheet.add(Act(table, Activity.TABLES, 0, at))
+
+    def arms(self) -> dict[str, dict[str, int]]:
+        reconciled = {table.pk for table in self.handed_in if self.consensus.get(table.story_id)}
+        return {
+            name: {
+                "drawn": sum(table.is_blind is blind for table in self.drawn),
+                "handed_in": sum(table.is_blind is blind for table in self.handed_in),
+                "reconciled": sum(table.is_blind is blind and table.pk in reconciled for table in self.handed_in),
+            }
+            for name, blind in (("shown", False), ("blind", True))
+        }
+
+    def fates(self) -> dict[str, int]:
+        marks: Counter[Mark] = Counter()
+        deleted = 0
+        for table in self.handed_in:
+            if table.is_blind:
+                continue
+            marks.update(mark_of_row(row) for row in self.rows[table.pk])
+            left = {row.suggested_id for row in self.rows[table.pk]}
+            deleted += sum(row.pk not in left for row in self.suggested.get(table.story_id, []))
+        return {
+            "kept": marks[Mark.KEPT],
+            "edited": marks[Mark.EDITED],
+            "deleted": deleted,
+            "added": marks[Mark.ADDED],
+        }
+
+    def origins(self) -> dict[str, int]:
+        rows = [by_model for lanes in self.consensus.values() for *_, by_model in lanes]
+        return {"from_model": sum(rows), "by_people": len(rows) - sum(rows)}
+
+    def tables(self) -> Tables:
+        return Tables.of(list(self._columns()))
+
+    def _columns(self) -> Iterator[dict[str, Any]]:
+        for table in self.handed_in:
+            suggested = [_words(row) for row in self.suggested.get(table.story_id, [])]
+            lanes = self.consensus.get(table.story_id, [])
+            wrote = [table.pk in tables for _, tables, _ in lanes]
+            missed = left_out_by(suggested, [words for words, *_ in lanes])
+            rows = self.rows[table.pk]
+            spent = self.sheet.spent[table.pk, Activity.TABLES, 0]
+            yield {
+                "story": table.story_id,
+                "expert": table.author_id or 0,
+                "blind": table.is_blind,
+                "blind_chance": (table.blind_share or 0) / 100,
+                "rows": len(rows),
+                "consensus": len(lanes),
+                "recalled": sum(wrote),
+                "missed": sum(missed),
+                "missed_recalled": int(np.sum(np.array(wrote) & np.array(missed))) if lanes else 0,
+                "likeness": sum(likeness(_words(row), suggested) for row in rows),
+                "minutes": spent.hours() * 60,
+            }
+
+
+def _words(row: DraftRow | SuggestedRow) -> Words:
+    return Words(row.actor, row.belief, row.order_text)

@@ -1,0 +1,82 @@
+"""The job handler that has a model draft the belief tables of stories, one call a story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.utils import timezone
+
+from annotation.domain.drafting import drafting_request, read_draft
+from annotation.models import Story, SuggestedRow
+from annotation.services.prefill_scope import without_table
+from workers.models import Call, Item, ItemState
+from workers.providers.contract import Request
+from workers.services.handlers import JobHandler, Received, register
+
+HANDLER = "prefill-tables"
+GONE = "The story is gone."
+BEGUN_MEANWHILE = "Not asked: this story has a table by now, or somebody has begun or drafted one."
+TAKEN_MEANWHILE = "The draft is not used: this story has a table by now, or somebody has begun or drafted one."
+
+
+def table_request(story: Story, room: int) -> Request:
+    """Return the request for a draft of the story's table; `room` is the number of tokens for reasoning."""
+    return drafting_request(story=story.text, reasoning_tokens=room)
+
+
+class TableDraftHandler(JobHandler):
+    """Ask for the table of each story, and keep the rows of answers as what experts may begin with."""
+
+    def ask(self, items: Sequence[Item]) -> Mapping[int, Request | str]:
+        stories = {story.uid: story for story in Story.objects.filter(uid__in=[item.key for item in items])}
+        open_ = without_table(stories.values())
+        requests: dict[int, Request | str] = {}
+        for item in items:
+            story = stories.get(item.key)
+            if story is None:
+                requests[item.pk] = GONE
+            elif story.pk not in open_:
+                requests[item.pk] = BEGUN_MEANWHILE
+            else:
+                requests[item.pk] = table_request(story, item.job.params.get("reasoning_tokens", 0))
+        return requests
+
+    def receive(self, answered: Sequence[tuple[Item, Call]]) -> Mapping[int, Received]:
+        # Locked, so that nobody begins a table while its draft is written.
+        rows = Story.objects.select_for_update(of=("self",)).order_by("pk")
+        stories = {story.uid: story for story in rows.filter(uid__in=[item.key for item, _ in answered])}
+        open_ = without_table(stories.values())
+        received: dict[int, Received] = {}
+        for item, call in answered:
+            story = stories.get(item.key)
+            if story is None:
+                received[item.pk] = Received(ItemState.FAILED, GONE)
+                continue
+            received[item.pk] = _take(item, call, story, is_open=story.pk in open_)
+            if received[item.pk].state == ItemState.DONE:
+                open_.discard(story.pk)
+        return received
+
+
+def _take(item: Item, call: Call, story: Story, *, is_open: bool) -> Received:
+    """Keep the usable rows of an answer, and say what became of it."""
+    if call.state in ("refused", "unusable"):
+        return Received(ItemState.UNUSABLE, call.problem or "The model refused to answer.")
+    drafted = read_draft(call.answer, story.text)
+    if not drafted.rows:
+        return Received(ItemState.UNUSABLE, f"{call.problem} {drafted.problem}".strip())
+    if not is_open:
+        return Received(ItemState.UNUSABLE, TAKEN_MEANWHILE)
+    source, now = f"{item.endpoint.name} ({call.answered_by or call.model})"[:200], timezone.now()
+    SuggestedRow.objects.bulk_create(
+        SuggestedRow(
+            story=story, number=number, actor=row.actor, belief=row.belief, order_text=row.order, source=source,
+            call=call, created_at=now,
+        )
+        for number, row in enumerate(drafted.rows, 1)
+    )  # fmt: skip
+    return Received(ItemState.DONE, drafted.problem)
+
+
+def register_handler() -> None:
+    register(HANDLER, TableDraftHandler())

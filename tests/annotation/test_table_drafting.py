@@ -1,0 +1,352 @@
+"""Drafts of belief tables by models: the round, the arm of each story and expert, where rows come from, the effect."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.domain.anchoring.arms import is_drawn_blind
+from annotation.domain.drafts import Mark
+from annotation.models import (
+    BeliefTable,
+    DraftRow,
+    Membership,
+    Prefill,
+    Project,
+    Proposition,
+    SuggestedRow,
+)
+from annotation.services import drafts
+from annotation.services.draft_arms import begun_with, deleted_rows, draw_for, mark_of_row
+from annotation.services.draft_effect import effect_of
+from annotation.services.drafts import RowChange, save_rows, state_of_row
+from annotation.services.effort import effort_of
+from annotation.services.prefill import PrefillRefused, discard_unseen, estimate
+from annotation.services.reconciliation import Decision, decide, finish, lanes_of, open_lanes
+from annotation.services.reconciliation import state_of_row as lane_state
+from tests.annotation.prefilling import begin
+from workers.models import Call, Endpoint, EndpointRateLimit, Item, ItemState
+from workers.providers.scripted.functions import FUNCTIONS
+from workers.services.runner import Runner
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOW = timezone.now()
+ROWS = (
+    ("world", "The key is in the drawer", "0"),
+    ("Ines", "The key is in the bag", "1"),
+    ("Tomas", "Ines looks in the bag", "2"),
+)
+
+
+def answer_of(rows) -> str:
+    return json.dumps({"rows": [dict(zip(("actor", "belief", "order"), row, strict=True)) for row in rows]})
+
+
+@pytest.fixture
+def drafter(db, monkeypatch) -> Endpoint:
+    """A model that drafts the three rows for every story but the second, of which it answers prose."""
+    monkeypatch.setitem(
+        FUNCTIONS, "drafter", lambda body: "No." if "Story 2." in body["task"]["story"] else answer_of(ROWS)
+    )
+    made = Endpoint.objects.create(
+        name="drafter", provider="scripted", model="drafter", options={"function": "drafter"}
+    )
+    EndpointRateLimit.objects.create(endpoint=made)
+    return made
+
+
+@pytest.fixture
+def bare(make_story):
+    def make(number=1):
+        story = make_story(number)
+        story.tables.all().delete()
+        return story
+
+    return make
+
+
+@pytest.fixture
+def experts(cast):
+    Membership.objects.filter(user=cast.ben).update(role="expert")
+    return cast.esi, cast.ben
+
+
+def drafted(story, rows=ROWS) -> None:
+    SuggestedRow.objects.bulk_create(
+        SuggestedRow(
+            story=story, number=number, actor=actor, belief=belief, order_text=order, source="tiny", created_at=NOW
+        )
+        for number, (actor, belief, order) in enumerate(rows, 1)
+    )
+
+
+def share(cast, blind: int) -> None:
+    Project.objects.filter(pk=cast.project.pk).update(table_blind_share=blind)
+
+
+def opened(story, expert) -> BeliefTable:
+    draw_for(story=story, expert=expert, now=NOW)
+    return drafts.own_draft(story=story, expert=expert)
+
+
+def change(story, expert, uid, state, base=None, **fields):
+    key = f"key{DraftRow.objects.count()}{uid}{len(state.belief)}{state.removed}"
+    row = RowChange(uid, base, state, key, key, fields.pop("kind", "type"), NOW, **fields)
+    save_rows(by=expert, story=story, changes=[row], now=NOW)
+
+
+# --- the round
+def test_a_round_drafts_stories_without_a_table_and_lists_what_it_could_not_read(
+    cast, drafter, bare, make_story, client
+):
+    first, unread, begun, with_table = bare(1), bare(2), bare(3), make_story(4)
+    change(begun, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
+    client.force_login(cast.alice)
+    page = reverse("annotation:prefills", args=["minds"])
+    form = {"kind": "tables", "endpoint": "drafter", "split": "", "category": ""}
+    shown = client.post(page, form).content.decode()
+    assert "<strong>2 calls</strong>, one a story: at most" in shown
+    uid = client.post(page, form | {"start": "1"}).url.rstrip("/").rsplit("/", 1)[1]
+    Runner().run()
+    made = Prefill.objects.get(uid=uid)
+    items = {item.key: (item.state, item.problem) for item in Item.objects.filter(job=made.job)}
+    assert items == {
+        first.uid: (ItemState.DONE, ""),
+        unread.uid: (ItemState.UNUSABLE, "The answer holds no JSON object with rows."),
+    }
+    kept = SuggestedRow.objects.values_list("story", "actor", "belief", "order_text", "source", "call__model")
+    assert list(kept) == [(first.pk, *row, "drafter (drafter)", "drafter") for row in ROWS]
+    assert not SuggestedRow.objects.filter(story__in=[begun, with_table]).exists()
+    assert (
+        "The answer holds no JSON object with rows."
+        in client.get(reverse("annotation:prefill", args=["minds", uid])).content.decode()
+    )
+    (row,) = client.get("/api/v1/projects/minds/prefills/").json()["results"]
+    assert (row["kind"], row["level"], row["items"]["unusable"]) == ("tables", None, 1)
+    with pytest.raises(PrefillRefused, match="Every one of these stories has a table already"):
+        begin(cast, drafter, [first, begun, with_table], kind="tables", level=None)
+
+
+def test_the_command_drafts_and_levels_are_for_labels(cast, drafter, bare, capsys):
+    bare(1)
+    asked = ("--project", "minds", "--endpoint", "drafter", "--kind", "tables")
+    with pytest.raises(CommandError, match="--level is 2; belief tables have one prompt"):
+        call_command("prefill", *asked, "--level", "2")
+    call_command("prefill", *asked, "--wait", "--json")
+    out, told = capsys.readouterr()
+    assert "1 call, one a story: at most" in told and json.loads(out)["items"]["done"] == 1
+    assert SuggestedRow.objects.count() == 3
+    baseline = Endpoint.objects.create(name="major", provider="baseline", model="majority")
+    with pytest.raises(PrefillRefused, match="major cannot write belief tables: majority is a baseline for another"):
+        estimate(project=cast.project, endpoint=baseline, stories=[], kind="tables")
+
+
+def test_the_answer_for_a_table_that_somebody_began_meanwhile_is_not_used(cast, drafter, bare):
+    story, late = bare(1), bare(3)
+    begin(cast, drafter, [story], kind="tables", level=None)
+    later = begin(cast, drafter, [late], kind="tables", level=None)
+    change(late, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
+    Runner().run()
+    item = Item.objects.get(job=later.job)
+    assert item.state == ItemState.FAILED and item.problem.startswith("Not asked: this story has a table by now")
+    assert Call.objects.count() == 1
+
+
+# --- arms
+def test_the_draw_keeps_its_share_and_is_made_for_each_story_and_expert():
+    draws = [
+        is_drawn_blind(seed=1, blind=30, story=f"story{story}", expert=expert)
+        for story in range(1500)
+        for expert in (1, 2)
+    ]
+    assert 0.28 < sum(draws) / len(draws) < 0.32
+    assert any(one != other for one, other in zip(draws[::2], draws[1::2], strict=True))
+    assert not any(is_drawn_blind(seed=1, blind=0, story=f"s{at}", expert=1) for at in range(50))
+
+
+def plain(page) -> str:
+    """The page without what differs from call to call."""
+    text = page.content.decode()
+    for pattern in (r'csrfmiddlewaretoken" value="[^"]+"', r"x-csrftoken[^}]+", r'"now": "[^"]+"', r'nonce="[^"]+"'):
+        text = re.sub(pattern, "", text)
+    return text
+
+
+def test_nothing_on_a_blind_page_betrays_a_draft(cast, bare, client):
+    story = bare()
+    share(cast, 100)
+    client.force_login(cast.esi)
+    page = reverse("annotation:draft", args=["minds", story.uid])
+    before = plain(client.get(page))
+    drafted(story)
+    assert plain(client.get(page)) == before
+    table = drafts.own_draft(story=story, expert=cast.esi)
+    assert (table.is_blind, table.arm_seed, table.blind_share) == (True, 1, 100) and table.arm_drawn_at
+    assert table.slot is None and not table.draft_rows.exists()
+    share(cast, 0)
+    assert plain(client.get(page)) == before  # drawn once
+
+
+def test_an_expert_begins_with_the_draft_and_takes_no_slot_by_looking(cast, bare, client):
+    story = bare()
+    share(cast, 0)
+    drafted(story)
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:draft", args=["minds", story.uid]))
+    assert [row["state"]["belief"] for row in page.context["settings"]["rows"]] == [belief for _, belief, _ in ROWS]
+    assert (
+        len(page.context["settings"]["model"]["rows"]) == 3 and "A model’s draft to begin with" in page.content.decode()
+    )
+    table = drafts.own_draft(story=story, expert=cast.esi)
+    assert (table.is_blind, table.slot) == (False, None)
+    client.get(reverse("annotation:draft", args=["minds", story.uid]))
+    assert table.draft_rows.count() == 3 and drafts.last_step(table=table) is None
+    assert [version["rows"] for version in drafts.versions_of(table)] == [3]
+    assert not effort_of(cast.project, now=timezone.now()).people  # the model's rows are no act of the expert's
+    drafts.hand_in(by=cast.esi, story=story, now=NOW, rows=3)
+    assert drafts.own_draft(story=story, expert=cast.esi).slot == 1
+
+
+def test_a_table_that_was_begun_before_the_draft_has_no_arm(cast, bare):
+    story = bare()
+    change(story, cast.esi, "r" * 12, drafts.RowState("Ines", "It rains"))
+    drafted(story)
+    assert opened(story, cast.esi).arm_drawn_at is None
+
+
+def test_drafts_that_nobody_has_opened_are_discarded(cast, bare):
+    seen, unseen = bare(1), bare(2)
+    drafted(seen), drafted(unseen)
+    opened(seen, cast.esi)
+    assert discard_unseen(by=cast.alice, project=cast.project) == 3
+    assert set(SuggestedRow.objects.values_list("story", flat=True)) == {seen.pk}
+
+
+# --- where rows come from
+def worked_on(story, expert) -> BeliefTable:
+    """Keeps the first row of the draft, edits and splits the second, deletes the third, and adds one."""
+    table = opened(story, expert)
+    _, second, third = (row for row in drafts.live_rows(table))
+    before = state_of_row(second)
+    edited = replace(before, belief="The key is in the old bag")
+    change(story, expert, second.uid, edited, before)
+    change(story, expert, "s" * 12, replace(before, belief="The bag is old", place=9), parent=second.uid, kind="split")
+    change(story, expert, third.uid, replace(state_of_row(third), removed=True), state_of_row(third), kind="delete")
+    change(story, expert, f"own{expert.username}aaaaaaaaa"[:12], drafts.RowState("Tomas", "It rains", "1", place=10))
+    return table
+
+
+def marks(table) -> dict[str, Mark]:
+    return {row.belief: mark_of_row(row) for row in drafts.live_rows(table).select_related("suggested")}
+
+
+def test_every_row_says_what_became_of_the_models(cast, bare, client):
+    story = bare()
+    share(cast, 0)
+    drafted(story)
+    table = worked_on(story, cast.esi)
+    assert marks(table) == {
+        "The key is in the drawer": Mark.KEPT,
+        "The key is in the old bag": Mark.EDITED,
+        "The bag is old": Mark.EDITED,
+        "It rains": Mark.ADDED,
+    }
+    gone = deleted_rows(drafts.live_rows(table), begun_with(table))
+    assert [row.belief for row in gone] == ["Ines looks in the bag"]
+    drafts.hand_in(by=cast.esi, story=story, now=NOW)
+    client.force_login(cast.esi)
+    page = client.get(reverse("annotation:draft", args=["minds", story.uid])).content.decode()
+    cells = re.findall(r"<td>(model|model, edited|added)</td>", page)
+    assert cells == ["model", "model, edited", "model, edited", "added"] and "Ines looks in the bag" in page
+    # one key wrote the row; a browser cannot say that a row of its own is a model's
+    posted = {
+        "changes": [
+            {
+                "row": "z" * 12, "state": {"place": 1.0}, "idempotency_key": "k", "action": "a", "kind": "add",
+                "changed_at": NOW.isoformat(), "origin": "model",
+            }
+        ]
+    }  # fmt: skip
+    answer = client.post(
+        reverse("annotation:save_draft", args=["minds", story.uid]), json.dumps(posted), "application/json"
+    )
+    assert answer.status_code == 400 and "origin" in answer.json()["error"]
+
+
+def test_the_consensus_keeps_where_its_rows_come_from(cast, experts, bare, client):
+    story = bare()
+    drafted(story)
+    first, second = experts
+    share(cast, 0)
+    worked_on(story, first)
+    drafts.hand_in(by=first, story=story, now=NOW)
+    share(cast, 100)
+    opened(story, second)
+    change(story, second, "b" * 12, drafts.RowState("world", "The key is in the drawer", "0"))
+    change(story, second, "c" * 12, drafts.RowState("Tomas", "It is late", "1", place=2))
+    drafts.hand_in(by=second, story=story, now=NOW)
+    open_lanes(story=story, by=first, now=NOW)
+    client.force_login(second)
+    page = reverse("annotation:reconcile", args=["minds", story.uid])
+    assert ">model" not in client.get(page).content.decode()  # words are judged without it
+    for row in lanes_of(story):
+        state = lane_state(row)
+        wanted = replace(state, status="dropped" if row.belief == "The bag is old" else "kept")
+        decide(by=first, story=story, decisions=[Decision(row.uid, state, wanted, row.uid, row.uid, NOW)], now=NOW)
+    finish(by=first, story=story, now=NOW)
+    shown = client.get(page).content.decode()
+    assert re.findall(r'class="badge">(model[^<]*)<', shown) == ["model", "model, edited", "model, edited"]
+    report = effect_of(cast.project)
+    assert report["arms"] == {
+        "shown": {"drawn": 1, "handed_in": 1, "reconciled": 1},
+        "blind": {"drawn": 1, "handed_in": 1, "reconciled": 1},
+    }
+    assert report["rows"] == {"kept": 1, "edited": 2, "deleted": 1, "added": 1}
+    assert report["consensus"] == {"from_model": 2, "by_people": 2}
+    measures = {row["measure"]: row for row in report["effect"]["measures"]}
+    # of four consensus rows A wrote three and B two; two of them are in the draft, of the others each wrote one
+    assert [measures["recall"][arm]["value"] for arm in ("shown", "blind")] == [0.75, 0.5]
+    assert [measures["missed_recall"][arm]["value"] for arm in ("shown", "blind")] == [0.5, 0.5]
+    assert [measures["rows"][arm]["value"] for arm in ("shown", "blind", "difference")] == [4, 2, 2]
+    assert measures["recall"]["difference"]["interval"] is None and measures["likeness"]["shown"]["value"] > 0.5
+    for address in (reverse("annotation:draft_effect", args=["minds"]), reverse("annotation:settings", args=["minds"])):
+        client.force_login(cast.alice)
+        assert client.get(address).status_code == 200
+
+
+def test_what_one_expert_alone_wrote_keeps_where_it_comes_from_in_gold(cast, bare):
+    Project.objects.filter(pk=cast.project.pk).update(table_experts=1, table_blind_share=0)
+    story = bare()
+    story.refresh_from_db()
+    drafted(story)
+    worked_on(story, cast.esi)
+    drafts.hand_in(by=cast.esi, story=story, now=NOW)
+    came_from = {row.belief: row.draft_rows.get() for row in Proposition.objects.gold_of(story)}
+    assert {belief: row.suggested and row.suggested.number for belief, row in came_from.items()} == {
+        "The key is in the drawer": 1, "The key is in the old bag": 2, "The bag is old": 2, "It rains": None,
+    }  # fmt: skip
+    drafts.take_back(by=cast.esi, story=story)
+    assert not DraftRow.objects.filter(proposition__isnull=False).exists()
+
+
+def test_the_effect_is_told_before_and_after_there_is_any(cast, bare, capsys, client):
+    call_command("draft_effect", "--project", "minds")
+    assert "No table of either kind is handed in yet." in capsys.readouterr().out
+    client.force_login(cast.esi)
+    page = reverse("annotation:draft_effect", args=["minds"])
+    assert "Nothing to compare yet" in client.get(page).content.decode()
+    share(cast, 0)
+    drafted(story := bare())
+    opened(story, cast.esi)
+    drafts.hand_in(by=cast.esi, story=story, now=NOW)
+    call_command("draft_effect", "--project", "minds")
+    out = capsys.readouterr().out
+    assert "3 kept, 0 edited, 0 deleted, 0 added" in out and "only one of the two kinds has tables" in out
+    assert "only one of the two kinds has tables" in client.get(page).content.decode()
