@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
+from tests.sample import sample
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 START = "python manage.py "
@@ -77,7 +79,8 @@ def test_the_reasons_not_to_run_a_command_are_those_of_some_command():
 @pytest.mark.once
 @pytest.mark.django_db(transaction=True)
 def test_every_command_works_as_it_stands(tmp_path, monkeypatch):
-    call_command("load_sample", "--once", stdout=StringIO())
+    sample()
+    call_command("load_sample", "--once", stdout=StringIO())  # adds what evaluation shows
     (tmp_path / "annotation").symlink_to(ROOT / "annotation")
     (tmp_path / "benchmark").symlink_to(ROOT / "benchmark")
     monkeypatch.chdir(tmp_path)

@@ -16,6 +16,7 @@ from annotation.services.sample import SLUG, load_sample
 from benchmark.models import Dataset, Run, SharedReport
 from benchmark.services import sample_results
 from benchmark.services.reports import report_of
+from tests.sample import sample
 from workers.models import Call
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
@@ -35,6 +36,7 @@ def test_what_was_broken_off_is_completed_and_nothing_is_doubled(client, monkeyp
     def killed(**_):
         raise KeyboardInterrupt
 
+    sample()
     for name in ("run_to_end", "freeze_run"):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(sample_results, name, killed)

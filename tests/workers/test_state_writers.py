@@ -86,6 +86,8 @@ SQL = re.compile(
 SPOKEN_OF = re.compile(rf"{'|'.join(WRITTEN)}|{_TABLES}", re.IGNORECASE)
 """What every place that sets one of the columns holds: its name, or that of a table in SQL."""
 
+ASSIGNING = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr
+
 
 class Module:
     """The places of a module that set such a column; `names` are those of its variables that hold one as a column's
@@ -94,10 +96,12 @@ class Module:
     def __init__(self, source: str) -> None:
         held = SPOKEN_OF.search(source)  # most modules hold none of the words
         self.tree = ast.parse(source if held else "")
+        nodes = [*ast.walk(self.tree)]
+        assigning = [node for node in nodes if isinstance(node, ASSIGNING) and node.value is not None]
         self.names: set[str] = set()
         self.rows = {
             alias.asname or alias.name
-            for node in ast.walk(self.tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workers.models")
             for alias in node.names
         }
@@ -105,12 +109,10 @@ class Module:
         before = None if held else self.names
         while before != self.names:  # a list may be made of another list
             before = set(self.names)
-            for node in ast.walk(self.tree):
+            for node in assigning:
                 self.names |= self._named(node)
 
-    def _named(self, node: ast.AST) -> set[str]:
-        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr) or node.value is None:
-            return set()
+    def _named(self, node: ASSIGNING) -> set[str]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         keyed = [target for target in targets if isinstance(target, ast.Subscript) and self.mentions(target.slice)]
         listed = targets if self.mentions(node.value) else keyed
