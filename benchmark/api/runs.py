@@ -17,7 +17,7 @@ from benchmark.access import RunAccess, closed_in, results_access, run_access
 from benchmark.api.description import NOT_SHOWN, RUN, SLUG
 from benchmark.api.shapes.runs import RunDetailOut, RunOut
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run
+from benchmark.models import Entrant, Run, UnmatchedReport
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.items import numbers_of
 from benchmark.services.method_runs import beside_by_method
@@ -69,6 +69,7 @@ def run_answer(access: RunAccess, status: int = 200) -> Response:
         "parameters": parameters_of(run) | _prompts(run),
         "progress": progress_rows(run, now=timezone.now()),
         "missing": missing_rows(run, closed),
+        "left_out": UnmatchedReport.objects.filter(run=run).values("unmatched", "double", "missing").first(),
         "withheld": len(closed & numbers_of(run)) if closed else 0,
     }
     return Response(RunDetailOut(asdict(run_rows([run])[0]) | detail).data, status=status)

@@ -2,6 +2,7 @@
 
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.entered import EnteredKind, EnteredRow
+from benchmark.models.imported import RunParcel, UnmatchedReport
 from benchmark.models.judge_test import JudgeTest, JudgeTestItem
 from benchmark.models.preparation import RunPreparation
 from benchmark.models.prompts import StoredPromptSet
@@ -22,10 +23,12 @@ __all__ = [
     "ResultsVisibility",
     "Run",
     "RunItem",
+    "RunParcel",
     "RunPreparation",
     "RunReport",
     "SharedItem",
     "SharedReport",
     "StoredPromptSet",
     "StoryScores",
+    "UnmatchedReport",
 ]

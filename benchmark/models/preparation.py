@@ -11,6 +11,7 @@ from benchmark.models.run import Run
 class RunPreparation(models.Model):
     """A run whose items are still being made: about the first `done` of its `of` samples they are there.
 
+    Of an imported run they are answers, and there are no `samples` (benchmark/services/made_elsewhere/taking.py). Else
     `samples` are the positions of its samples in the dataset as [first, last] of each stretch. Where it `looks`, the
     run is under a control that asks only about those samples that it changes, `kept` of them so far. The row goes when
     all items are there; of a run that was cancelled before, it stays (benchmark/services/preparing.py).

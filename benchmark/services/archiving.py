@@ -15,7 +15,17 @@ from django.db.models import Q
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import Run, RunItem, RunPreparation, RunReport, SharedItem, SharedReport, StoryScores
+from benchmark.models import (
+    Run,
+    RunItem,
+    RunParcel,
+    RunPreparation,
+    RunReport,
+    SharedItem,
+    SharedReport,
+    StoryScores,
+    UnmatchedReport,
+)
 from benchmark.services.plans import RunRefused
 from workers.models import Job, JobState
 
@@ -127,7 +137,8 @@ def delete_run(*, by: User | None, run: Run, now: datetime) -> Deletion:
     StoryScores.objects.filter(run__in=beside).delete()
     RunReport.objects.filter(run__in=beside).delete()
     RunItem.objects.filter(entrant__run__in=beside).delete()
-    RunPreparation.objects.filter(run__in=beside).delete()
+    for left in (RunPreparation, RunParcel, UnmatchedReport):
+        left.objects.filter(run__in=beside).delete()
     for each in beside:
         each.deleted_at = now
         each.save(update_fields=["deleted_at"])

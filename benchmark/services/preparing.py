@@ -16,25 +16,31 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from annotation.services.short_writes import ShortWrites
-from benchmark.models import DatasetSample, Run, RunItem, RunPreparation
+from benchmark.models import DatasetSample, Run, RunItem, RunParcel, RunPreparation
 from benchmark.models.preparation import stretches_of
 from benchmark.services.asking import sample_asked
 from benchmark.services.entering import add_run_items
+from benchmark.services.made_elsewhere import taking
 from benchmark.services.plans import Plan, own_stages
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.contract import BadQuestion
 from benchmark.suites.guarding import SuiteFailed
+from core.language import gettext_noop
 from workers.models import Item, Job, JobState
+from workers.services.imported_calls import take_back
 from workers.services.notify import WORKERS
 from workers.services.preparing import UNPREPARED
 
 log = logging.getLogger(__name__)
 AT_ONCE = 2_000
 """Items up to which a launch makes them itself."""
+A_STEP = 1_000
+"""Items that one transaction makes, in some 50 ms of a processor: votes wait no longer for it, and what a step takes
+besides its items is little."""
 LOOKED_AT = 250
 """Samples that are looked at in one step, where a control asks only about those that it changes."""
-NOTHING_CHANGES = "This control changes none of the run's samples, so there is nothing to ask under it."
+NOTHING_CHANGES = gettext_noop("This control changes none of the run's samples, so there is nothing to ask under it.")
 
 
 def is_large(plan: Plan, samples: int) -> bool:
@@ -56,6 +62,9 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
     Raises DatabaseError; then it can be tried again."""
     run = Run.objects.select_related("project", "dataset", "judge", "source", "job", "original").get(job=job)
     try:
+        while run.imported and not stopped():
+            if not taking.take_next(run):
+                return
         plan, writes = plan_of(run), ShortWrites()
         while not stopped():
             preparation = RunPreparation.objects.filter(run=run).first()
@@ -67,7 +76,7 @@ def prepare_run(job: Job, stopped: Callable[[], bool]) -> None:
         raise
     except Exception:
         log.exception("The items of run %s could not be made.", run.uid)
-        _fail(run, UNPREPARED)
+        _fail(run, taking.FAILED if run.imported else UNPREPARED)
 
 
 def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites) -> bool:
@@ -75,10 +84,10 @@ def _step(run: Run, plan: Plan, preparation: RunPreparation, writes: ShortWrites
     entrants = list(run.entrants.select_related("endpoint"))
     stages = {entrant.pk: own_stages(plan, entrant.endpoint) for entrant in entrants}
     a_sample = max(1, plan.repetitions * sum(map(len, stages.values())))
-    count = max(1, writes.rows // (2 * a_sample))  # an item is a row here and one of the workers
+    count = max(1, A_STEP // a_sample)
     following = _following(run, preparation, min(count, LOOKED_AT) if preparation.looks else count)
     asked = _changed(run, following) if preparation.looks else following
-    with writes.transaction(2 * a_sample * len(asked)):
+    with writes.transaction(2 * a_sample * len(asked)):  # an item is a row here and one of the workers
         if not _moved_on(run, preparation, len(following), len(asked)):
             return Job.objects.preparing().filter(pk=run.job_id).exists()
         for entrant in entrants if asked else ():
@@ -128,14 +137,16 @@ def _fail(run: Run, why: str) -> bool:
     job = Job.objects.select_for_update().get(pk=run.job_id)
     if Job.objects.filter(pk=job.pk).fail_preparation(why, now=timezone.now()):
         RunItem.objects.filter(entrant__run=run).delete()
-        Item.objects.filter(job=job).delete()
+        RunParcel.objects.filter(run=run).delete()
+        take_back(job)
         RunPreparation.objects.filter(run=run).update(done=0, kept=0)
     return False
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """How far a run is that is preparing: items are there about the first `done` of its `of` samples."""
+    """How far a run is that is preparing: items are there about the first `done` of its `of` samples, or of an
+    imported run for so many answers."""
 
     done: int
     of: int

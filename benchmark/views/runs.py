@@ -20,7 +20,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.models import Role
 from benchmark.access import RunAccess, results_access, run_access
 from benchmark.controls.chosen import CONTROLS
-from benchmark.models import Entrant, Run, RunItem
+from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
@@ -139,12 +139,30 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         "stages": [step.label for step in run_steps(access.run)],
         "suite": suite_named(access.run.suite),
         "can_be_judged": can_be_judged(access.run),
+        "left_out": _left_out(access.run),
         "asked": settings_told(access.run),
         **_controls(access.run),
         "methods": _methods(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
+
+
+NOT_TAKEN_SHOWN = 200
+"""Answers that an import did not take which the page of its run lists; the API has all."""
+
+
+def _left_out(run: Run) -> Context | None:
+    """Return what the import of a run left out, None where it took everything, or was none."""
+    report = UnmatchedReport.objects.filter(run=run).first() if run.imported else None
+    if report is None or not (report.unmatched or report.double or report.missing):
+        return None
+    lists = (("unmatched", report.unmatched), ("double", report.double))
+    return {
+        "lists": [(name, rows[:NOT_TAKEN_SHOWN], len(rows)) for name, rows in lists if rows],
+        "missing": report.missing[:NOT_TAKEN_SHOWN],
+        "missing_count": len(report.missing),
+    }
 
 
 def _controls(run: Run) -> Context:

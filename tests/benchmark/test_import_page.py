@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -13,7 +14,9 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotation.models import Scope
-from benchmark.models import Run
+from benchmark.models import Run, RunItem, RunParcel
+from benchmark.services.made_elsewhere import taking
+from benchmark.services.reports import scores_of
 from core.idempotency.requests import HEADER
 from tests.api.conftest import token_of
 from tests.benchmark.settled import written
@@ -22,6 +25,7 @@ from tests.benchmark.tiny_copies import SUMS
 from tests.copies import copied
 from tests.pressing import KEY, all_at_once, press_six, presses
 from workers.models import Call, Endpoint
+from workers.services.preparing import prepare_all
 
 pytestmark = [pytest.mark.once, pytest.mark.django_db(transaction=True)]
 RIGHT = {f"sum-{at}": str(first + second) for at, (first, second) in enumerate(SUMS)}
@@ -188,3 +192,88 @@ def test_six_requests_make_one_run(cast):
     clients = [_api(cast.alice) for _ in range(6)]
     answers = all_at_once(lambda at: clients[at].post(RUNS, BODY, format="json", headers={HEADER: "a-key-of-ours"}))
     assert {answer.status_code for answer in answers} == {201} and Run.objects.count() == 1
+
+
+# --- many answers
+# ------------------------------------------------------------------------------------------------------------------
+@pytest.fixture
+def in_parts(monkeypatch):
+    """Every import is left to the workers, who take in five answers at a time."""
+    monkeypatch.setattr(taking, "AT_ONCE", 0)
+    monkeypatch.setattr(taking, "A_PART", 5)
+
+
+def _left_to_workers(admin, page, **changed) -> Run:
+    content = {key: text for key, text in RIGHT.items() if key != "sum-3"} | {"who": "me"}
+    assert admin.post(page, said(files=[upload(content)], keep="1") | changed).status_code == 302
+    return Run.objects.select_related("job").latest("pk")
+
+
+def test_a_worker_takes_in_many_answers_also_after_it_was_killed(admin, page, cast, in_parts, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(taking, "AT_ONCE", 2_000)
+        at_once = _left_to_workers(admin, page)
+    run = _left_to_workers(admin, page, model="acme/other")
+    address = reverse("benchmark:run", args=[cast.project.slug, run.uid])
+    shown = written(admin.get(address))
+    assert run.job.state == "preparing" and "Taken in 0 of 12 answers" in shown
+    assert "1 answer to no sum" in shown and "no sample is called &#x27;who&#x27;" in shown and "sum-3" in shown
+    take_in, parts = taking.take_in, []
+
+    class Killed(BaseException):
+        """As a process that ends between two statements."""
+
+    def killed(**what):
+        take_in(**what)
+        parts.append(what)
+        if parts[1:]:
+            raise Killed
+
+    monkeypatch.setattr(taking, "take_in", killed)
+    with pytest.raises(Killed):
+        prepare_all(threading.Event())
+    assert RunItem.objects.filter(entrant__run=run).count() == 5 and "Taken in 5 of 12 answers" in written(
+        admin.get(address)
+    )
+    monkeypatch.setattr(taking, "take_in", take_in)
+    prepare_all(threading.Event())
+    run.job.refresh_from_db()
+    assert run.job.standing == at_once.job.standing and not RunParcel.objects.exists()
+    assert _answers(run) == _answers(at_once) and len(scores_of(run)) == len(scores_of(at_once)) > 0
+    told = _api(cast.alice).get(f"/api/v1/projects/minds/runs/{run.uid}/").json()["left_out"]
+    assert told == {
+        "unmatched": [{"where": "answer 'who'", "why": "no sample is called 'who'"}], "double": [],
+        "missing": ["sum-3"],
+    }  # fmt: skip
+
+
+def _answers(run: Run) -> list[tuple]:
+    rows = RunItem.objects.filter(entrant__run=run)
+    return sorted(
+        rows.values_list("sample", "repetition", "repaired_score", "unusable", "item__state", "item__problem")
+    )
+
+
+def test_answers_that_cannot_be_taken_in_leave_a_sentence_and_can_be_imported_again(
+    admin, page, cast, in_parts, monkeypatch
+):
+    run, take_in, parts = _left_to_workers(admin, page), taking.take_in, []
+
+    def failing(**what):
+        parts.append(what)
+        if parts[1:]:
+            raise ValueError("no more")
+        take_in(**what)
+
+    monkeypatch.setattr(taking, "take_in", failing)
+    prepare_all(threading.Event())
+    run.job.refresh_from_db()
+    assert (run.job.standing, run.job.note) == ("failed", taking.FAILED)
+    assert taking.FAILED.replace("'", "&#x27;") in written(
+        admin.get(reverse("benchmark:run", args=[cast.project.slug, run.uid]))
+    )
+    assert not RunItem.objects.exists() and not Call.objects.exists() and not RunParcel.objects.exists()
+    monkeypatch.setattr(taking, "take_in", take_in)
+    again = _left_to_workers(admin, page)
+    prepare_all(threading.Event())
+    assert RunItem.objects.filter(entrant__run=again).count() == 12

@@ -38,9 +38,7 @@ def small_steps(monkeypatch):
     """Every launch is left to the workers, who take a few samples at a time."""
     monkeypatch.setattr(preparing, "AT_ONCE", 0)
     monkeypatch.setattr(preparing, "LOOKED_AT", 30)
-    monkeypatch.setattr("annotation.services.short_writes.MOST_ROWS", 80)
-    monkeypatch.setattr("annotation.services.short_writes._FIRST_ROWS", 80)
-    monkeypatch.setattr("annotation.services.short_writes._LEAST_ROWS", 80)
+    monkeypatch.setattr(preparing, "A_STEP", 40)
 
 
 def launched(world, **fields) -> Run:

@@ -11,7 +11,7 @@ from core.bulk import update_rows
 from core.ids import new_uid
 from workers.models import Call, CallState, Endpoint, Item, Job
 from workers.providers.imported import IMPORTED
-from workers.services.delivery import deliver, end_jobs
+from workers.services.delivery import deliver
 
 _AT_ONCE = 500
 _COLUMNS = ("uid", "key", "endpoint", "provider", "model", "body", "sample", "handler", "planned_at")
@@ -34,9 +34,10 @@ class ImportedAnswer:
 def take_in(
     *, job: Job, endpoint: Endpoint, answers: Sequence[ImportedAnswer], missing: Mapping[str, str], now: datetime
 ) -> None:
-    """Give the waiting items of a job their answers and deliver them, in the caller's transaction; those `missing`, by
-    the key of the item, fail with the sentence. The job ends."""
-    items = {item.key: item for item in Item.objects.filter(job=job).select_related("job")}
+    """Give waiting items of a job their answers and deliver them, in the caller's transaction, which ends the job;
+    those `missing`, by the key of the item, fail with the sentence."""
+    keys = [*(answer.item for answer in answers), *missing]
+    items = {item.key: item for item in Item.objects.filter(job=job, key__in=keys).select_related("job")}
     Item.objects.fail_unasked({items[key].pk: why for key, why in missing.items()}, now=now)
     for at in range(0, len(answers), _AT_ONCE):
         part = {answer.key: answer for answer in answers[at : at + _AT_ONCE]}
@@ -44,8 +45,13 @@ def take_in(
         pairs = [(items[part[call.key].item], call) for call in calls]
         update_rows(Item, ["call"], [(call.pk, item.pk) for item, call in pairs])
         deliver(pairs, now=now)
-    end_jobs([job.pk], now=now)
-    job.refresh_from_db()
+
+
+def take_back(job: Job) -> None:
+    """Delete the items of a job whose answers were imported, and these answers, in the caller's transaction."""
+    calls = list(Call.objects.filter(items__job=job, handler=IMPORTED).values_list("pk", flat=True))
+    Item.objects.filter(job=job).delete()
+    Call.objects.filter(pk__in=calls).delete()
 
 
 def _calls(endpoint: Endpoint, answers: Mapping[str, ImportedAnswer], now: datetime) -> list[Call]:

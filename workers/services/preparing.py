@@ -8,11 +8,12 @@ import threading
 from django.db import DatabaseError
 from django.utils import timezone
 
+from core.language import gettext_noop
 from workers.models import Job
 from workers.services.handlers import handler_of
 
 log = logging.getLogger(__name__)
-UNPREPARED = "Its questions could not be made; the worker's log says why. Retry makes them again."
+UNPREPARED = gettext_noop("Its questions could not be made; the worker's log says why. Retry makes them again.")
 
 
 def prepare_all(stop: threading.Event) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 
-class LeftOutOut(serializers.Serializer):
+class NotTakenOut(serializers.Serializer):
     where = serializers.CharField(help_text="Which answer.")
     why = serializers.CharField()
 
@@ -25,5 +25,5 @@ class ImportPreviewOut(serializers.Serializer):
     answers = serializers.IntegerField(help_text="Questions that get an answer.")
     missing_answers = serializers.IntegerField()
     missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
-    unmatched = LeftOutOut(many=True)
-    double = LeftOutOut(many=True)
+    unmatched = NotTakenOut(many=True)
+    double = NotTakenOut(many=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.api.shapes import CallsOut, EndedOut, LackOut, TokensOut
+from benchmark.api.shapes.imports import NotTakenOut
 from benchmark.api.shapes.values import COST, Anything
 from benchmark.models import Form
 
@@ -119,7 +120,16 @@ class BesideOut(serializers.Serializer):
     state = serializers.CharField()
 
 
+class LeftOutOut(serializers.Serializer):
+    """The fate of answers that were made elsewhere and are no part of the run, as their import found it."""
+
+    unmatched = NotTakenOut(many=True, help_text="Those that are to no sample.")
+    double = NotTakenOut(many=True)
+    missing = serializers.ListField(child=serializers.CharField(), help_text="Samples that lack answers.")
+
+
 class RunDetailOut(RunOut):
+    left_out = LeftOutOut(allow_null=True, help_text="Of answers that were made elsewhere; null for other runs.")
     entrants = EntrantOut(many=True)
     methods = BesideOut(
         many=True,

@@ -13,6 +13,7 @@ from benchmark.services.made_elsewhere.importing import Said, import_answers, pr
 from benchmark.services.made_elsewhere.reading import READERS
 from benchmark.services.plans import Plan
 from benchmark.suites.registry import suite_for, suite_of_gold, suites
+from workers.services.run_to_end import run_to_end
 
 SHOWN = 20
 """Rows of what does not fit that a terminal shows; --json has all."""
@@ -84,6 +85,7 @@ class Command(JsonCommand):
         if options["dry_run"]:
             return {"run": None, **summary}
         run = import_answers(by=None, preview=preview, now=timezone.now())
+        run_to_end(job=run.job)
         return run_summary(run, scores=True) | summary
 
     def say(self, result: dict) -> None:

@@ -16,12 +16,13 @@ from django.utils.text import slugify
 
 from annotation.models import User
 from annotation.services import audit
-from benchmark.models import DatasetSample, Entrant, Run, RunItem
+from benchmark.models import DatasetSample, Entrant, Run, UnmatchedReport
 from benchmark.services.asking import prompts_of, sample_of
-from benchmark.services.entering import add_work
+from benchmark.services.made_elsewhere import taking
 from benchmark.services.made_elsewhere.matching import Index, ItemKey, Known, Matched, match
 from benchmark.services.made_elsewhere.reading import read_all
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
+from benchmark.services.made_elsewhere.taking import AnswerRow
 from benchmark.services.plan_checks import samples_of_import
 from benchmark.services.plans import MOST_REPETITIONS, Plan, RunRefused
 from benchmark.services.provenance import versions
@@ -32,16 +33,13 @@ from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
-from core.bulk import insert_rows
 from core.plain import Json
 from core.texts import storable
-from workers.models import Endpoint, Job
+from workers.models import Endpoint, Job, JobState
 from workers.providers.imported import IMPORTED
-from workers.services.imported_calls import ImportedAnswer, take_in
 
 _PARTS = 2
 """So many of the longest texts of a sample say together which it is: a story and its question."""
-_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,30 +225,38 @@ def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
 
 
 def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
-    """Keep the answers as a finished run, all or none. They are read and scored as answers of a model are; what the
-    file lacks is missing.
+    """Keep the answers as a run, all or none. They are read and scored as answers of a model are; what the file lacks
+    is missing. The run is finished, or preparing where there are more than `taking.AT_ONCE`: a worker takes them in.
 
     Raises RunRefused where the project has a run of the same answers.
     """
     plan, digest = preview.plan, preview.made.digest
     project = plan.dataset.project
-    for other in Run.objects.filter(project=project, dataset=plan.dataset, suite=plan.suite):
+    others = Run.objects.filter(project=project, dataset=plan.dataset, suite=plan.suite).select_related("job")
+    for other in others.exclude(job__state=JobState.FINISHED, preparation__isnull=False):  # those could not be taken in
         same = other.imported and (other.imported["digest"], other.imported["model"]) == (digest, preview.model)
         if same and other.params == draft_of(plan, preview.stories).params:
             raise RunRefused(f"The answers of this file are a run already: {other.title} ({other.uid}).")
+    rows = _rows(preview)
+    later = len(rows) > taking.AT_ONCE
     with transaction.atomic():
-        run = _run(by, preview, now)
-        entrant = Entrant.objects.create(
+        run = _run(by, preview, now, preparing=later)
+        Entrant.objects.create(
             run=run, endpoint=_endpoint(preview.model, by), position=0, name=preview.model,
             spec={"name": preview.model, "provider": IMPORTED, "model": preview.model, "options": {}},
         )  # fmt: skip
-        _take_in(run, entrant, preview, now)
+        left_out = {name: preview.told[name] for name in ("unmatched", "double", "missing")}
+        UnmatchedReport.objects.create(run=run, **left_out)
+        if later:
+            taking.take_later(run, rows)
+        else:
+            taking.take_all(run, rows, now)
         details = {"file": preview.made.name, "model": preview.model, "answers": len(preview.matched.answers)}
         audit.record(by=by, project=project, action="run.imported", target=run.uid, **details)
     return run
 
 
-def _run(by: User | None, preview: Preview, now: datetime) -> Run:
+def _run(by: User | None, preview: Preview, now: datetime, *, preparing: bool) -> Run:
     plan, made = preview.plan, preview.made
     title = (plan.title or f"{preview.model}: imported from {made.name}")[:200]
     run = draft_of(plan, preview.stories)
@@ -268,7 +274,8 @@ def _run(by: User | None, preview: Preview, now: datetime) -> Run:
         },
         **versions(),
     }  # fmt: skip
-    run.job = Job.objects.create(
+    run.job = Job.objects.begin(
+        preparing=preparing,
         handler=HANDLER,
         title=title,
         params={"project": plan.dataset.project.slug},
@@ -290,52 +297,21 @@ def _endpoint(model: str, by: User | None) -> Endpoint:
     return endpoint
 
 
-def _take_in(run: Run, entrant: Entrant, preview: Preview, now: datetime) -> None:
-    """Make an item for each question, and give it its answer, or the reason why there is none."""
+def _rows(preview: Preview) -> list[AnswerRow]:
+    """Return each question of the run with its answer, or with the reason why there is none."""
     given = preview.matched.answers
-    item_keys = [
-        (story.pk, step, turn)
+    return [
+        _row((story.pk, step, turn), given.get((story.pk, step, turn)))
         for turn in range(preview.plan.repetitions)
-        for step in run.stages
+        for step in preview.steps
         for story in preview.stories
     ]
-    lacking = {
-        item_key: _why(given.get(item_key))
-        for item_key in item_keys
-        if item_key not in given or given[item_key].text is None
-    }
-    rows = [(entrant.pk, sample, step, lacking.get((sample, step, turn), ""), turn) for sample, step, turn in item_keys]
-    for at in range(0, len(rows), _AT_ONCE):
-        insert_rows(RunItem, ("entrant", "sample", "stage", "unusable", "repetition"), rows[at : at + _AT_ONCE])
-    items = {
-        (sample, stage, repetition): pk
-        for pk, sample, stage, repetition in entrant.items.values_list("pk", "sample", "stage", "repetition")
-    }
-    add_work(run=run, run_items=entrant.items.all(), now=now)
-    answers = [
-        _answer(run, str(items[item_key]), item_key, given[item_key])
-        for item_key in item_keys
-        if item_key not in lacking
-    ]
-    missing = {str(items[item_key]): why for item_key, why in lacking.items()}
-    take_in(job=run.job, endpoint=entrant.endpoint, answers=answers, missing=missing, now=now)
 
 
-def _why(record: Record | None) -> str:
-    """Return why a question has no answer."""
-    return (record.problem if record and record.problem else NOT_IN_FILE)[:120]
-
-
-def _key(run: Run, item_key: ItemKey) -> str:
-    """Return the key of the answer in the ledger: no question that is asked has it."""
-    return hashlib.sha256(json.dumps(["imported", run.uid, *item_key]).encode()).hexdigest()
-
-
-def _answer(run: Run, item: str, item_key: ItemKey, record: Record) -> ImportedAnswer:
+def _row(item_key: ItemKey, record: Record | None) -> AnswerRow:
+    if record is None or record.text is None:
+        why = (record.problem if record and record.problem else NOT_IN_FILE)[:120]
+        return AnswerRow(*item_key, None, why, "", "", (0, 0))
     messages = [{"role": message["role"], "content": storable(message["content"])} for message in record.messages]
-    body = {"messages": messages} if messages else {"imported": record.where}
-    return ImportedAnswer(
-        item=item, key=_key(run, item_key), body=json.dumps(body, ensure_ascii=False), sample=item_key[2],
-        answer=storable(record.text or ""),
-        answered_by=storable(record.answered_by)[:200], tokens=record.tokens,
-    )  # fmt: skip
+    body = json.dumps({"messages": messages} if messages else {"imported": record.where}, ensure_ascii=False)
+    return AnswerRow(*item_key, storable(record.text), "", body, storable(record.answered_by)[:200], record.tokens)
