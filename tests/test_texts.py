@@ -26,22 +26,24 @@ from core.catalogues.files import (
 from core.catalogues.ours import FRAME, own_apps
 
 BASE = settings.BASE_DIR
-NOT_YET = ("templates/annotation",)
+NOT_YET: tuple[str, ...] = ()
 """Folders whose templates are not translated yet."""
 
 SHOWN = ("title", "aria-label", "placeholder", "alt", "data-confirm", "data-confirm-yes")
-SHOWN_BY_PIECES = ("label", "title", "text", "action", "heading", "more", "no")
+SHOWN_BY_PIECES = ("label", "title", "text", "action", "heading", "more", "no", "noscript")
 """What is given to a piece of a page (`{% include … with label="…" %}`) for people to read."""
 NO_LANGUAGE = re.compile(
     r"<code\b.*?</code>|<kbd\b.*?</kbd>|<script\b.*?</script>|<pre\b.*?</pre>|<!--.*?-->|<!DOCTYPE[^>]*>|&#?\w+;|"
     r"\b(?:Credence|OmniToM|ToMBench|FANToM|OpenToM|ToMi|API|CSV|JSON|JSONL|PDF|PNG|SVG|LaTeX|HTML|UTF-8|ID|URL|"
-    r"Holm|min|max|USD|km|ms|px|n|k|p|d|s|h)\b",
+    r"Holm|UTC|A|B|c|true|false|min|max|USD|km|ms|px|n|k|p|d|s|h)\b",
     re.S,
 )
 """What is written alike in every language: code, keys, entities, names, signs of figures."""
 BLOCK_WITHOUT_TEXT = re.compile(r"block (main_class|styles|scripts)")
 TAG = re.compile(r"""<(?:[^>"']|"[^"]*"|'[^']*')*>""", re.S)
 ATTRIBUTE = re.compile(rf"""(?<![\w-])({"|".join(SHOWN)})=("[^"]*"|'[^']*')""")
+FILTERED = re.compile(r"""\|(?:default|default_if_none|yesno|join|date|time):("[^"]*"|'[^']*')""")
+"""Words that a filter puts in, and the forms of dates."""
 GIVEN = re.compile(rf"""\b({"|".join(SHOWN_BY_PIECES)})=("[^"]*"|'[^']*')""")
 WORD = re.compile(r"[A-Za-z]{2,}|[A-Za-z]")
 
@@ -52,7 +54,9 @@ def untranslated(source: str) -> Iterator[str]:
     for token in Lexer(source).tokenize():
         if token.token_type == TokenType.TEXT and not (within or silent):
             bare += token.contents
-        elif token.token_type == TokenType.BLOCK:
+        if token.token_type in (TokenType.BLOCK, TokenType.VAR):
+            yield from (given for given in FILTERED.findall(token.contents) if WORD.search(without_names(given)))
+        if token.token_type == TokenType.BLOCK:
             name = token.contents.split()[0]
             within = name == "blocktranslate" or (within and name != "endblocktranslate")
             silent = bool(BLOCK_WITHOUT_TEXT.match(token.contents)) or (silent and name != "endblock")
@@ -92,6 +96,7 @@ def test_every_word_of_a_template_is_translated():
         ('<p title="{{ hello }}">{{ hello }} · 12 &middot; <kbd>Enter</kbd></p>', []),
         ('{% include "piece.html" with label="Hello" of="hello" %}', ['"Hello"']),
         ('{% include "piece.html" with label=_("Hello") %}', []),
+        ('{{ name|default:"nobody" }}{{ day|date:"j M" }}{{ day|date:"c" }}{{ one|join:", " }}', ['"nobody"', '"j M"']),
         ("{% blocktranslate %}Hello <b>you</b>{% endblocktranslate %} there", ["there"]),
         ("{% block main_class %}narrow{% endblock %}{% block title %}Narrow{% endblock %}", ["Narrow"]),
         ("{% if one %}<b>{% endif %}a sentence</b>", ["a sentence"]),
@@ -166,6 +171,10 @@ def test_texts_are_found_where_they_are_used():
     }
     script = 'gettext("One \\"x\\""); ngettext("{count} row", "{count} rows", 2); gettext(name)'
     assert script_texts(script) == {Text('One "x"'), Text("{count} row", "{count} rows")}
+    assert template_texts('{{ n|counted:"row" }}{% with a=n|counted:"copy,copies" %}') == {
+        Text("{count} row", "{count} rows"),
+        Text("{count} copy", "{count} copies"),
+    }
     assert placeholders("%(a)s of {b} and {c:,}: 5%") == {"%a", "{b}", "{c}"}
 
 

@@ -40,8 +40,12 @@ def _called(call: ast.Call) -> Iterator[Text]:
     elif name in _OF_CONTEXT and all(given[:2]):
         yield Text(given[1], context=given[0])
     elif name == "counted" and given[1:2] > [""]:
-        several = given[2] if given[2:] else f"{given[1]}s"
-        yield Text(f"{{count}} {given[1]}", f"{{count}} {several}")
+        yield counted_text(given[1], given[2] if given[2:] else "")
+
+
+def counted_text(noun: str, several: str) -> Text:
+    """Return the text that `core.wording.counted` looks up."""
+    return Text(f"{{count}} {noun}", f"{{count}} {several or noun + 's'}")
 
 
 _SCRIPT_STRING = r'"(?:[^"\\\n]|\\.)*"'
@@ -57,6 +61,7 @@ def script_texts(source: str) -> set[Text]:
 _QUOTED = r"""(?:"[^"]*"|'[^']*')"""
 _INLINE = re.compile(rf"translate\s+({_QUOTED})(?:.*?\bcontext\s+({_QUOTED}))?", re.S)
 _BLOCK = re.compile(rf"blocktranslate\b(?:.*?\bcontext\s+({_QUOTED}))?", re.S)
+_COUNTED = re.compile(r"""\|counted:["']([^"',]+),?([^"']*)["']""")
 _CONSTANT = re.compile(rf"\b_\(({_QUOTED})\)")
 
 
@@ -71,6 +76,8 @@ def _of_tokens(tokens: Iterator[Token]) -> Iterator[Text]:
             continue
         if token.token_type == TokenType.BLOCK and (inline := _INLINE.match(token.contents)):
             yield Text(_constant(inline[1]), context=_constant(inline[2] or ""))
+        for noun, several in _COUNTED.findall(token.contents):
+            yield counted_text(noun, several)
         for constant in _CONSTANT.findall(token.contents):
             yield Text(_constant(constant))
         if token.token_type == TokenType.BLOCK and (block := _BLOCK.match(token.contents)):

@@ -12,6 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 from django.utils.translation.trans_real import DjangoTranslation, translation
 
+from core import wording
+
 register = template.Library()
 
 
@@ -52,3 +54,10 @@ def _script_catalogue(language: str) -> dict[str, str | list[str]]:
         if one:
             texts[one] = translated
     return texts
+
+
+@register.filter
+def counted(number: int, noun: str) -> str:
+    """Return the number with its noun: `{{ 3|counted:"row" }}`, `{{ 3|counted:"copy,copies" }}`."""
+    one, _, several = noun.partition(",")
+    return wording.counted(number, one, several)
