@@ -29,7 +29,7 @@ const queue = new Queue({
 const panel = new Panel({ ...settings, active: () => current, reads: true });
 
 // --- what becomes of a decision ------------------------------------------------------------------------------------------
-const SAID = { saving: "↑ saving", failed: "⚠ not saved yet" };
+const SAID = { saving: `↑ ${gettext("saving")}`, failed: `⚠ ${gettext("not saved yet")}` };
 function say(cell, state) {
   cell.dataset.state = state;
   cell.querySelector("[data-saving]").textContent = SAID[state] ?? "";
@@ -55,7 +55,7 @@ function saved(change, row, isLast) {
 
 // Shows what stands, with what was typed and why it was not taken.
 async function refused(change, sentence) {
-  if (!find(change)) return announce(`A decision on another page was refused: ${sentence}`);
+  if (!find(change)) return announce(gettext("A decision on another page was refused: {sentence}", { sentence }));
   const html = await fragment(change);
   const cell = html ? replace(find(change), html) : find(change);
   if (!html) say(cell, "");
@@ -107,9 +107,9 @@ function replace(cell, html, sent = null) {
 
 // --- what the page says --------------------------------------------------------------------------------------------------
 const TROUBLES = {
-  offline: "The server does not answer. Your decisions are kept in this browser and sent again by themselves; you can go on.",
-  login: "You are logged out. Your decisions are kept in this browser and are sent when you have logged in again.",
-  gone: "You are no longer an expert of this project. Your unsent decisions are kept in this browser; ask an admin.",
+  offline: gettext("The server does not answer. Your decisions are kept in this browser and sent again by themselves; you can go on."),
+  login: gettext("You are logged out. Your decisions are kept in this browser and are sent when you have logged in again."),
+  gone: gettext("You are no longer an expert of this project. Your unsent decisions are kept in this browser; ask an admin."),
 };
 
 function trouble(error) {
@@ -118,10 +118,10 @@ function trouble(error) {
 }
 
 function state() {
-  showState(queue, (kind, text) => { if (kind !== "saving") announce(text); }, (count) => `${count} decision${count === 1 ? "" : "s"}`);
+  showState(queue, (kind, text) => { if (kind !== "saving") announce(text); }, (count) => ngettext("{count} decision", "{count} decisions", count));
 }
 
-const NOTHING_LEFT = "Nothing is left to decide here. Enter goes on.";
+const NOTHING_LEFT = gettext("Nothing is left to decide here. Enter goes on.");
 let left = null;
 function progress() {
   const before = left;
@@ -184,7 +184,7 @@ function seek() {
 function onward() {
   const found = nextOpen();
   if (found) show(found);
-  else if (current && isOpen(current)) hint("This is the last open cell.");
+  else if (current && isOpen(current)) hint(gettext("This is the last open cell."));
   else leave(queue, settings.urls.next);
 }
 
@@ -221,7 +221,7 @@ function question(text, what) {
   $("replace").hidden = false;
 }
 function ask(label) {
-  question(`${nameOf(current)} is decided: ${current.dataset.decided}. Replace that by ${label}?`, { cell: current, label });
+  question(gettext("{cell} is decided: {decided}. Replace that by {label}?", { cell: nameOf(current), decided: current.dataset.decided, label }), { cell: current, label });
 }
 function closeQuestion() {
   held = null;
@@ -244,14 +244,15 @@ function lookAgain() {
 const inTurn = inTurnWith(takeBack);
 async function takeBack() {
   if (held) return lookAgain();
-  if (!(await queue.drained())) return hint("Undo waits until the decisions before it are saved.");
+  if (!(await queue.drained())) return hint(gettext("Undo waits until the decisions before it are saved."));
   try {
     const { undo: last } = await request(settings.urls.undo);
-    if (!last) return hint("There is no decision of yours to take back.");
+    if (!last) return hint(gettext("There is no decision of yours to take back."));
     const many = last.cells.length > 1;
-    const what = many ? `${last.cells.length} decisions that you took at once` : `${last.dimension}: ${last.label}`;
     if (last.cells.every(find)) return await takeAll(last);
-    question(`Take back ${what}, ${many ? "the first " : ""}in story ${last.story}?`, { last });
+    question(many
+      ? gettext("Take back {count} decisions that you took at once, the first in story {story}?", { count: last.cells.length, story: last.story })
+      : gettext("Take back {dimension}: {label}, in story {story}?", last), { last });
   } catch (error) {
     trouble(error);
   }
@@ -266,7 +267,7 @@ async function takeAll({ cells: taken, url }) {
     for (const one of here) replace(find(one), one.html);
     if (here.length < taken.length) return await leave(queue, url);
     show(find(here[0]));
-    announce(`Taken back: ${nameOf(current)} is ${current.dataset.decided || "open"} again.`);
+    announce(gettext("Taken back: {cell} is {label} again.", { cell: nameOf(current), label: current.dataset.decided || gettext("open") }));
   } catch (error) {
     trouble(error);
   }
@@ -275,8 +276,8 @@ async function takeAll({ cells: taken, url }) {
 
 async function takeThis() {
   const cell = current;
-  if (cell?.dataset.own !== "1") return hint("Only your own decision can be taken back.");
-  if (!(await queue.drained())) return hint("Undo waits until the decisions before it are saved.");
+  if (cell?.dataset.own !== "1") return hint(gettext("Only your own decision can be taken back."));
+  if (!(await queue.drained())) return hint(gettext("Undo waits until the decisions before it are saved."));
   const [proposition, dimension] = [cell.parentElement.dataset.proposition, cell.dataset.dimension];
   const fresh = find({ proposition, dimension });
   return takeAll({ cells: [{ proposition, dimension, revision: Number(field(fresh, "revision").value) }], url: location.href });
@@ -311,7 +312,7 @@ const KEYS = {
   Home: () => show(cells()[0]), End: () => show(cells().at(-1)),
   Enter: onward, n: seek, s: () => leave(queue, settings.urls.next), "?": commands.help, g: guideline,
   r: () => field(current, "reason")?.focus(),
-  e: () => { awaitsTag = Boolean(current.querySelector("[data-tag]")); if (awaitsTag) hint("Why annotators erred: 1 to 5, or 0 for none."); },
+  e: () => { awaitsTag = Boolean(current.querySelector("[data-tag]")); if (awaitsTag) hint(gettext("Why annotators erred: 1 to 5, or 0 for none.")); },
   l: () => press("[data-file]"), u: takeThis, Delete: takeThis, Backspace: takeThis,
   h: () => panel.open("history"), c: () => panel.open("history"),
 };
@@ -319,7 +320,7 @@ const KEYS = {
 function chooseDigit(digit) {
   if (!awaitsTag) {
     const chip = current.querySelector(`.chip[data-digit="${digit}"]`);
-    return chip ? adopt(chip.value) : hint(`No label here has the digit ${digit}.`);
+    return chip ? adopt(chip.value) : hint(gettext("No label here has the digit {digit}.", { digit }));
   }
   awaitsTag = false;
   if (press(`[data-tag="${digit}"]`)) current.focus({ preventScroll: true });
@@ -401,7 +402,7 @@ setInterval(async () => {
   acted = false;
   const { others } = await request(settings.urls.claims, { stories: settings.stories }).catch(() => ({}));
   const name = Object.values(others ?? {})[0];
-  if (name) hint(`${name} decides here now.`);
+  if (name) hint(gettext("{name} decides here now.", { name }));
 }, CLAIM);
 
 // --- start ---------------------------------------------------------------------------------------------------------------

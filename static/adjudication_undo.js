@@ -16,12 +16,13 @@ function say(text, asks) {
 async function look() {
   try {
     ({ undo: last } = await request(place.dataset.url));
-    if (!last) return say("There is no decision of yours to take back.", false);
+    if (!last) return say(gettext("There is no decision of yours to take back."), false);
     const count = last.cells.length;
-    const what = count > 1 ? `${count} decisions that you took at once, the first in` : `${last.dimension}: ${last.label}, in`;
-    return say(`Take back ${what} story ${last.story}?`, true);
+    return say(count > 1
+      ? gettext("Take back {count} decisions that you took at once, the first in story {story}?", { count, story: last.story })
+      : gettext("Take back {dimension}: {label}, in story {story}?", last), true);
   } catch {
-    return say("The server does not answer; nothing was changed.", false);
+    return say(gettext("The server does not answer; nothing was changed."), false);
   }
 }
 
@@ -31,7 +32,7 @@ async function take() {
     if (answer.refused) return say(answer.error, false);
     return location.reload();
   } catch {
-    return say("The server does not answer; try again.", true);
+    return say(gettext("The server does not answer; try again."), true);
   }
 }
 

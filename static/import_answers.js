@@ -14,7 +14,7 @@ if (form) {
   form.addEventListener("change", stale);
   document.addEventListener("htmx:beforeRequest", () => {
     bar.removeAttribute("value");
-    told.textContent = "sending the files…";
+    told.textContent = gettext("sending the files…");
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target === preview) preview.parentElement.scrollIntoView({ block: "nearest" });
@@ -27,7 +27,7 @@ if (form) {
       bar.value = loaded;
     } else {
       bar.removeAttribute("value");
-      told.textContent = "reading…";
+      told.textContent = gettext("reading…");
     }
   });
 }

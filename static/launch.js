@@ -7,7 +7,9 @@ for (const tools of document.querySelectorAll("[data-model-tools]")) {
   const count = () => {
     const ticked = rows.filter((row) => boxOf(row).checked).length;
     const shown = rows.filter((row) => !row.hidden).length;
-    status.textContent = `${ticked} of ${rows.length} chosen` + (shown < rows.length ? `, ${shown} shown` : "");
+    status.textContent = shown < rows.length
+      ? gettext("{ticked} of {all} chosen, {shown} shown", { ticked, all: rows.length, shown })
+      : gettext("{ticked} of {all} chosen", { ticked, all: rows.length });
   };
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,5 +1,5 @@
 // What a cell and the notes under its row show. A cell says what happens to it in icon and text.
-const STATES = { saving: "saving", saved: "saved", failed: "not saved", refused: "refused" };
+const STATES = { saving: gettext("saving"), saved: gettext("saved"), failed: gettext("not saved"), refused: gettext("refused") };
 export const spread = (label) => label.replaceAll("/", "/\u200b") || "–"; // long labels may break after a slash
 
 export function setState(cell, state) {
@@ -22,11 +22,11 @@ export function paint(cell) {
   text.textContent = open ? spread(suggested) : spread(label);
   cell.toggleAttribute("data-ghost", Boolean(open));
   if (!suggested) return;
-  const said = `${source} suggests ${suggested}`;
+  const said = gettext("{source} suggests {label}", { source, label: suggested });
   cell.title = said;
   const mark = cell.querySelector(".cell-suggestion") ?? cell.insertBefore(document.createElement("span"), cell.querySelector(".cell-state"));
   mark.className = "cell-suggestion";
-  mark.textContent = open ? "model" : label === suggested ? "" : `model ${suggested}`;
+  mark.textContent = open ? gettext("model") : label === suggested ? "" : gettext("model {label}", { label: suggested });
 }
 
 // A mark keeps its place in a row that was drawn with it, so that taking a suggestion moves nothing; here there was none.
@@ -56,10 +56,10 @@ export function warn(row, list) {
 export function commented(row, dimension) {
   const cell = row.querySelector(`td[data-dimension="${dimension}"]`);
   cell.dataset.thread = "own";
-  cell.querySelector(".cell-thread").textContent = "comment";
+  cell.querySelector(".cell-thread").textContent = gettext("comment");
 }
 
 export function flagged(row) {
   row.dataset.flag = "open";
-  row.querySelector(".row-flag").textContent = "flagged";
+  row.querySelector(".row-flag").textContent = gettext("flagged");
 }

@@ -19,7 +19,7 @@ const options = new Map([...$("options").querySelectorAll(".options")].map((one)
 const story = $("story-text").firstChild;
 const find = ({ proposition, dimension }) => byPlace.get(`${proposition} ${dimension}`);
 const dimensionName = (cell) => options.get(cell.dataset.dimension).getAttribute("aria-label");
-const rowName = (row) => `${row.querySelector("[data-actor]").textContent}, row ${rows.indexOf(row) + 1}`;
+const rowName = (row) => gettext("{actor}, row {number}", { actor: row.querySelector("[data-actor]").textContent, number: rows.indexOf(row) + 1 });
 
 let active = null;
 let focusedAt = 0;
@@ -55,18 +55,18 @@ function saved(change, row, isLast) {
   if (row.revealed && !cell.dataset.suggested) {
     reveal(cell, row.revealed);
     if (cell === active) press();
-    if (row.revealed[0] !== row.label) announce(`The model suggests ${row.revealed[0]} in ${dimensionName(cell)} of ${rowName(cell.parentElement)}.`);
+    if (row.revealed[0] !== row.label) announce(gettext("The model suggests {label} in {dimension} of {row}.", { dimension: dimensionName(cell), row: rowName(cell.parentElement), label: row.revealed[0] }));
   }
-  if (row.label !== change.label) announce(`A later change of yours stands in ${dimensionName(cell)} of ${rowName(cell.parentElement)}: ${row.label || "no label"}.`);
+  if (row.label !== change.label) announce(gettext("A later change of yours stands in {dimension} of {row}: {label}.", { dimension: dimensionName(cell), row: rowName(cell.parentElement), label: row.label || gettext("no label") }));
   show(cell, row.label, "saved");
   progress();
 }
 
 function refused(change, sentence) {
   const cell = find(change);
-  if (!cell) return announce(`A vote in another story was refused: ${sentence}`);
+  if (!cell) return announce(gettext("A vote in another story was refused: {sentence}", { sentence }));
   show(cell, change.previous ?? "", "refused");
-  note(cell.parentElement, "row-refusal", [`${dimensionName(cell)} not saved: ${sentence}`], change.dimension);
+  note(cell.parentElement, "row-refusal", [gettext("{dimension} not saved: {sentence}", { dimension: dimensionName(cell), sentence })], change.dimension);
   announce(`Refused: ${sentence}`);
   progress();
 }
@@ -77,9 +77,9 @@ function warnings(found) {
 
 // --- what the page says --------------------------------------------------------------------------------------------------
 const TROUBLES = {
-  offline: "The server does not answer. Your votes are kept in this browser and sent again by themselves; you can go on labelling.",
-  login: "You are logged out. Your votes are kept in this browser and are sent when you have logged in again.",
-  gone: "This story is no longer assigned to you. Your unsent votes are kept in this browser; ask an admin.",
+  offline: gettext("The server does not answer. Your votes are kept in this browser and sent again by themselves; you can go on labelling."),
+  login: gettext("You are logged out. Your votes are kept in this browser and are sent when you have logged in again."),
+  gone: gettext("This story is no longer assigned to you. Your unsent votes are kept in this browser; ask an admin."),
 };
 
 function trouble(error) {
@@ -92,7 +92,7 @@ function state() {
     if (kind !== "saving") announce(text);
     finished();
   };
-  showState(queue, changed, (count) => `${count} vote${count === 1 ? "" : "s"}`);
+  showState(queue, changed, (count) => ngettext("{count} vote", "{count} votes", count));
 }
 
 function progress() {
@@ -104,7 +104,7 @@ function progress() {
 
 function finished() {
   const done = flat.every((cell) => cell.dataset.label) && !queue.pending().length;
-  if (done && $("finished").hidden) announce("All cells of this story are labelled and saved. Press s for the next story.");
+  if (done && $("finished").hidden) announce(gettext("All cells of this story are labelled and saved. Press s for the next story."));
   $("finished").hidden = !done;
 }
 
@@ -145,7 +145,7 @@ function press() {
   }
   const line = place.querySelector(".options-suggestion");
   line.hidden = !suggested;
-  if (suggested) line.firstElementChild.textContent = `${source} suggests ${suggested}`;
+  if (suggested) line.firstElementChild.textContent = gettext("{source} suggests {label}", { source, label: suggested });
   line.lastElementChild.hidden = label === suggested;
 }
 
@@ -185,18 +185,18 @@ function vote(cell, label, milliseconds, undoes = "", accepted = false) {
 // One key takes one suggestion, another those of the row; nothing takes more than a row at once.
 function accept() {
   const { suggested, label } = active.dataset;
-  if (!suggested) return announce("No suggestion stands in this cell.");
+  if (!suggested) return announce(gettext("No suggestion stands in this cell."));
   if (held) return undefined;
   if (label !== suggested) vote(active, suggested, duration(), "", true);
   onward();
 }
 function acceptRow() {
   const open = [...active.parentElement.cells].slice(1).filter((cell) => cell.dataset.suggested && !cell.dataset.label);
-  if (!open.length) return announce("This row has no suggestion that is still open.");
+  if (!open.length) return announce(gettext("This row has no suggestion that is still open."));
   const took = Math.round(duration() / open.length);
   for (const cell of open) vote(cell, cell.dataset.suggested, took, "", true);
-  announce(`${open.length} suggestion${open.length === 1 ? "" : "s"} of ${rowName(active.parentElement)} taken over.`);
-  seek((cell) => !cell.dataset.label, "Every cell has a label.");
+  announce(ngettext("{count} suggestion of {row} taken over.", "{count} suggestions of {row} taken over.", open.length, { row: rowName(active.parentElement) }));
+  seek((cell) => !cell.dataset.label, gettext("Every cell has a label."));
 }
 
 function ask(label) {
@@ -227,10 +227,10 @@ async function takeBack() {
   if (held) return lookAgain();
   const unsent = queue.lastUnsent();
   if (unsent) return takenBack({ ...unsent, label: unsent.previous, undoes: unsent.idempotency_key });
-  if (!(await queue.drained())) return announce("Undo waits until the votes before it are saved.");
+  if (!(await queue.drained())) return announce(gettext("Undo waits until the votes before it are saved."));
   try {
     const { undo: last } = await request(settings.urls.undo);
-    if (!last) return announce("There is nothing to undo in this story.");
+    if (!last) return announce(gettext("There is nothing to undo in this story."));
     queue.notBefore(last.changed_at);
     takenBack(last);
   } catch (error) {
@@ -242,7 +242,7 @@ function takenBack({ undoes, label, ...place }) {
   if (!cell) return;
   activate(cell);
   vote(cell, label, 0, undoes);
-  announce(`Undone: ${dimensionName(cell)} of ${rowName(cell.parentElement)} is ${label || "unlabelled"} again.`);
+  announce(gettext("Undone: {dimension} of {row} is {label} again.", { dimension: dimensionName(cell), row: rowName(cell.parentElement), label: label || gettext("unlabelled") }));
 }
 
 // Unlike the pages of tables it asks where votes still wait.
@@ -254,8 +254,8 @@ async function leave(href) {
 // --- keys and clicks -----------------------------------------------------------------------------------------------------
 const commands = {
   undo, keep: () => keep(), lookAgain, close: () => panel.close(),
-  next: () => seek((cell) => !cell.dataset.label, "Every cell has a label."),
-  flagged: () => seek((cell) => cell.cellIndex === 1 && cell.parentElement.dataset.flag, "No proposition is flagged."),
+  next: () => seek((cell) => !cell.dataset.label, gettext("Every cell has a label.")),
+  flagged: () => seek((cell) => cell.cellIndex === 1 && cell.parentElement.dataset.flag, gettext("No proposition is flagged.")),
   help: () => $("help").showModal(),
   retry: () => queue.flush(),
   meanings: () => {

@@ -26,7 +26,7 @@ export class Panel {
     panel.hidden = false;
     panel.dataset.kind = kind;
     if (kind === "guideline") return this.follow();
-    body.replaceChildren(paragraph("One moment…"));
+    body.replaceChildren(paragraph(gettext("One moment…")));
     await window.htmx.ajax("GET", url, "#panel-body");
     ((!this.reads && body.querySelector("textarea")) || body).focus();
   }
@@ -48,7 +48,7 @@ export class Panel {
       if (!place.childElementCount) guidelines.delete(key);
     }
     if (this.shows === "guideline" && this.active().dataset.dimension === key) {
-      body.replaceChildren(guidelines.get(key) ?? paragraph("The guideline could not be loaded."));
+      body.replaceChildren(guidelines.get(key) ?? paragraph(gettext("The guideline could not be loaded.")));
     }
   }
 
@@ -73,7 +73,7 @@ export class Panel {
 
 function failed() {
   body.querySelector(".panel-trouble")?.remove();
-  const said = paragraph("That could not be sent or loaded. What you wrote is kept; try again.", "panel-trouble callout callout-error");
+  const said = paragraph(gettext("That could not be sent or loaded. What you wrote is kept; try again."), "panel-trouble callout callout-error");
   said.setAttribute("role", "alert");
   body.append(said);
 }

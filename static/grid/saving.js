@@ -9,7 +9,7 @@ export function announce(text) { byId("announce").textContent = text; }
 export function showTrouble(error, sentences, login) {
   byId("trouble").hidden = !error;
   if (!error) return;
-  const text = error.kind === "other" ? `${error.message} Log out, and log in as yourself: nothing is lost.` : sentences[error.kind];
+  const text = error.kind === "other" ? gettext("{message} Log out, and log in as yourself: nothing is lost.", { message: error.message }) : sentences[error.kind];
   if (byId("trouble-text").textContent !== text) byId("trouble-text").textContent = text;
   byId("trouble-login").hidden = error.kind !== "login";
   byId("trouble-login").href = `${login}?next=${encodeURIComponent(location.pathname)}`;
@@ -22,7 +22,8 @@ export function showState(queue, changed = () => {}, named = () => "") {
   timer = setTimeout(() => {
     const count = queue.pending().length;
     const kind = !count ? "done" : queue.failing ? "failed" : "saving";
-    const text = { done: "all saved", failed: `${named(count)} not saved, trying again`, saving: `saving ${named(count)}` }[kind].trim();
+    const what = { what: named(count) };
+    const text = { done: () => gettext("all saved"), failed: () => gettext("{what} not saved, trying again", what), saving: () => gettext("saving {what}", what) }[kind]().trim();
     if (byId("save-state").textContent === text) return;
     byId("save-state").className = `badge badge-${kind}`;
     byId("save-state").textContent = text;

@@ -14,12 +14,12 @@ const queue = new Queue({
 let waiting = 0;
 let refusal = "";
 function refused(change, sentence) {
-  refusal = ` A vote was refused: ${sentence}`;
+  refusal = ` ${gettext("A vote was refused: {sentence}", { sentence })}`;
 }
 function tell() {
   const count = queue.everything().length;
-  if (count) place.textContent = `${count} vote${count === 1 ? "" : "s"} of yours could not be saved earlier. They are kept in this browser and sent by themselves.`;
-  else if (waiting) place.textContent = "All your votes are saved now.";
+  if (count) place.textContent = ngettext("{count} vote of yours could not be saved earlier. They are kept in this browser and sent by themselves.", "{count} votes of yours could not be saved earlier. They are kept in this browser and sent by themselves.", count);
+  else if (waiting) place.textContent = gettext("All your votes are saved now.");
   waiting = count || waiting;
   if (refusal) place.append(refusal);
   place.hidden = !waiting;

@@ -62,7 +62,7 @@ function fill(line, row, number) {
   for (const name of FIELDS) {
     const field = line.querySelector(`[data-field="${name}"]`);
     if (field.value !== row.state[name]) field.value = row.state[name];
-    field.setAttribute("aria-label", `${field.dataset.label} of row ${number}${mark && `, ${mark}`}`);
+    field.setAttribute("aria-label", `${gettext("{field} of row {number}", { field: field.dataset.label, number })}${mark && `, ${mark}`}`);
     grow(field);
   }
 }
@@ -88,10 +88,10 @@ function showWarnings() {
     for (const name of FIELDS) line.querySelector(`[data-field="${name}"]`).toggleAttribute("data-warned", found.some((one) => one.field === name));
   }
   const filled = ordered.filter((row) => !isEmpty(row.state)).length;
-  $("count").textContent = `${filled} row${filled === 1 ? "" : "s"}`;
+  $("count").textContent = ngettext("{count} row", "{count} rows", filled);
   model?.show(ordered.filter((row) => !isEmpty(row.state)));
   $("warning-count").hidden = !count;
-  $("warning-count").firstElementChild.textContent = `${count} warning${count === 1 ? "" : "s"}`;
+  $("warning-count").firstElementChild.textContent = ngettext("{count} warning", "{count} warnings", count);
 }
 
 function showNames() {
@@ -118,8 +118,8 @@ function saved(change, answer, isLast) {
   if (answer.copy) {
     rows.put(answer.copy.row, answer.copy.state);
     model?.follow({ row: answer.copy.row, parent: answer.row });
-    announce(`Row ${numberOf(answer.row)} was changed elsewhere meanwhile: both wordings are kept, one below the other.`);
-    $("notice").textContent = "A row was changed in another window meanwhile. Both wordings are kept, one below the other.";
+    announce(gettext("Row {number} was changed elsewhere meanwhile: both wordings are kept, one below the other.", { number: numberOf(answer.row) }));
+    $("notice").textContent = gettext("A row was changed in another window meanwhile. Both wordings are kept, one below the other.");
     $("notice").hidden = false;
   }
   if (isLast && rows.get(answer.row)) rows.put(answer.row, answer.state);
@@ -140,14 +140,14 @@ function showKept(sentence = "") {
   const left = kept();
   $("kept").hidden = !left.length;
   if (!left.length) return;
-  $("kept-text").textContent = `${sentence} ${left.length} row${left.length === 1 ? " was" : "s were"} not taken. The words are kept in this browser:`.trim();
+  $("kept-text").textContent = `${sentence} ${ngettext("{count} row was not taken. The words are kept in this browser:", "{count} rows were not taken. The words are kept in this browser:", left.length)}`.trim();
   $("kept-rows").textContent = left.map(({ state }) => [state.actor, state.belief, state.order, state.remark].join("\t")).join("\n");
 }
 
 const TROUBLES = {
-  offline: "The server does not answer. What you write is kept in this browser and sent by itself; you can go on.",
-  login: "You are logged out. What you wrote is kept in this browser and is sent when you have logged in again.",
-  gone: "This story is not there any more. What you wrote is kept in this browser; ask an admin.",
+  offline: gettext("The server does not answer. What you write is kept in this browser and sent by itself; you can go on."),
+  login: gettext("You are logged out. What you wrote is kept in this browser and is sent when you have logged in again."),
+  gone: gettext("This story is not there any more. What you wrote is kept in this browser; ask an admin."),
 };
 function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
 function state() { showState(queue, (kind, text) => { if (kind === "failed") announce(text); }); }
@@ -205,9 +205,9 @@ function addAbove() {
 function split() {
   const row = current();
   const field = row && fieldOf(row.uid, "belief");
-  if (!row || document.activeElement !== field) return announce("Put the caret where the proposition is to be split.");
+  if (!row || document.activeElement !== field) return announce(gettext("Put the caret where the proposition is to be split."));
   const [left, right] = [field.value.slice(0, field.selectionStart).trim(), field.value.slice(field.selectionEnd).trim()];
-  if (!left || !right) return announce("There is nothing to split at the caret.");
+  if (!left || !right) return announce(gettext("There is nothing to split at the caret."));
   const [place] = rows.placesAfter(row.uid);
   const uid = newUid();
   const second = right.replace(/^(?:[,;，；]\s*)?(?:(?:and|but|because|while)\s+|(?:而且|但是|因为))?/i, "");
@@ -217,7 +217,7 @@ function split() {
 function merge() {
   const row = current();
   const above = row && rows.ordered()[numberOf(row.uid) - 2];
-  if (!above) return announce("There is no row above.");
+  if (!above) return announce(gettext("There is no row above."));
   if (!row.stored) return drop();
   const joined = (name, between) => [above.state[name].trim(), row.state[name].trim()].filter(Boolean).join(between);
   const caret = above.state.belief.trim().length;
@@ -230,7 +230,7 @@ function shift(down) {
   const ordered = rows.ordered();
   const at = ordered.indexOf(row);
   const target = down ? ordered[at + 1] : ordered[at - 2] ?? (at > 0 ? null : undefined);
-  if (target === undefined) return announce(down ? "This is the last row." : "This is the first row.");
+  if (target === undefined) return announce(down ? gettext("This is the last row.") : gettext("This is the first row."));
   const [place] = rows.placesAfter(target?.uid ?? null);
   if (row.stored) act("move", [{ uid: row.uid, state: { ...row.state, place } }]);
   else rows.put(row.uid, { ...row.state, place });
@@ -277,7 +277,7 @@ function paste(event) {
   act("paste", parts);
   queue.flush();
   focus(parts.at(-1).uid, "belief");
-  announce(`${found.length} row${found.length === 1 ? "" : "s"} pasted.`);
+  announce(ngettext("{count} row pasted.", "{count} rows pasted.", found.length));
 }
 
 // --- undo and versions ---------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ async function takeBack(redo) {
   if (!(await queue.drained())) return unsentBack(redo);
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
-    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing to undo in this table.");
+    if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing to undo in this table."));
     restored(redo ? "redo" : "undo", undo.rows, undo.action);
   } catch (error) {
     trouble(error);
@@ -300,7 +300,7 @@ function unsentBack(redo) {
   const pending = queue.pending();
   const back = new Set(pending.map((change) => change.undoes));
   const last = redo ? null : pending.filter((change) => !change.undoes && !back.has(change.action)).at(-1);
-  if (!last) return announce("Undo waits until what was written before is saved.");
+  if (!last) return announce(gettext("Undo waits until what was written before is saved."));
   const first = new Map();
   for (const change of pending.filter((one) => one.action === last.action)) {
     if (!first.has(change.row)) first.set(change.row, { row: change.row, state: change.base ?? { ...change.state, removed: true } });
@@ -312,22 +312,22 @@ function restored(kind, found, undoes) {
   const back = found.find(({ state: wanted }) => !wanted.removed);
   const ordered = rows.ordered();
   focus(back?.row ?? ordered.at(-1)?.uid ?? open(null), active?.field ?? "belief");
-  announce(kind === "undo" ? "Undone." : "Done again.");
+  announce(kind === "undo" ? gettext("Undone.") : gettext("Done again."));
 }
 
 async function showVersions() {
-  if (!(await queue.drained())) return announce("Versions wait until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Versions wait until everything is saved."));
   const { versions } = await request(settings.urls.versions);
   const list = $("version-list");
   list.replaceChildren(...versions.map((one, at) => {
     const line = document.createElement("li");
     const when = new Date(one.at).toLocaleString();
-    line.append(`${when} · ${one.rows} row${one.rows === 1 ? "" : "s"} `);
+    line.append(`${when} · ${ngettext("{count} row", "{count} rows", one.rows)} `);
     if (at === 0) line.append("(as it stands)");
-    else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: "Go back to this", value: one.id }));
+    else line.append(Object.assign(document.createElement("button"), { type: "button", className: "button button-small", textContent: gettext("Go back to this"), value: one.id }));
     return line;
   }));
-  if (!versions.length) list.textContent = "Nothing has been saved yet.";
+  if (!versions.length) list.textContent = gettext("Nothing has been saved yet.");
   $("versions").showModal();
 }
 async function restoreVersion(id) {
@@ -339,7 +339,7 @@ async function restoreVersion(id) {
   $("versions").close();
   if (gone.length + back.length) act("restore", [...gone, ...back]);
   queue.flush();
-  announce("The table is as it was then. Ctrl Z takes that back.");
+  announce(gettext("The table is as it was then. Ctrl Z takes that back."));
 }
 
 // A row of the model's draft that was deleted stands again as it came, where it stood.
@@ -377,7 +377,7 @@ function nextWarning() {
   const ordered = rows.ordered();
   const at = active ? numberOf(active.uid) : 0;
   const found = [...ordered.slice(at), ...ordered.slice(0, at)].find((row) => !isEmpty(row.state) && warnings[row.uid]?.length);
-  if (!found) return announce("No row has a warning.");
+  if (!found) return announce(gettext("No row has a warning."));
   focus(found.uid, warnings[found.uid][0].field);
   announce(warnings[found.uid].map((one) => one.text).join(" "));
 }
@@ -388,11 +388,13 @@ const highlight = (name = current()?.state.actor ?? "") => shown.highlight(name)
 
 async function handIn() {
   typing.end();
-  if (!(await queue.drained())) return announce("The table is not saved yet: hand it in when the server answers.");
+  if (!(await queue.drained())) return announce(gettext("The table is not saved yet: hand it in when the server answers."));
   const filled = rows.ordered().filter((row) => !isEmpty(row.state));
   const count = filled.filter((row) => warnings[row.uid]?.length).length;
   $("hand-in-rows").value = filled.length;
-  $("hand-in-text").textContent = `${filled.length} row${filled.length === 1 ? "" : "s"}` + (count ? `, ${count} of them with a warning.` : ", none with a warning.") + (model ? ` ${model.sentence(filled)}` : "");
+  $("hand-in-text").textContent = count
+    ? ngettext("{count} row, {warned} of them with a warning.", "{count} rows, {warned} of them with a warning.", filled.length, { warned: count })
+    : ngettext("{count} row, none with a warning.", "{count} rows, none with a warning.", filled.length) + (model ? ` ${model.sentence(filled)}` : "");
   $("hand-in").showModal();
 }
 

@@ -72,7 +72,7 @@ function fill(line, row) {
     if (!words) continue;
     part.querySelector(".lane-belief").textContent = words.belief;
     part.querySelector(".lane-actor").textContent = words.actor;
-    part.querySelector(".lane-order").textContent = words.order ? `order ${words.order}` : "no order";
+    part.querySelector(".lane-order").textContent = words.order ? gettext("order {order}", { order: words.order }) : gettext("no order");
     part.querySelector(".lane-remark").textContent = words.remark;
   }
   for (const name of FIELDS) {
@@ -83,30 +83,32 @@ function fill(line, row) {
   line.toggleAttribute("data-linking", linking === row.row);
   line.querySelector(".lane-status").textContent = statusOf(row);
   line.querySelector(".lane-status").className = `lane-status badge badge-${isOpen(row) ? "open" : "done"}`;
-  line.querySelector(".lane-by").textContent = row.by ? `by ${row.by}` : "";
+  line.querySelector(".lane-by").textContent = row.by ? gettext("by {name}", { name: row.by }) : "";
   line.querySelector("[data-handle]").hidden = Boolean(row.a && row.b) || row.lane === "new";
   line.querySelector("[data-do=separate]").hidden = !(row.a && row.b);
   line.setAttribute("aria-label", `${row.lane}: ${row.state.actor}: ${row.state.belief}, ${statusOf(row)}`);
 }
 
 function statusOf(row) {
-  if (isOpen(row)) return "open";
-  if (row.state.status === "dropped") return "left out";
+  if (isOpen(row)) return gettext("open");
+  if (row.state.status === "dropped") return gettext("left out");
   const own = [row.a, row.b].filter(Boolean);
-  if (!own.length) return "added";
+  if (!own.length) return gettext("added");
   const same = own.filter((words) => plain(words.belief) === plain(row.state.belief) && plain(words.actor) === plain(row.state.actor));
-  if (!same.length) return "edited";
-  if (same.length === 2 || own.length === 1) return "kept";
-  return same[0] === row.a ? "A’s words" : "B’s words";
+  if (!same.length) return gettext("edited");
+  if (same.length === 2 || own.length === 1) return gettext("kept");
+  return same[0] === row.a ? gettext("A’s words") : gettext("B’s words");
 }
 
 function counts() {
   const all = [...rows.values()];
   const left = all.filter(isOpen).length;
-  $("count").textContent = left ? `${left} of ${all.length} rows to decide` : `all ${all.length} rows decided`;
+  $("count").textContent = left
+    ? gettext("{left} of {all} rows to decide", { left, all: all.length })
+    : gettext("all {all} rows decided", { all: all.length });
   $("progress").max = Math.max(1, all.length);
   $("progress").value = all.length - left;
-  $("agreed").textContent = agreed.agreed.length ? `agreed: ${agreed.agreed.join(", ")}` : "";
+  $("agreed").textContent = agreed.agreed.length ? gettext("agreed: {names}", { names: agreed.agreed.join(", ") }) : "";
 }
 
 // --- what becomes of a decision ------------------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ function queued(change) {
 
 function saved(change, answer, isLast) {
   if (answer.quicker) {
-    $("notice").textContent = `${answer.quicker} decided this row meanwhile: “${answer.state.belief}”. Yours was “${change.state.belief}”; decide again if it should stand.`;
+    $("notice").textContent = gettext("{name} decided this row meanwhile: “{stands}”. Yours was “{yours}”; decide again if it should stand.", { name: answer.quicker, stands: answer.state.belief, yours: change.state.belief });
     $("notice").hidden = false;
     announce($("notice").textContent);
   }
@@ -128,16 +130,16 @@ function saved(change, answer, isLast) {
 }
 
 function refused(change, sentence) {
-  $("notice").textContent = `${sentence} What you wrote: “${change.state?.belief ?? ""}”.`;
+  $("notice").textContent = gettext("{sentence} What you wrote: “{words}”.", { sentence, words: change.state?.belief ?? "" });
   $("notice").hidden = false;
   announce($("notice").textContent);
   look();
 }
 
 const TROUBLES = {
-  offline: "The server does not answer. Your decisions are kept in this browser and sent by themselves; you can go on.",
-  login: "You are logged out. Your decisions are kept in this browser and are sent when you have logged in again.",
-  gone: "This story is not there any more. Your decisions are kept in this browser; ask an admin.",
+  offline: gettext("The server does not answer. Your decisions are kept in this browser and sent by themselves; you can go on."),
+  login: gettext("You are logged out. Your decisions are kept in this browser and are sent when you have logged in again."),
+  gone: gettext("This story is not there any more. Your decisions are kept in this browser; ask an admin."),
 };
 function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
 function state() { showState(queue); }
@@ -182,10 +184,10 @@ function type(uid, field, value) {
 function adopt(side) {
   const row = current();
   const words = row?.[side];
-  if (!words) return announce(`${side.toUpperCase()} did not write this row.`);
+  if (!words) return announce(gettext("{side} did not write this row.", { side: side.toUpperCase() }));
   const other = row[side === "a" ? "b" : "a"];
   put(row, { status: "kept", actor: words.actor, belief: words.belief, order: words.order || other?.order || "" });
-  announce(`${side.toUpperCase()}’s words are kept.`);
+  announce(gettext("{side}’s words are kept.", { side: side.toUpperCase() }));
   return onward();
 }
 function drop() {
@@ -212,7 +214,7 @@ function add() {
 }
 
 async function linked(body) {
-  if (!(await queue.drained())) return announce("Links wait until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Links wait until everything is saved."));
   try {
     const found = await request(settings.urls.link, body);
     linking = null;
@@ -236,24 +238,24 @@ function link() {
   if (linking && linking !== row.row) return linked({ row: linking, other: row.row });
   linking = linking ? null : row.row;
   render();
-  announce(linking ? "Go to the row that says the same, and press l again." : "No row is to be linked.");
+  announce(linking ? gettext("Go to the row that says the same, and press l again.") : gettext("No row is to be linked."));
 }
 function separate() {
   const row = current();
-  if (!row?.a || !row?.b) return announce("This row is not linked.");
+  if (!row?.a || !row?.b) return announce(gettext("This row is not linked."));
   linked({ row: row.row });
 }
 
 async function takeBack(redo) {
   typing.end();
-  if (!(await queue.drained())) return announce("Undo waits until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Undo waits until everything is saved."));
   try {
     const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
-    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing of yours to undo here.");
+    if (!undo) return announce(redo ? gettext("There is nothing to do again.") : gettext("There is nothing of yours to undo here."));
     const found = undo.rows.filter((one) => rows.has(one.row));
     act(found, { undoes: undo.action });
     if (found.length) focus(found[0].row);
-    announce(redo ? "Done again." : "Undone.");
+    announce(redo ? gettext("Done again.") : gettext("Undone."));
   } catch (error) {
     trouble(error);
   }
@@ -275,7 +277,7 @@ function onward() {
   const at = all.findIndex((row) => row.row === active);
   const found = [...all.slice(at + 1), ...all.slice(0, at)].find(isOpen);
   if (found) focus(found.row);
-  else announce("Every row is decided. Press f to make the table.");
+  else announce(gettext("Every row is decided. Press f to make the table."));
 }
 function edit(field) {
   if (!current()) return;
@@ -285,14 +287,14 @@ function edit(field) {
 }
 
 async function ask(dialog) {
-  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Wait until everything is saved."));
   const left = [...rows.values()].filter(isOpen).length;
-  if (left) return announce(`${left} row${left === 1 ? " is" : "s are"} still to decide.`), onward();
+  if (left) return announce(ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left)), onward();
   letLeave();
   $(dialog).showModal();
 }
 async function agree() {
-  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  if (!(await queue.drained())) return announce(gettext("Wait until everything is saved."));
   letLeave();
   $("agree-value").value = agreed.i_agree ? "0" : "1";
   $("agree-form").requestSubmit();

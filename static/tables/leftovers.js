@@ -14,13 +14,13 @@ function refused(change, sentence) {
   const keptAt = `credence:refused-rows:${queue.annotator}:${change.story}`;
   const kept = JSON.parse(localStorage.getItem(keptAt) ?? "[]").filter((one) => one.row !== change.row);
   localStorage.setItem(keptAt, JSON.stringify([...kept, { row: change.row, state: change.state }]));
-  place.textContent = `A row was refused and is kept in this browser: ${sentence}`;
+  place.textContent = gettext("A row was refused and is kept in this browser: {sentence}", { sentence });
   place.hidden = false;
 }
 function tell() {
   const count = queue.everything().length;
-  if (count) place.textContent = `${count} change${count === 1 ? "" : "s"} of your tables could not be saved earlier. They are kept in this browser and sent by themselves.`;
-  else if (waiting) place.textContent = "Everything that you wrote is saved now.";
+  if (count) place.textContent = ngettext("{count} change of your tables could not be saved earlier. They are kept in this browser and sent by themselves.", "{count} changes of your tables could not be saved earlier. They are kept in this browser and sent by themselves.", count);
+  else if (waiting) place.textContent = gettext("Everything that you wrote is saved now.");
   waiting = count || waiting;
   place.hidden = !waiting && place.hidden;
   if (waiting) place.hidden = false;

@@ -10,7 +10,7 @@ export function highlight(name) {
 export function translate() {
   const languages = [...document.querySelectorAll("[data-language]")];
   if (languages.length < 2) {
-    announce("This story has no translation.");
+    announce(gettext("This story has no translation."));
     return false;
   }
   const at = languages.findIndex((one) => !one.hidden);
