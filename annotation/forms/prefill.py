@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from django import forms
 
 from annotation.models import Project, RoundKind
@@ -15,10 +17,10 @@ LEVELS = [
 
 
 class PrefillForm(forms.Form):
-    kind = forms.ChoiceField(choices=RoundKind.choices, required=False, label="What the model writes")
+    kind = forms.ChoiceField(choices=RoundKind.choices, label="What the model writes")
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), to_field_name="name", label="Model", empty_label=None)
     level = forms.TypedChoiceField(
-        choices=LEVELS, coerce=int, initial=3, label="Prompt level", required=False, empty_value=3,
+        choices=LEVELS, coerce=int, initial=3, label="Prompt level",
         help_text="For labels; tables have one prompt.",
     )  # fmt: skip
     split = forms.ChoiceField(required=False)
@@ -33,8 +35,10 @@ class PrefillForm(forms.Form):
     )  # fmt: skip
     batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
 
+    defaults = MappingProxyType({"kind": RoundKind.LABELS.value, "level": "3"})
+
     def __init__(self, data=None, *, project: Project) -> None:
-        super().__init__(data)
+        super().__init__(data and self.defaults | data.dict())
         self.fields["endpoint"].queryset = endpoints_for(RoundKind.LABELS) | endpoints_for(RoundKind.TABLES)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
@@ -42,11 +46,10 @@ class PrefillForm(forms.Form):
 
     def clean(self) -> dict:
         cleaned = super().clean()
-        cleaned["kind"] = cleaned.get("kind") or RoundKind.LABELS.value
-        if cleaned["kind"] == RoundKind.TABLES:
+        if cleaned.get("kind") == RoundKind.TABLES:
             cleaned["level"] = None
         endpoint = cleaned.get("endpoint")
-        if endpoint:
+        if endpoint and "kind" in cleaned:
             self._check_able(endpoint, cleaned["kind"])
         if cleaned.get("batch") and endpoint and not endpoint.batches:
             self.add_error("batch", f"{endpoint.name} has no batch form.")

@@ -283,7 +283,7 @@ def _plain_text(estimate: dict, *, signed: bool = False) -> dict:
         return estimate
 
     def text(value: float) -> str:
-        return f"{value:{'+' if signed else ''}.1f}".replace("-", "\N{MINUS SIGN}")
+        return f"{value:{'+' if signed else ''}z.1f}".replace("-", "\N{MINUS SIGN}")
 
     interval = " to ".join(map(text, estimate["interval"])) if estimate["interval"] else ""
     return estimate | {"shown": text(estimate["value"]), "interval_shown": interval}

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_GET, require_POST
 from annotation.access import ProjectAccess, project_access, story_of
 from annotation.domain.assignment import PlanError
 from annotation.forms.tables import GiveForm, TablesFilter
-from annotation.models import BeliefTable, Role, Story, User, table_queue
+from annotation.models import BeliefTable, Role, Story, SuggestedRow, User, table_queue
 from annotation.services.drafts import release_slot
 from annotation.services.table_assignment import give_tables, plan_tables
 from annotation.services.table_figures import table_figures
@@ -113,7 +113,8 @@ def figures(request: HttpRequest, slug: str) -> HttpResponse:
     form = TablesFilter(request.GET, project=access.project)
     chosen = form.cleaned_data if form.is_valid() else {}
     scope = {"split": chosen.get("split") or None, "category": chosen.get("category") or None}
-    context = {"form": form, "figures": table_figures(project=access.project, **scope)}
+    drafted = SuggestedRow.objects.filter(story__project=access.project).exists()
+    context = {"form": form, "figures": table_figures(project=access.project, **scope), "drafted": drafted}
     return render(request, "annotation/tables/figures.html", access.context | context)
 
 

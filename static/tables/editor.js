@@ -483,7 +483,8 @@ for (const change of queue.pending()) {
 const last = rows.ordered().at(-1);
 render();
 showKept();
-focus(last?.uid ?? open(null), last ? "belief" : "actor", last ? last.state.belief.length : null);
+if (model?.isUntouched(rows.ordered())) focus(rows.ordered()[0].uid);
+else focus(last?.uid ?? open(null), last ? "belief" : "actor", last ? last.state.belief.length : null);
 if (story && !active) highlight("");
 queue.flush();
 document.documentElement.dataset.draftReady = "1";

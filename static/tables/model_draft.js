@@ -26,6 +26,9 @@ export class ModelDraft {
     return [...gone].sort(([a], [b]) => a - b).map(([, uid]) => uid);
   }
 
+  // True where nobody has worked on the table yet, which is then read from its first row.
+  isUntouched(live) { return live.length === this.rows.size && live.every((row) => this.rows.has(row.uid) && this.isAsItCame(row)); }
+
   sentence(live) {
     const own = live.filter(({ uid }) => this.rows.has(uid));
     const kept = own.filter((row) => this.isAsItCame(row)).length;

@@ -235,7 +235,10 @@ def test_a_models_rows_are_marked_row_by_row_and_what_became_of_them_is_told(pag
     told = "document.getElementById('model-count').textContent"
     assert page.evaluate(marks) == ["model"] * 3
     assert page.get_by_label("Proposition of row 3, model", exact=True).count() == 1
-    press(page, "Alt+Delete", *["Control+ArrowLeft"] * 3, "Alt+Enter")  # deletes the third, splits the second
+    assert page.evaluate("document.activeElement.closest('tr').rowIndex") == 1
+    press(
+        page, "ArrowDown", "ArrowDown", "Alt+Delete", "End", *["Control+ArrowLeft"] * 3, "Alt+Enter"
+    )  # deletes the third, splits the second
     wait_until(page, "document.querySelectorAll('#rows tr').length === 3")
     assert page.evaluate(marks) == ["model", "model, edited", "model, edited"]
     press(page, "Enter")

@@ -51,7 +51,7 @@ def _told(estimate: dict, is_plain: bool, *, signed: bool) -> str:
         return f"–, {estimate['reason']}"
     scale, unit = (1, "") if is_plain else (100, " points" if signed else " %")
     value, *ends = (
-        f"{scale * number:{'+' if signed else ''}.1f}" for number in (estimate["value"], *(estimate["interval"] or ()))
+        f"{scale * number:{'+' if signed else ''}z.1f}" for number in (estimate["value"], *(estimate["interval"] or ()))
     )
     interval = f"{ends[0]} to {ends[1]}" if ends else estimate["reason"]
     return f"{value}{unit}, {interval}, n = {estimate['n']}"
