@@ -1,12 +1,14 @@
 """Measure seconds and memory of question suites of real size: `python bench/suites.py --data DATA
-[--only opentom|fantom] [--controls] [--keep FOLDER]`.
+[--only opentom|fantom] [--models NAME …] [--controls] [--no-pages] [--keep FOLDER]`.
 
 Imports OpenToM (13,708 questions) and FANToM (12,832) from DATA (`OpenToM`, `FANToM/flattened_fantom.csv`,
 `Percept-FANToM`; bench/make_fantom.py says what is real of the latter), launches the two baselines and two scripted
-models as the page does, works off their calls, computes the figures as a worker does, and opens every page of results
-that the addresses of `benchmark` have, with its files and pictures: once as the first reader, once more. Each step is a
-process of its own: seconds by the clock, of processors, and its peak memory. `--controls` also asks everything under
-other names. `--pages FOLDER` opens the pages of a folder that was kept.
+models as the page does (`--models` fewer of them), makes their items and works off their calls, computes the figures as
+a worker does, and opens every page of results that the addresses of `benchmark` have, with its files and pictures: once
+as the first reader, once more (of four models; `--no-pages` leaves them out). Each step is a process of its own:
+seconds by the clock, of processors, and its peak memory. The last line of a suite sums up what its questions took from
+the import to the figures. `--controls` also asks everything under other names. `--pages FOLDER` opens the pages of a
+folder that was kept.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -32,7 +35,8 @@ SLUG = "bench"
 SKILLS = {"skilled": 0.85, "weak": 0.6}
 """How often each scripted model is right; it draws else, and in 1 of 50 says nothing that can be read."""
 SUITES = {"opentom": 13_708, "fantom": 12_832}
-ORDINARY = ("import", "launch", "work", "figures", "pages")
+ORDINARY = ("import", "launch", "items", "work", "figures")
+MODELS = ("majority", "random", *SKILLS)
 CONTROLLED = ("add-controls", "work", "figures", "pages")
 SHOWN = 12
 _FILE = re.compile(r"""(?:href|src|hx-get)=["']([^"'#]+)["']""")
@@ -42,7 +46,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", choices=SUITES)
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=MODELS)
     parser.add_argument("--controls", action="store_true")
+    parser.add_argument("--no-pages", action="store_true", help="leave the pages out")
     parser.add_argument("--keep", type=Path, help="the folder to make it in, which stays")
     parser.add_argument("--pages", type=Path, help="a folder that was kept")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -50,6 +56,7 @@ def main() -> None:
     if options.child:
         child(options.child, options.only, options.data)
         return
+    os.environ["BENCH_MODELS"] = " ".join(options.models)
     for suite in [options.only] if options.only else SUITES:
         if options.pages:
             _measured("pages", suite, options.data, options.pages / suite)
@@ -59,9 +66,13 @@ def main() -> None:
             folder.mkdir(parents=True)
             _measured("prepare", suite, options.data, folder)
             steps = [_measured(step, suite, options.data, folder) for step in ORDINARY]
-            worked = steps[:-1]
-            total = {name: round(sum(step[name] for step in worked), 1) for name in ("seconds", "cpu_seconds")}
-            print(json.dumps({"suite": suite, "step": "import to figures"} | total), flush=True)
+            total = {name: round(sum(step[name] for step in steps), 1) for name in ("seconds", "cpu_seconds")}
+            total["peak_mb"] = max(step["peak_mb"] for step in steps)
+            if not options.no_pages and len(options.models) == len(MODELS):
+                _measured("pages", suite, options.data, folder)
+            print(
+                json.dumps({"suite": suite, "step": "import to figures", "models": options.models} | total), flush=True
+            )
             for step in CONTROLLED if options.controls else ():
                 _measured(step, suite, options.data, folder)
 
@@ -153,13 +164,19 @@ def launch(suite: str, data: Path) -> dict[str, Any]:
 
     from annotation.models import Project
     from benchmark.forms.launch import LaunchForm, as_posted
-    from benchmark.models import Run, RunItem
+    from benchmark.models import Run
     from benchmark.suites.registry import suite_named
 
     client, page = _client(), reverse("benchmark:launch", args=[SLUG])
     form = LaunchForm(project=Project.objects.get(slug=SLUG), suite=suite_named(suite))
     chosen = as_posted(
-        form, {"dataset": 1, "endpoints": ["majority", "random", *SKILLS], "stages": ["answer"], "title": "All of it"}
+        form,
+        {
+            "dataset": 1,
+            "endpoints": os.environ["BENCH_MODELS"].split(),
+            "stages": ["answer"],
+            "title": "All of it",
+        },
     )
     controlled = chosen.copy()
     controlled.setlist("controls", ["renamed"])
@@ -173,7 +190,16 @@ def launch(suite: str, data: Path) -> dict[str, Any]:
     response = client.post(page, dict(chosen.lists()))
     assert response.status_code == 302, response.content.decode()[:3000]
     took["launch"] = [round(time.perf_counter() - began, 2), round(time.process_time() - cpu, 2)]
-    return {"models": Run.objects.get().entrants.count(), "items": RunItem.objects.count(), "took": took}
+    return {"models": Run.objects.get().entrants.count(), "took": took}
+
+
+def make_items(suite: str, data: Path) -> dict[str, Any]:
+    """Make the items of a launch as a worker does."""
+    from benchmark.models import RunItem
+    from workers.services.preparing import prepare_all
+
+    prepare_all(threading.Event())
+    return {"items": RunItem.objects.count()}
 
 
 def add_controls(suite: str, data: Path) -> None:
@@ -432,8 +458,8 @@ def _asked_whole(client, url: str) -> tuple[float, float, bytes, int]:
 
 
 STEPS = {
-    "prepare": prepare, "import": bring, "launch": launch, "add-controls": add_controls, "work": work,
-    "figures": metrics, "pages": pages,
+    "prepare": prepare, "import": bring, "launch": launch, "items": make_items, "add-controls": add_controls,
+    "work": work, "figures": metrics, "pages": pages,
 }  # fmt: skip
 
 if __name__ == "__main__":

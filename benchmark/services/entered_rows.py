@@ -153,7 +153,16 @@ class Reference(TypedDict):
 
 def references_of(rows: Sequence[Plain], suite: Suite, place: str) -> list[Reference]:
     """Return the rows that have a figure in the table named `place` without its parse."""
-    columns = {metric.key: column for metric in suite.enterable if (column := metric.places.get(place))}
+    return _references(rows, {m.key: column for m in suite.enterable if (column := m.places.get(place))})
+
+
+def references_in(rows: Sequence[Plain], suite: Suite, parts: Mapping[tuple[str, str], str]) -> list[Reference]:
+    """Return the rows that have a figure in a picture, by the names of its `parts` (`ShownPicture.parts`)."""
+    named = {m.key: parts[place] for m in suite.enterable for place in m.places.items() if place in parts}
+    return _references(rows, named)
+
+
+def _references(rows: Sequence[Plain], columns: Mapping[str, str]) -> list[Reference]:
     found: list[Reference] = []
     for row in rows:
         values = {columns[key]: float(_share(text)) for key, text in row["figures"].items() if key in columns}

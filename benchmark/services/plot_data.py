@@ -15,7 +15,7 @@ from benchmark.services.absences import unread
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_tables import control_pictures
 from benchmark.services.documents import Document, absent_from, by_group, own_of, results_of, suites_of
-from benchmark.services.entered_rows import Reference, references_of
+from benchmark.services.entered_rows import Reference, references_in, references_of
 from benchmark.services.method_tables import method_pictures
 from benchmark.suites.contract import MetricGroup, Suite
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
@@ -87,7 +87,9 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
                 name: _beside_references(picture, _references(document, name))
                 for name, picture in _parts(suite, results)
             }
-            suite_pictures = {**parts, **own_of(suite.pictures, results, failed)}
+            own = own_of(suite.pictures, results, failed)
+            own = {name: _beside_references(one, _entered_in(document, suite, one)) for name, one in own.items()}
+            suite_pictures = {**parts, **own}
             suite_pictures |= dict(control_pictures(document.controls, parse)) if document.controls else {}
             suite_pictures |= dict(method_pictures(document.by_method, parse)) if document.by_method else {}
             by_name = {
@@ -125,6 +127,12 @@ def _references(document: Document, place: str) -> list[Reference]:
     """Return the rows of papers that have a figure in the table named `place`."""
     rows = document.entered
     return references_of(rows, suites_of(document)[0], place) if rows else []
+
+
+def _entered_in(document: Document, suite: Suite, picture: ShownPicture) -> list[Reference]:
+    """Return the rows of papers that have a figure in a picture of the suite's own."""
+    rows = document.entered if picture.parts else ()
+    return references_in(rows, suite, picture.parts) if rows else []
 
 
 def _beside_references(picture: ShownPicture, references: Sequence[Reference]) -> ShownPicture:

@@ -128,13 +128,15 @@ Plot = Callable[..., bytes]
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
     """A picture. `plot()` is what draws it, and is only then imported, as matplotlib takes a second to load; `groups`
-    and `whole` are as those of a table."""
+    and `whole` are as those of a table. `parts` names the part of it that has the figure of a (table, column): rows of
+    papers with such figures stand in it, as the `references` that the plot takes."""
 
     title: str
     plot: Callable[[], Plot]
     arguments: Callable[[], Mapping[str, Any]]
     groups: tuple[str, ...] = ()
     whole: bool = False
+    parts: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from importlib import import_module
 from xml.etree import ElementTree
 
 import pytest
@@ -16,9 +17,11 @@ from benchmark.models import Audience, EnteredRow
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.entered_rows import Entry, EntryRefused, add_row, checked, with_entered
 from benchmark.services.plot_data import plots_of
+from benchmark.suites.perceiving import tables as perceiving
 from benchmark.suites.published import Published, of_groups
 from benchmark.suites.registry import suite_named, suites
 from benchmark.views.tables import page_table
+from tests.benchmark.controls.world import controlled_world
 from tests.benchmark.results_world import ResultsWorld, results_world
 from tests.benchmark.test_run_commands import refused, told
 
@@ -191,6 +194,27 @@ def test_pictures_show_them_as_what_they_are(world):
     assert "Entered" in caption and f"entered, not computed here: Human: {SOURCE}" in caption
     assert f"Human, entered from {SOURCE}: 91.5" in svg[1].text
     assert b"Entered" not in before["leaderboard-stage2"].draw(format="svg")
+
+
+def test_pictures_of_a_suite_itself_show_them_too(tmp_path, db):
+    _, run = controlled_world(tmp_path)
+    figures = {"f1.Loc c (F)": "82.5", "f1.Att": "41"}
+    assert figures.keys() <= {metric.key for metric in suite_named("opentom").enterable}
+    add_row(by=None, project=run.project, suite=suite_named("opentom"), entry=replace(HUMAN, metrics=figures))
+    for parse in ("official", "repaired"):
+        picture = plots_of(document_of(run))[f"genres-{parse}"]
+        [reference] = picture.shown()["references"]
+        drawn = {part for row in picture.shown()["positional"][0] for part in row["values"]}
+        assert sorted(reference["values"].values()) == [0.41, 0.825] and reference["values"].keys() <= drawn
+        told = ElementTree.fromstring(picture.draw(format="svg"))[1].text
+        assert "Human 82.5" in told and "Human 41.0" in told
+
+
+@pytest.mark.parametrize("folder", ["percept_tomi", "percept_fantom"])
+def test_parts_of_pictures_have_the_figures_of_table_columns(folder):
+    parts = perceiving.parts_of(import_module(f"benchmark.suites.{folder}.tables").TASKS)
+    places = {place for metric in suite_named(folder.replace("_", "-")).enterable for place in metric.places.items()}
+    assert parts.keys() <= places and len({*parts.values()}) == 6
 
 
 def test_scores_by_part_have_them_where_they_have_the_part():

@@ -131,7 +131,8 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     if not entrants:
         return {}
     arguments = partial(_drawn, entrants, results.parse)
-    return {"scenarios": ShownPicture("ALL by scenario", _plot, arguments, (QUESTIONS.key,))}
+    parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
+    return {"scenarios": ShownPicture("ALL by scenario", _plot, arguments, (QUESTIONS.key,), parts=parts)}
 
 
 def _analysed(results: ParseResults) -> list[EntrantResults]:

@@ -94,7 +94,8 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     entrants = [entrant for entrant in results.analysed.get(GROUP.key, ()) if _found(entrant, results.parse)]
     if not entrants:
         return {}
-    return {"genres": ShownPicture("Macro F1 by genre", _plot, partial(_drawn, entrants, results.parse), (GROUP.key,))}
+    arguments, parts = partial(_drawn, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
+    return {"genres": ShownPicture("Macro F1 by genre", _plot, arguments, (GROUP.key,), parts=parts)}
 
 
 def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:

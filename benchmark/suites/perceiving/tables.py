@@ -127,6 +127,15 @@ def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     return {"positional": [rows], "parse": parse, **named}
 
 
+def parts_of(tasks: Tasks) -> dict[tuple[str, str], str]:
+    """Return the parts of the picture of tasks by scenario that have the figures of the table's columns."""
+    return {
+        ("scenarios", f"{task} {scenario}"): f"{name}, {scenario}"
+        for scenario in SCENARIOS
+        for task, name in tasks.items()
+    }
+
+
 _SHORT = {
     f"{name}, {scenario}": f"{short} {scenario.split()[0]}"
     for scenario in SCENARIOS

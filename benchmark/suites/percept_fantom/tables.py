@@ -94,7 +94,8 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     if not analysed:
         return {}
     drawn = partial(of_three.drawn, _three(analysed), TASKS, results.parse, "conversations")
-    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
+    parts = of_three.parts_of(TASKS)
+    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,), parts=parts)}
 
 
 def _analysed(results: ParseResults) -> Analysed:

@@ -40,7 +40,8 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     if not entrants:
         return {}
     drawn = partial(of_three.drawn, entrants, TASKS, results.parse, "stories")
-    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,))}
+    parts = of_three.parts_of(TASKS)
+    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,), parts=parts)}
 
 
 def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:
