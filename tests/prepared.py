@@ -61,8 +61,8 @@ def migrate_once() -> None:
 
 
 def copy_migrated(shared: Path) -> None:
-    """Have the next `migrate` make the test's PostgreSQL database a copy of that which another test process of this run
-    has migrated; it migrates where it is the first."""
+    """Have the next `migrate` make the test's PostgreSQL database a copy of that which `TEST_MIGRATED` names, or else
+    which another test process of this run has migrated; it migrates where it is the first."""
     from django.core.management.commands.migrate import Command
     from django.db import connection
 
@@ -76,6 +76,9 @@ def copy_migrated(shared: Path) -> None:
         own = connection.settings_dict["NAME"]
         with (shared / "migrating").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            if migrated := os.environ.get("TEST_MIGRATED"):
+                _copy_database(migrated, own)
+                return
             if left.is_file():
                 _copy_database(pattern, own)
                 left.write_text(str(int(left.read_text()) - 1))

@@ -22,6 +22,7 @@ as_postgres() { if [ "$(id -u)" = 0 ]; then runuser -u postgres -- "$@"; else "$
 
 finish() {
   status=$?
+  [ -z "${pg_making:-}" ] || kill "$pg_making" 2>/dev/null || true
   [ -n "${pg_bin:-}" ] && [ -f "$scratch/pg/postmaster.pid" ] && as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -m immediate stop >/dev/null 2>&1
   [ -n "${redis_pid:-}" ] && kill "$redis_pid" 2>/dev/null
   rm -rf "$scratch"
@@ -40,25 +41,38 @@ else
   missing Redis "its tests will be skipped."
 fi
 
+pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
+[ -n "$pg_bin" ] || pg_bin=$(dirname "$(readlink -f "$(command -v initdb || echo /nowhere/initdb)")")
+
+# A server with a migrated database, which the test processes copy (tests/prepared.py).
+make_postgres() {
+  as_postgres "$pg_bin/initdb" -D "$scratch/pg" -U credence -A trust --no-sync -E UTF8 --locale C.UTF-8
+  # What autovacuum notes of rows that a test has left behind misleads the planner in the next: loading the sample took minutes.
+  # Nothing has to outlive a crash here, and no query takes long enough to be worth compiling.
+  as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -w -l "$scratch/pg/log" \
+    -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c jit=off \
+         -c autovacuum=off" start
+  "$pg_bin/createdb" -h 127.0.0.1 -p "$pg_port" -U credence migrated
+  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/migrated" .venv/bin/python manage.py migrate --run-syncdb -v 0
+}
+
+if [ -x "$pg_bin/initdb" ]; then
+  pg_port=$(free_port)
+  install -d -m 700 "$scratch/pg"
+  [ "$(id -u)" = 0 ] && chown postgres "$scratch/pg"
+  make_postgres >"$scratch/pg.making" 2>&1 &  # beside the pass on SQLite
+  pg_making=$!
+fi
+
 echo "== SQLite"
 failed=0
 TEST_NOTES="$scratch/notes" "${PYTEST[@]}" "$@" || failed=$?  # what fails on PostgreSQL is worth knowing too
 [ "${TEST_POSTGRESQL:-}" = all ] || export TEST_NOTED="$scratch/notes"
 
-pg_bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1 || true)
-[ -n "$pg_bin" ] || pg_bin=$(dirname "$(readlink -f "$(command -v initdb || echo /nowhere/initdb)")")
-if [ -x "$pg_bin/initdb" ]; then
-  pg_port=$(free_port)
-  install -d -m 700 "$scratch/pg"
-  [ "$(id -u)" = 0 ] && chown postgres "$scratch/pg"
-  as_postgres "$pg_bin/initdb" -D "$scratch/pg" -U credence -A trust --no-sync -E UTF8 --locale C.UTF-8 >/dev/null
-  # What autovacuum notes of rows that a test has left behind misleads the planner in the next: loading the sample took minutes.
-  # Nothing has to outlive a crash here, and no query takes long enough to be worth compiling.
-  as_postgres "$pg_bin/pg_ctl" -D "$scratch/pg" -w -l "$scratch/pg/log" \
-    -o "-p $pg_port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c jit=off \
-         -c autovacuum=off" start >/dev/null
+if [ -n "${pg_making:-}" ]; then
+  wait "$pg_making" || { cat "$scratch/pg.making" >&2; exit 1; }
   echo "== PostgreSQL"
-  DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@" || failed=$?
+  TEST_MIGRATED=migrated DATABASE_URL="postgres://credence@127.0.0.1:$pg_port/postgres" "${PYTEST[@]}" -m "database and not browser and not once" "$@" || failed=$?
 else
   missing PostgreSQL "the database tests ran on SQLite only."
 fi
