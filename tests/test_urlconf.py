@@ -115,6 +115,8 @@ PAGES = {
     "workers:job_progress": SITE,
     "workers:job_action": SITE,
     "benchmark:judge_test": ADMIN,
+    "benchmark:run_judges": ADMIN,
+    "benchmark:run_judges_table": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,

@@ -29,10 +29,10 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extend_run
 from benchmark.services.launch_shapes import ExtendIn, JudgeIn, LaunchIn
-from benchmark.services.launching import judging_plan, suite_of_version
+from benchmark.services.launching import judging_plans, suite_of_version
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.run_actions import act_on, act_on_launch
-from benchmark.services.runs import run_again, start_run, start_runs
+from benchmark.services.runs import run_again, start_runs
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
@@ -269,14 +269,17 @@ class Judge(GenericAPIView):
         responses=_MADE,
     )
     def post(self, request: Request, slug: str, run: str) -> Response:
-        """Have the answers of a run judged anew: another run, of the same answers. Admins."""
+        """Have the answers of a run judged anew: another run, of the same answers. Admins.
+
+        Each of further `judges` makes a run of its own, in the same launch; the run by `judge` is answered.
+        """
         access = run_access(request.user, slug, run, role=Role.ADMIN)
         body = read_body(request, JudgeIn)
 
         def make() -> str:
             form = _valid(JudgeForm, body.given, suite=suite_named(access.run.suite))
-            plan = judging_plan(access.run, **form.chosen())
-            return start_run(by=request.user, plan=plan, now=timezone.now()).uid
+            plans = judging_plans(access.run, **form.chosen())
+            return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
 
         return run_answer(run_access(request.user, slug, made(request, make)), status=201)
 

@@ -329,6 +329,11 @@ def version_label(dataset: Dataset, nouns: str) -> str:
 class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
     """Another judge for what the models of a run answered."""
 
+    judges = forms.ModelMultipleChoiceField(
+        Endpoint.objects.none(), to_field_name="name", required=False, label="More judges",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Each judges the same answers in a run of its own, with an equal part of the budget.",
+    )  # fmt: skip
     title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
@@ -337,11 +342,13 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
         self.set_judging(suite)
         if "judge" in self.fields:
             self.fields["judge"].required, self.fields["judge"].empty_label = True, None
-            self.order_fields(["judge", *self.judging])
+            self.fields["judges"].queryset = self.fields["judge"].queryset
+            self.order_fields(["judge", "judges", *self.judging])
 
     def chosen(self) -> dict[str, Any]:
-        """Return what a valid form chose, as `judging_plan` takes it."""
-        cleaned = {name: self.cleaned_data[name] for name in ("judge", "budget", "batch", "title")}
+        """Return what a valid form chose, as `judging_plans` takes it."""
+        cleaned = {name: self.cleaned_data[name] for name in ("budget", "batch", "title")}
+        cleaned["judges"] = [self.cleaned_data["judge"], *self.cleaned_data["judges"]]
         return cleaned | {"options": {name: self.cleaned_data[name] for name in self.judging}}
 
 

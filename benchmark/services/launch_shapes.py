@@ -61,6 +61,7 @@ class JudgeIn(Given):
     """Answers of a run to be judged anew."""
 
     judge: Name = Field(description="Name of the model that judges.")
+    judges: Names = may_lack("Names of further models that judge the same answers, a run each.")
     budget: Dollars = may_lack(BUDGET)
     batch: bool = may_lack()
     title: Part = may_lack()

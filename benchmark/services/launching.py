@@ -11,7 +11,7 @@ from typing import Any
 from annotation.models import Project
 from benchmark.models import Dataset, Run
 from benchmark.services.launch_shapes import Launch
-from benchmark.services.plans import Plan, RunRefused
+from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of
 from benchmark.services.runs import BESIDE
 from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
@@ -87,6 +87,20 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
         limit=0,
         **chosen,
     )
+
+
+def judging_plans(
+    source: Run, *, judges: Sequence[Endpoint], budget: Decimal | None = None, title: str = "", **other: Any
+) -> list[Plan]:
+    """Return the plans by which each of several judges reads the same answers anew, as `judging_plan` has them, with
+    equal parts of the budget. Raises RunRefused."""
+    several = list(dict.fromkeys(judges))
+    part = part_of(budget, len(several))
+    titles = [f"{title}: {judge.name}"[:MOST_TITLE] if title and several[1:] else title for judge in several]
+    return [
+        judging_plan(source, judge=judge, budget=part, title=named, **other)
+        for judge, named in zip(several, titles, strict=True)
+    ]
 
 
 def _judged_controls(original: Run) -> list[str]:

@@ -24,6 +24,7 @@ from benchmark.models import Entrant, Run, RunItem, UnmatchedReport
 from benchmark.services.conditions import parameters_of, settings_told
 from benchmark.services.datasets import present_version
 from benchmark.services.follow_ups import gaps_of
+from benchmark.services.judge_panels import judged_beside
 from benchmark.services.method_runs import beside_by_method, method_told
 from benchmark.services.methods_text import sent_settings
 from benchmark.services.preparing import prepared_of
@@ -144,6 +145,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         **_controls(access.run),
         "methods": _methods(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
+        "judges_beside": len(judged_beside(access.run)),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)
 

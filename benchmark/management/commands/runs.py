@@ -32,17 +32,16 @@ from benchmark.models import Entrant, Run
 from benchmark.services.archiving import archive_run, delete_run, deletion_of, rename_run, restore_run
 from benchmark.services.documents import document_of, tables_of
 from benchmark.services.downloads import no_official_output, output_files, score_lines, zipped
-from benchmark.services.estimates import askings_of, askings_of_extension, estimate_of_test
+from benchmark.services.estimates import askings_of, askings_of_extension, askings_of_plans, estimate_of_test
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
-from benchmark.services.launching import judging_plan
-from benchmark.services.plan_checks import check
+from benchmark.services.launching import judging_plans
 from benchmark.services.plot_data import plots_of
 from benchmark.services.run_actions import act_on, act_on_launch, launched_with
 from benchmark.services.run_progress import RunRow, run_rows
-from benchmark.services.runs import again_of, run_again, start_run
+from benchmark.services.runs import again_of, run_again, start_runs
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import about
@@ -109,11 +108,12 @@ class Downloaded(TypedDict):
 
 
 class More(TypedDict, total=False):
-    """Results of an action beside the state of its run: the uid of the run that it is `of`, of a self-test with its
-    calls, and the numbers of items that were added, of rows that were asked for, of controls taken along, and of the
-    runs of a launch that were changed."""
+    """Results of an action beside the state of its run: the uid of the run that it is `of`, those of the runs by
+    further judges `beside` it, of a self-test with its calls, and the numbers of items that were added, of rows that
+    were asked for, of controls taken along, and of the runs of a launch that were changed."""
 
     of: str
+    beside: list[str]
     test: str
     calls_of_test: int
     added: int
@@ -153,7 +153,10 @@ class Command(JsonCommand):
         parser.add_argument("--split", metavar="NAME", help="extend: only stories of this split")
         parser.add_argument("--category", metavar="NAME", help="extend: only stories of this category")
         parser.add_argument("--limit", type=int, metavar="N", help="extend: only the first N of them")
-        parser.add_argument("--judge", metavar="NAME", help="judge: the endpoint that judges")
+        parser.add_argument(
+            "--judge", action="append", metavar="NAME",
+            help="judge: the endpoint that judges; several times: each judges the same answers in a run of its own",
+        )  # fmt: skip
         add_flags(parser, settings_with_flags(judging=True), "judge: ")
         parser.add_argument("--batch", action="store_true", help="judge: as a batch")
         parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run; rename: the new name")
@@ -186,7 +189,7 @@ class Command(JsonCommand):
             return {"run": run.uid, "changed": read_again(by=None, run=run, now=timezone.now())}
         done = _done(run, action, options, self.note)
         if options["wait"]:
-            for each in (options["launch"] and launched_with(done.run)) or [done.run]:
+            for each in ((options["launch"] or "beside" in done.more) and launched_with(done.run)) or [done.run]:
                 finish_runs(each, self.note)
         return run_summary(done.run, scores=options["wait"]) | {**done.more}
 
@@ -264,7 +267,8 @@ def _done(run: Run, action: str, options: Options, tell: Callable[[str], None]) 
         say_before(askings_of(plan, stories), tell)
         return Done(run_again(by=None, run=run, now=timezone.now()), {"of": run.uid})
     if action == "judge":
-        return Done(_judged(run, options, tell), {"of": run.uid})
+        first, *others = _judged(run, options, tell)
+        return Done(first, {"of": run.uid} | ({"beside": [other.uid for other in others]} if others else {}))
     if action == "test-judge":
         line = estimate_of_test(run) if run.judge else None
         test = start_test(by=None, run=run, now=timezone.now())
@@ -310,25 +314,27 @@ def _extended(run: Run, options: Options, tell: Callable[[str], None]) -> int:
     return extend_run(by=None, run=run, endpoints=endpoints, stories=stories, now=timezone.now())
 
 
-def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> Run:
+def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> list[Run]:
+    """Have each judge that is named judge the run's answers; returns a run for each."""
     if not options["judge"]:
         raise ValueError("Name the judge: --judge NAME.")
-    judge = endpoint_named(options["judge"])
+    judges = [endpoint_named(name) for name in options["judge"]]
     settings = suite_named(run.suite).judging_settings
     chosen = chosen_by_flag(settings, options)
-    check_judge([setting for setting in settings if setting.name in chosen], judge)
+    for judge in judges:
+        check_judge([setting for setting in settings if setting.name in chosen], judge)
     options_by_name = {setting.name: setting.default for setting in settings} | chosen
     check_only(settings, chosen, options_by_name)
-    plan = judging_plan(
+    plans = judging_plans(
         run,
-        judge=judge,
+        judges=judges,
         options=options_by_name,
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",
     )
-    say_before(askings_of(plan, check(plan)), tell)
-    return start_run(by=None, plan=plan, now=timezone.now())
+    say_before(askings_of_plans(plans), tell)
+    return start_runs(by=None, plans=plans, now=timezone.now())
 
 
 def _downloaded(run: Run, options: Options) -> Downloaded:

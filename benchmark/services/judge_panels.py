@@ -1,0 +1,218 @@
+"""Judges of the same answers beside each other, and a panel of them: the majority, row by row."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from django.core.cache import cache
+
+from benchmark.models import Run
+from benchmark.services.asking import settings_of
+from benchmark.services.judge_versions import judged_at
+from benchmark.services.judgements import judgements_of
+from benchmark.services.reports import places_of, report_of
+from benchmark.services.results import each_entered, samples_of
+from benchmark.suites.contract import Entered, MetricGroup, Outcome
+from benchmark.suites.reasons import NO_JUDGEMENT
+from benchmark.suites.registry import suite_named
+from core.made_by import made_by
+from core.plain import Json
+from judge.domain.judgements import Reading, RowJudgement, StoryJudgement, row_judgement
+
+KEPT_SECONDS = 7 * 24 * 3600
+FEWEST = 2
+"""Judges of a panel."""
+Answer = tuple[str, str, int]
+"""(model, sample, repetition) of an answer that judges read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The rows of judgements by what became of them, and what their calls cost in US dollars, None where unknown."""
+
+    stories: int
+    rows: int
+    settled: int
+    cannot_tell: int
+    missing: int
+    flipped: int
+    calls: int
+    price: Decimal | None
+
+    @property
+    def price_a_story(self) -> Decimal | None:
+        return self.price / self.stories if self.stories and self.price is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRow:
+    """The figures of a model's answers by one judge, or by a panel of the judges `members`. `repaired` and `official`
+    are figures over all samples, None where there are none; a panel has no official ones."""
+
+    judge: str
+    model: str
+    run: str
+    repaired: Json | None
+    official: Json | None
+    tally: Tally
+    members: tuple[str, ...] = ()
+
+
+def judged_group(run: Run) -> MetricGroup | None:
+    """Return the metric group whose figures rest on the run's judge."""
+    return next((group for group in suite_named(run.suite).groups if group.judged), None)
+
+
+def judged_beside(run: Run) -> list[Run]:
+    """Return the listed runs that judge the same answers as a run, the one that made them first, then the oldest."""
+    original = run.source or run
+    anew = Run.objects.listed().filter(source=original, control=run.control).order_by("id")
+    runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
+    return [one for one in runs if judged_at(one)]
+
+
+def judge_told(run: Run) -> str:
+    """Return the judge of a run as a row names it: its endpoint with what sets it apart from its other versions."""
+    suite, settings = suite_named(run.suite), settings_of(run)
+    name = (run.spec.get("judge") or {}).get("name") or run.judge.name
+    brief = suite.judge_sees(settings)[0] if suite.judge_sees else ""
+    instrument = suite.judge.instrument(settings) if suite.judge else {}
+    beyond = [f"{instrument['passes']} passes"] if "passes" in instrument else []
+    beyond += ["links"] if "judge_form" in instrument else []
+    beyond += [f"{instrument['settle']} rows settled"] if "settle" in instrument else []
+    return ", ".join(filter(None, (name, brief, *beyond)))
+
+
+def tally_of(stories: Iterable[StoryJudgement]) -> Tally:
+    """Count the rows of judgements."""
+    counted = list(stories)
+    rows = [row for story in counted for row in story.rows]
+    prices = [story.price for story in counted]
+    return Tally(
+        stories=len(counted),
+        rows=len(rows),
+        settled=sum(row.settled for row in rows),
+        cannot_tell=sum(row.cannot_tell for row in rows),
+        missing=sum(row.missing for row in rows),
+        flipped=sum(row.flipped for row in rows),
+        calls=sum(len(story.calls) for story in counted),
+        price=None if None in prices else sum((price for price in prices if price is not None), Decimal(0)),
+    )
+
+
+def rows_of_judges(runs: Sequence[Run], panel: Sequence[Run] = ()) -> list[JudgedRow]:
+    """Return a row for each judge and model of runs that judge the same answers, then one for each model by the
+    `panel` of some of them, where that has enough members."""
+    judgements = {run.pk: list(judgements_of(run)) for run in runs}
+    rows = [row for run in runs for row in _rows_of(run, judgements[run.pk])]
+    if len(panel) >= FEWEST:
+        rows += _panel_rows(panel, {run.pk: judgements[run.pk] for run in panel})
+    return rows
+
+
+def _rows_of(run: Run, judgements: Sequence[StoryJudgement]) -> list[JudgedRow]:
+    group, told = judged_group(run), judge_told(run)
+    rows = []
+    for entrant in report_of(run).entrants:
+        figures = entrant.groups.get(group.key) if group else None
+        if entrant.id is None or not figures:
+            continue
+        mine = [story for story in judgements if story.model == entrant.name]
+        official = (figures.get("official") or {}).get("overall")
+        repaired = (figures.get("repaired") or {}).get("overall")
+        rows.append(JudgedRow(told, entrant.name, run.uid, repaired, official, tally_of(mine)))
+    return rows
+
+
+def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJudgement]]) -> list[JudgedRow]:
+    members = tuple(map(judge_told, panel))
+    voted = voted_rows(list(judgements.values()))
+    figures = _figures(panel, voted)
+    by_model: dict[str, list[StoryJudgement]] = {}
+    for story in voted.values():
+        by_model.setdefault(story.model, []).append(story)
+    name = f"Panel of {len(panel)}, majority"
+    return [
+        JudgedRow(name, model, panel[0].uid, figures.get(model), None, tally_of(stories), members)
+        for model, stories in by_model.items()
+    ]
+
+
+def voted_rows(judges: Sequence[Sequence[StoryJudgement]]) -> dict[Answer, StoryJudgement]:
+    """Return what the majority of judges says of each answer that any of them judged. A judge that says nothing of a
+    row, or decides nothing, has no vote; of two against two nothing is decided, and a row of which judges differ has
+    flipped. Judgements of other answers than the first judge read are left out."""
+    by_answer: dict[Answer, list[StoryJudgement]] = {}
+    for judgements in judges:
+        for story in judgements:
+            same = by_answer.setdefault((story.model, story.sample, story.repetition), [])
+            if not same or same[0].extraction == story.extraction:
+                same.append(story)
+    return {answer: _voted(stories) for answer, stories in by_answer.items()}
+
+
+def _voted(stories: Sequence[StoryJudgement]) -> StoryJudgement:
+    prices = [story.price for story in stories]
+    return replace(
+        stories[0],
+        version="",
+        predicted=_majority([story.predicted for story in stories]),
+        gold=_majority([story.gold for story in stories]),
+        calls=tuple(call for story in stories for call in story.calls),
+        price=None if None in prices else sum((price for price in prices if price is not None), Decimal(0)),
+    )
+
+
+def _majority(sides: Sequence[Sequence[RowJudgement]]) -> tuple[RowJudgement, ...]:
+    fitting = [side for side in sides if len(side) == len(sides[0])]
+    return tuple(
+        row_judgement(None, tuple(None if row.count is None else Reading(row.count, row.links) for row in rows))
+        for rows in zip(*fitting, strict=True)
+    )
+
+
+def _figures(panel: Sequence[Run], voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
+    """Return the panel's figures over all samples by model, kept until an answer comes or the code changes."""
+    places = places_of(panel)
+    described = [made_by(), *((run.uid, places[run.pk]) for run in panel)]
+    key = "panel:" + hashlib.sha256(str(described).encode()).hexdigest()
+    kept: dict[str, Json] | None = cache.get(key)
+    if kept is None:
+        kept = _measured(panel[0], voted)
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _measured(run: Run, voted: Mapping[Answer, StoryJudgement]) -> dict[str, Json]:
+    suite, group = suite_named(run.suite), judged_group(run)
+    figures: dict[str, Json] = {}
+    for _, entered in each_entered(run, samples_of(run)):
+        measured = suite.measure(_as_voted(entered, judged_at(run), voted)).get(group.key) if group else None
+        if measured is not None:
+            figures[entered.name] = measured.metrics.parses.repaired.as_json()["overall"]
+    return figures
+
+
+def _as_voted(entered: Entered, step: str, voted: Mapping[Answer, StoryJudgement]) -> Entered:
+    """Return the outcomes of a model with the panel's judgements instead of those of its run's judge."""
+    outcomes = {
+        key: [_outcome(outcome, voted.get((entered.name, key, outcome.repetition)), step) for outcome in of_sample]
+        for key, of_sample in entered.outcomes.items()
+    }
+    return replace(entered, outcomes=outcomes)
+
+
+def _outcome(outcome: Outcome, story: StoryJudgement | None, step: str) -> Outcome:
+    if outcome.step != step or story is None:
+        return outcome
+    counts: dict[str, Any] = {
+        "pred": [row.count for row in story.predicted],
+        "gold": [row.count for row in story.gold],
+    }
+    decided = any(count is not None for side in counts.values() for count in side)
+    unusable = "" if decided else outcome.unusable or NO_JUDGEMENT
+    return Outcome(step, None, {**(outcome.repaired or {}), **counts}, unusable, "", outcome.repetition)

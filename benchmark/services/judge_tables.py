@@ -1,0 +1,77 @@
+"""The table of judges of the same answers, with a panel of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.models import Run
+from benchmark.services.judge_panels import JudgedRow, judge_told, judged_group, rows_of_judges
+
+JUDGES = "judges"
+_ROWS = (
+    ("rows", "Rows"),
+    ("settled", "Settled by rule"),
+    ("cannot_tell", "Cannot tell"),
+    ("missing", "Left out"),
+    ("flipped", "Flipped"),
+)
+
+
+def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
+    """Return a row for each judge and model, those of the panel last."""
+    group = judged_group(runs[0])
+    shares = group.shares if group else ()
+    headers = group.headers if group else {}
+    columns = [
+        Column(key="model", header="Model"),
+        *(
+            Column(key=f"repaired-{share}", header=headers.get(share, share), kind="share", unit="%", group="Repaired",
+                   interval=f"{share}-interval", bounds=f"{share}-bounds")
+            for share in shares
+        ),
+        *(
+            Column(key=f"official-{share}", header=headers.get(share, share), kind="share", unit="%", group="Official")
+            for share in shares
+        ),
+        *(Column(key=key, header=header, kind="count", group="Rows of both tables") for key, header in _ROWS),
+        Column(key="calls", header="Calls", kind="count"),
+        Column(key="price", header="Price a story", kind="number", unit="$", digits=6),
+    ]  # fmt: skip
+    rows = [_cells(row, shares) for row in rows_of_judges(runs, panel)]
+    return Table(
+        title="Judges of the same answers",
+        columns=[Column(key="judge", header="Judge"), *columns],
+        rows=rows,
+        section="judge",
+        notes=_notes(panel),
+    )
+
+
+def _cells(row: JudgedRow, shares: Sequence[str]) -> dict[str, Any]:
+    cells: dict[str, Any] = {"judge": row.judge, "model": row.model, "run": row.run, "calls": row.tally.calls}
+    cells |= {key: getattr(row.tally, key) for key, _ in _ROWS} | {"price": row.tally.price_a_story}
+    for share in shares:
+        repaired, official = row.repaired or {}, row.official or {}
+        cells[f"repaired-{share}"] = repaired.get(share)
+        cells[f"{share}-interval"] = _of(repaired, "interval", share)
+        cells[f"{share}-interval_reason"] = _of(repaired, "reasons", share)
+        cells[f"{share}-bounds"] = _of(repaired, "bounds", share)
+        cells[f"official-{share}"] = float(official[share]) if official.get(share) is not None else None
+    return cells
+
+
+def _of(figures: Mapping[str, Any], name: str, share: str) -> Any:
+    return (figures.get(name) or {}).get(share)
+
+
+def _notes(panel: Sequence[Run]) -> list[str]:
+    notes = [
+        "Rows that a judge cannot tell or leaves out are in no estimate; bounds take them as unmatched or matched.",
+        "Flipped rows are those of which two passes of a judge, or two judges of a panel, say something else.",
+    ]
+    members = "; ".join(map(judge_told, panel))
+    return (
+        [*notes, f"The panel is the majority of {members}; a row without a majority is undecided."] if panel else notes
+    )
