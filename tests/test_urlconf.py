@@ -117,6 +117,8 @@ PAGES = {
     "benchmark:judge_test": ADMIN,
     "benchmark:run_judges": ADMIN,
     "benchmark:run_judges_table": ADMIN,
+    "benchmark:run_sweep": ADMIN,
+    "benchmark:run_sweep_table": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,

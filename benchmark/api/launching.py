@@ -29,7 +29,7 @@ from benchmark.services.cached_answers import cached_answers
 from benchmark.services.detectable import can_show
 from benchmark.services.extending import extend_run
 from benchmark.services.launch_shapes import ExtendIn, JudgeIn, LaunchIn
-from benchmark.services.launching import judging_plans, suite_of_version
+from benchmark.services.launching import suite_of_version
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.run_actions import act_on, act_on_launch
 from benchmark.services.runs import run_again, start_runs
@@ -278,7 +278,7 @@ class Judge(GenericAPIView):
 
         def make() -> str:
             form = _valid(JudgeForm, body.given, suite=suite_named(access.run.suite))
-            plans = judging_plans(access.run, **form.chosen())
+            plans = form.plans(access.run)
             return start_runs(by=request.user, plans=plans, now=timezone.now())[0].uid
 
         return run_answer(run_access(request.user, slug, made(request, make)), status=201)

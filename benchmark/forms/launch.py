@@ -13,15 +13,17 @@ from django.http import QueryDict
 
 from annotation.models import Project
 from benchmark.controls.chosen import CONTROLS, controls_of, senseless
-from benchmark.forms.settings import methods_field, setting_field
+from benchmark.forms.settings import methods_field, setting_field, swept_field
 from benchmark.models import Dataset, DatasetSample, Run
 from benchmark.services.launch_shapes import ExtendIn, Launch, LaunchIn
-from benchmark.services.launching import planned
+from benchmark.services.launching import judging_plans, planned
 from benchmark.services.method_plans import methods_of, plans_by_method
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, stages_of
 from benchmark.services.prompt_sets import names_of
+from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
+from benchmark.suites.settings import Setting
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
 from judge.domain import lexical
@@ -99,6 +101,22 @@ class JudgingFields(forms.Form):
         self.judging = [setting.name for setting in suite.judging_settings]
         for setting in suite.judging_settings:
             self.fields[setting.name] = setting_field(setting)
+
+    def set_swept(self, settings: Collection[Setting]) -> None:
+        """Add the fields of these settings of which several choices may be taken; call it last."""
+        self.swept = [setting.swept for setting in settings if setting.swept]
+        for setting in settings:
+            if setting.swept:
+                self.fields[setting.swept] = swept_field(setting)
+
+    @property
+    def sweep_fields(self) -> list[BoundField]:
+        return [self[name] for name in self.swept]
+
+    @property
+    def chosen_sweep(self) -> dict[str, list[Any]]:
+        """The choices of a valid form by field."""
+        return {name: self.cleaned_data[name] for name in self.swept}
 
 
 class MoneyFields(forms.Form):
@@ -225,6 +243,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
             self.fields[setting.name] = (
                 methods_field(setting) if setting.method else setting_field(setting, names_of(project, suite))
             )
+        self.set_swept(asking)
 
     def _set_asking(self) -> None:
         suite, fields = self.suite, self.fields
@@ -289,7 +308,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         """Return the chosen values as JSON of a `LaunchIn`, without those that are empty."""
         cleaned, budget, method = self.cleaned_data, self.cleaned_data["budget"], self.suite.method
         same = ("split", "category", "limit", "repetitions", "temperature", "max_tokens", "seed", "batch", "title")
-        values = {name: cleaned.get(name) for name in (*same, "controls")} | {
+        values = {name: cleaned.get(name) for name in (*same, "controls", *self.swept)} | {
             "dataset": cleaned["dataset"].version,
             "endpoints": [endpoint.name for endpoint in cleaned["endpoints"]],
             "suite": self.suite.name,
@@ -304,8 +323,8 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         return {name: value for name, value in values.items() if value not in (None, "", [])}
 
     def plans(self) -> list[Plan]:
-        """Return the plans of a valid form, one by each method that is ticked. Raises RunRefused."""
-        return plans_by_method(self.plan(), self.launch.methods or ())
+        """Return the plans of a valid form, one by each method and at each level that is ticked. Raises RunRefused."""
+        return plans_of_sweep(plans_by_method(self.plan(), self.launch.methods or ()), self.chosen_sweep)
 
     def plan(self) -> Plan:
         """Return the plan of a valid form by the first method that is ticked; without judging the judge is left out."""
@@ -344,12 +363,17 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
             self.fields["judge"].required, self.fields["judge"].empty_label = True, None
             self.fields["judges"].queryset = self.fields["judge"].queryset
             self.order_fields(["judge", "judges", *self.judging])
+        self.set_swept(suite.judging_settings)
 
     def chosen(self) -> dict[str, Any]:
-        """Return what a valid form chose, as `judging_plans` takes it."""
+        """Return what a valid form chose but for sweeps, as `judging_plans` takes it."""
         cleaned = {name: self.cleaned_data[name] for name in ("budget", "batch", "title")}
         cleaned["judges"] = [self.cleaned_data["judge"], *self.cleaned_data["judges"]]
         return cleaned | {"options": {name: self.cleaned_data[name] for name in self.judging}}
+
+    def plans(self, run: Run) -> list[Plan]:
+        """Return the plans of a valid form, one for each judge and each level that is ticked. Raises RunRefused."""
+        return plans_of_sweep(judging_plans(run, **self.chosen()), self.chosen_sweep)
 
 
 class ExtendForm(forms.Form):

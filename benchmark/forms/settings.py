@@ -35,6 +35,15 @@ def methods_field(setting: Setting) -> forms.MultipleChoiceField:
     )  # fmt: skip
 
 
+def swept_field(setting: Setting) -> forms.TypedMultipleChoiceField:
+    """Return the field of a setting of which a launch may take several choices, a run each; none need be taken."""
+    return forms.TypedMultipleChoiceField(
+        choices=setting.choices, coerce=type(setting.default), required=False, widget=forms.CheckboxSelectMultiple,
+        label=f"Sweep of {setting.label.lower()}", empty_value=[],
+        help_text="A run at each that is ticked, in one launch, instead of the one above.",
+    )  # fmt: skip
+
+
 def _choices(setting: Setting) -> Sequence[tuple[str | int, str]]:
     is_integer = isinstance(setting.default, int) and not isinstance(setting.default, bool)
     if setting.choices or not is_integer or setting.most - setting.least >= FEW:

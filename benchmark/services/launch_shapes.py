@@ -19,6 +19,7 @@ Part = Annotated[
     str, Like(r"^[^\u0000]*$", f"a text of at most {MOST_TITLE} characters, without NUL", max_length=MOST_TITLE)
 ]
 Keys = Annotated[list[Annotated[str, Like(r"^[-a-z0-9_]{1,40}$", "a key, as of a step")]], Counted(1, 40)]
+Levels = Annotated[list[Annotated[int, Within(1, 9, pointed=True)]], Counted(1, 9)]
 Limit = Annotated[int, Within(0, MOST_STORIES, pointed=True)]
 Version = Annotated[int, Within(1, 99_999_999, pointed=True)]
 Repetitions = Annotated[int, Within(1, MOST_REPETITIONS, pointed=True)]
@@ -48,6 +49,7 @@ class Launch(Given):
     methods: Keys = may_lack(
         "Methods of the suite, those of its setting `method`: everything is asked by each, as a run of its own."
     )
+    levels: Levels = may_lack("Prompt levels: everything is asked at each, as a run of its own.")
     controls: Keys = may_lack("Controls under which everything is asked once more, as runs beside.")
 
 
@@ -62,6 +64,7 @@ class JudgeIn(Given):
 
     judge: Name = Field(description="Name of the model that judges.")
     judges: Names = may_lack("Names of further models that judge the same answers, a run each.")
+    judge_levels: Levels = may_lack("Levels of the judge's prompt: each judge judges at each, as a run of its own.")
     budget: Dollars = may_lack(BUDGET)
     batch: bool = may_lack()
     title: Part = may_lack()

@@ -62,7 +62,8 @@ class Setting:
     launch may take several choices, a run each, whose figures are held against those of the default; `helps` say what
     each of its choices is. `lacking` is what it is of a run that was launched before there was this setting, None where
     that is the default. A `lenient` one need not be posted with a form: it is then at its default, as forms were posted
-    before there was this setting.
+    before there was this setting. Of one that may be `swept`, a launch takes several choices in a field of that name, a
+    run each, which one table holds against each other.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Setting:
     helps: tuple[str, ...] = ()
     lacking: str | int | bool | None = None
     lenient: bool = False
+    swept: str = ""
 
     @property
     def before_it_was(self) -> str | int | bool:

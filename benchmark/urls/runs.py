@@ -16,6 +16,7 @@ from benchmark.views import (
     prompts,
     reruns,
     runs,
+    sweeps,
 )
 
 urlpatterns = [
@@ -44,6 +45,8 @@ urlpatterns = [
     path("runs/<str:uid>/judge/test/", judge_test.judge_test, name="judge_test"),
     path("runs/<str:uid>/judges/", judging.judges, name="run_judges"),
     path("runs/<str:uid>/judges/<slug:table>.<slug:data>", judging.judges_table_file, name="run_judges_table"),
+    path("runs/<str:uid>/sweep/", sweeps.sweep, name="run_sweep"),
+    path("runs/<str:uid>/sweep/<slug:table>.<slug:data>", sweeps.sweep_table, name="run_sweep_table"),
     path("runs/<str:uid>/again/", reruns.again, name="run_again"),
     path("runs/<str:uid>/extend/estimate/", estimates.estimate_extension, name="estimate_extension"),
     path("runs/<str:uid>/flips/", flips.flips, name="flips"),

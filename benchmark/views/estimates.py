@@ -20,7 +20,7 @@ from benchmark.services.detectable import can_show
 from benchmark.services.extending import extension_of
 from benchmark.services.item_detail import message_shown
 from benchmark.services.judge_tests import SELF_TEST
-from benchmark.services.launching import judging_plans, suite_of_version
+from benchmark.services.launching import suite_of_version
 from benchmark.services.plan_checks import check
 from benchmark.services.plans import Plan, RunRefused
 from benchmark.services.question_sizes import TOGETHER, Room, extent_of, request_of
@@ -82,7 +82,7 @@ def estimate_judging(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     form = JudgeForm(request.GET, suite=suite_named(access.run.suite))
 
     def planned(room: Room) -> Askings:
-        return estimates.askings_of_plans(judging_plans(access.run, **form.chosen()), estimates.MOST_CHANGED, room)
+        return estimates.askings_of_plans(form.plans(access.run), estimates.MOST_CHANGED, room)
 
     return _render_estimate(request, access, form, planned)
 

@@ -18,7 +18,6 @@ from benchmark.services import runs as service
 from benchmark.services.evaluating import read_again
 from benchmark.services.extending import extend_run
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
-from benchmark.services.launching import judging_plans
 from benchmark.services.plans import RunRefused
 from benchmark.services.runs import run_again
 from benchmark.services.taken_over import needed_by_judge
@@ -37,7 +36,7 @@ def judge_anew(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     form = JudgeForm(posted(request), suite=suite_named(access.run.suite))
     if request.method == "POST" and form.is_valid():
         try:
-            judging_run = launch_once(request, judging_plans(access.run, **form.chosen()))
+            judging_run = launch_once(request, form.plans(access.run))
         except RunRefused as error:
             form.refuse(error)
         else:

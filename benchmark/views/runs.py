@@ -38,6 +38,7 @@ from benchmark.services.run_actions import (
     launched_with,
     offered_to_launch,
 )
+from benchmark.services.sweeps import sweep_of
 from benchmark.services.taken_over import can_be_judged
 from benchmark.services.watching import schema_breakers, shortfall_of_run, stage_progress, to_come_of, total_of
 from benchmark.suites.contract import Step
@@ -145,6 +146,7 @@ def run(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         **_controls(access.run),
         "methods": _methods(access.run),
         "judged_anew": list(access.run.judged_anew.select_related("judge")[:20]),
+        "sweep": bool(sweep_of(access.run)),
         "judges_beside": len(judged_beside(access.run)),
     }
     return render(request, "benchmark/runs/run.html", access.context | context)

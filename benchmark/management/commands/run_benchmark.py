@@ -73,6 +73,14 @@ class Command(JsonCommand):
                 f"them. {methods}"
             ),
         )
+        parser.add_argument(
+            "--levels",
+            nargs="+",
+            type=int,
+            default=[],
+            metavar="N",
+            help="sweep: ask at each of these prompt levels, a run each, which one table holds against each other",
+        )
         parser.add_argument("--temperature", type=float, metavar="T", help="the suite's own if not given")
         parser.add_argument("--split", default="", metavar="NAME")
         parser.add_argument("--category", default="", metavar="NAME")
@@ -98,6 +106,8 @@ class Command(JsonCommand):
         summaries = [run_summary(run, scores=options["wait"]) for run in runs]
         if len(runs) == 1:
             return summaries[0]
+        if options["levels"]:
+            return {"levels": dict(zip((str(plan.options["level"]) for plan in plans), summaries, strict=True))}
         return {"methods": dict(zip(map(method_of, plans), summaries, strict=True))}
 
     def say(self, result: dict) -> None:
@@ -111,5 +121,7 @@ class Command(JsonCommand):
 
 
 def _by_method(result: dict) -> dict[str, dict]:
-    """Return what was printed of each run by its method, under an empty name where there is one run."""
-    return result.get("methods") or {"": result}
+    """Return what was printed of each run by its method, or by its level, under an empty name where there is one
+    run."""
+    levels = {f"level {level}": summary for level, summary in result.get("levels", {}).items()}
+    return result.get("methods") or levels or {"": result}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
@@ -38,15 +38,18 @@ from benchmark.services.extending import extend_run, extension_of
 from benchmark.services.follow_ups import ask_missing, estimate_of_follow_ups
 from benchmark.services.judge_tests import start_test
 from benchmark.services.launching import judging_plans
+from benchmark.services.plans import Plan
 from benchmark.services.plot_data import plots_of
 from benchmark.services.run_actions import act_on, act_on_launch, launched_with
 from benchmark.services.run_progress import RunRow, run_rows
 from benchmark.services.runs import again_of, run_again, start_runs
+from benchmark.services.sweeps import plans_of_sweep
 from benchmark.suites.registry import suite_named
 from core.plain import Json
 from workers.domain.pricing import about
 from workers.management.ending import failure_of
 from workers.management.named import endpoint_named
+from workers.models import Endpoint
 
 SCORES, OFFICIAL, TABLE, FIGURE = "scores", "official", "table", "figure"
 LIST = "list"
@@ -60,6 +63,7 @@ ACTIONS: dict[str, tuple[str, ...]] = {
     "again": ("wait",),
     "judge": (
         "judge",
+        "judge_levels",
         *(name_of(setting) for setting in settings_with_flags(judging=True)),
         "budget",
         "batch",
@@ -157,6 +161,9 @@ class Command(JsonCommand):
             "--judge", action="append", metavar="NAME",
             help="judge: the endpoint that judges; several times: each judges the same answers in a run of its own",
         )  # fmt: skip
+        parser.add_argument(
+            "--judge-levels", nargs="+", type=int, metavar="N", help="judge: sweep: at each of these levels, a run each"
+        )
         add_flags(parser, settings_with_flags(judging=True), "judge: ")
         parser.add_argument("--batch", action="store_true", help="judge: as a batch")
         parser.add_argument("--title", metavar="TEXT", help="judge: the name of the new run; rename: the new name")
@@ -325,16 +332,22 @@ def _judged(run: Run, options: Options, tell: Callable[[str], None]) -> list[Run
         check_judge([setting for setting in settings if setting.name in chosen], judge)
     options_by_name = {setting.name: setting.default for setting in settings} | chosen
     check_only(settings, chosen, options_by_name)
-    plans = judging_plans(
+    plans = plans_of_sweep(
+        _judging_plans(run, judges, options, options_by_name), {"judge_levels": options["judge_levels"] or ()}
+    )
+    say_before(askings_of_plans(plans), tell)
+    return start_runs(by=None, plans=plans, now=timezone.now())
+
+
+def _judging_plans(run: Run, judges: Sequence[Endpoint], options: Options, settings: Mapping[str, Any]) -> list[Plan]:
+    return judging_plans(
         run,
         judges=judges,
-        options=options_by_name,
+        options=settings,
         budget=dollars(options["budget"]),
         batch=options["batch"],
         title=options["title"] or "",
     )
-    say_before(askings_of_plans(plans), tell)
-    return start_runs(by=None, plans=plans, now=timezone.now())
 
 
 def _downloaded(run: Run, options: Options) -> Downloaded:

@@ -1,0 +1,151 @@
+"""The tables of a sweep: models by prompt level, and models at the highest level beside each other (tables 9 and 5 of
+the paper on OmniToM)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from benchmark.domain.tables import Column, Table
+from benchmark.models import Run
+from benchmark.services.conditions import named
+from benchmark.services.leaderboards import entrants_of, ranked_entrants
+from benchmark.services.reports import reports_of
+from benchmark.services.sweeps import level_of, swept_settings
+from benchmark.suites.contract import MetricGroup, Suite
+from benchmark.suites.registry import suite_named
+from benchmark.suites.settings import Setting
+from benchmark.suites.showing.names import label
+from benchmark.suites.shown import EntrantResults
+
+LEVELS, MODELS = "levels", "models"
+Cell = dict[str, Any]
+
+
+def sweep_tables(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the tables of a sweep by name, each a function that makes it."""
+    return {LEVELS: partial(levels_table, runs), MODELS: partial(models_table, runs)}
+
+
+def levels_table(runs: Sequence[Run]) -> Table:
+    """Return a block for each metric group, in it a row for each model and a column for each level."""
+    suite, setting = _swept(runs)
+    levels = [value for value, _ in setting.choices if any(level_of(run, setting.name) == value for run in runs)]
+    rows = [row for group in suite.groups for row in _block(runs, group, setting)]
+    columns = [
+        Column(
+            key=f"l{value}", header=f"L{value}", kind="share", unit="%", interval=f"l{value}-interval",
+            bounds=f"l{value}-bounds",
+        )
+        for value in levels
+    ]  # fmt: skip
+    best = [Column(key="best", header="Best level"), Column(key="alike", header="Not shown to differ from the best")]
+    return Table(
+        title=f"{setting.label} by model",
+        columns=[Column(key="model", header="Model"), *columns, *best],
+        rows=rows,
+        section="block",
+        notes=[NOTE],
+    )
+
+
+NOTE = (
+    "Intervals are 95 % over stories. The last column names the levels of a model that are not shown to differ from "
+    "the best cell of its block: paired over the same stories and adjusted for all pairs of cells."
+)
+
+
+def _swept(runs: Sequence[Run]) -> tuple[Suite, Setting]:
+    suite = suite_named(runs[0].suite)
+    setting = next(one for one in swept_settings(suite).values() if one not in suite.judging_settings)
+    return suite, setting
+
+
+def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Cell]:
+    """Return the rows of one metric group, models as the launch has them; none of one that nothing was asked for."""
+    levels = {run.uid: level_of(run, setting.name) for run in runs}
+    cells = _cells(runs, group)
+    best, title = _best(cells), f"{group.title} ({group.headers[group.score]})"
+    rows: dict[str, Cell] = {}
+    for cell in cells:
+        level, figures = levels[cell.run], _figures(cell)
+        row = rows.setdefault(_name(cell), {"block": title, "model": _name(cell)})
+        row["group"] = group.key
+        row[f"l{level}"] = figures.get(group.score)
+        row[f"l{level}-interval"] = _of(figures, "interval", group.score)
+        row[f"l{level}-interval_reason"] = _of(figures, "reasons", group.score)
+        row[f"l{level}-bounds"] = _of(figures, "bounds", group.score)
+        if best and _alike(cell, best):
+            row.setdefault("together", []).append(level)
+    return [_told(row) for row in rows.values()]
+
+
+def _told(row: Cell) -> Cell:
+    values = {key: value for key, value in row.items() if _is_level(key) and value is not None}
+    together = sorted(row.pop("together", []))
+    best = max(values, key=lambda key: values[key]).removeprefix("l") if values else ""
+    return {**row, "best": f"L{best}" if best else None, "alike": ", ".join(f"L{level}" for level in together) or None}
+
+
+def _is_level(key: str) -> bool:
+    return key.startswith("l") and key[1:].isdecimal()
+
+
+def _cells(runs: Sequence[Run], group: MetricGroup) -> list[EntrantResults]:
+    """Return each model of each run with its figures and its ranking among all of them."""
+    entrants = [entrant for entrant in entrants_of(runs, reports_of(runs), group.key) if entrant.kind != "person"]
+    answered = [entrant for entrant in entrants if entrant.metrics.get("repaired")]
+    labelled, _ = label(named(answered))
+    return ranked_entrants(labelled, group.key, seed=runs[0].params.get("seed", 1)) if answered else []
+
+
+def _best(cells: Sequence[EntrantResults]) -> EntrantResults | None:
+    ranked = [cell for cell in cells if (cell.ranking["repaired"] or {}).get("rank")]
+    return min(ranked, key=lambda cell: cell.ranking["repaired"]["rank"], default=None)
+
+
+def _alike(cell: EntrantResults, best: EntrantResults) -> bool:
+    """Return whether a cell shares a letter with the best: they are not shown to differ."""
+    mine, other = ((one.ranking["repaired"] or {}).get("group") or "" for one in (cell, best))
+    return cell.key == best.key or bool(set(mine) & set(other))
+
+
+def _name(cell: EntrantResults) -> str:
+    return cell.spec.get("name") or cell.name
+
+
+def _figures(cell: EntrantResults) -> Mapping[str, Any]:
+    return (cell.parses["repaired"] or {}).get("overall") or {}
+
+
+def _of(figures: Mapping[str, Any], name: str, share: str) -> Any:
+    return (figures.get(name) or {}).get(share)
+
+
+def models_table(runs: Sequence[Run]) -> Table:
+    """Return the models at the highest level of the sweep: the score of each metric group."""
+    suite, setting = _swept(runs)
+    highest = max(level_of(run, setting.name) for run in runs)
+    there = [run for run in runs if level_of(run, setting.name) == highest]
+    rows: dict[str, Cell] = {}
+    columns = [Column(key="model", header="Model")]
+    for group in suite.groups:
+        cells = _cells(there, group)
+        if not cells:
+            continue
+        columns.append(Column(key=group.key, header=f"{group.title.partition(':')[0]}, {group.headers[group.score]}",
+                              kind="share", unit="%", best="high",
+                              interval=f"{group.key}-interval", bounds=f"{group.key}-bounds"))  # fmt: skip
+        for cell in cells:
+            figures = _figures(cell)
+            row = rows.setdefault(_name(cell), {"model": _name(cell)})
+            row[group.key] = figures.get(group.score)
+            row[f"{group.key}-interval"] = _of(figures, "interval", group.score)
+            row[f"{group.key}-bounds"] = _of(figures, "bounds", group.score)
+    return Table(
+        title=f"Models at {setting.label.lower()} {highest}",
+        columns=columns,
+        rows=list(rows.values()),
+        notes=["Choose by a paired difference, not by the highest number: the table of levels says what differs."],
+    )

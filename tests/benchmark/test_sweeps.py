@@ -1,0 +1,127 @@
+"""A sweep: models by prompt level in one launch, and one table of what it found, as tables 9 and 5 of the paper."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+
+from benchmark.models import Run
+from benchmark.services.judge_panels import judged_beside
+from benchmark.services.run_actions import launched_with
+from benchmark.services.sweep_tables import levels_table, models_table
+from benchmark.services.sweeps import sweep_of
+from tests.benchmark.settled import LABELS, baselines, frozen, make_endpoint, work_off, written
+from tests.cast import new_cast, new_story
+from workers.providers.scripted.backend import FUNCTIONS
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROWS = [("Ines", f"the {thing} is in the bag") for thing in ("key", "coin", "ring", "map")]
+
+
+def skilled(right):
+    """A model that extracts and labels so many of four rows rightly as `right` says of the length of its prompt."""
+
+    def answer(body) -> str:
+        known = right(sum(len(message["content"]) for message in body["messages"]))
+        task = body["task"]
+        if task["kind"] == "extract":
+            rows = ROWS[:known] + [("Ines", f"nothing {at} is so") for at in range(4 - known)]
+            return "\n".join(["Actor | Belief | Order", *(f"{actor} | {belief} | 1" for actor, belief in rows)])
+        columns = task["columns"]
+        lines = [
+            [row["actor"], row["belief"], *(LABELS[name] if at < known else "wrong" for name in columns)]
+            for at, row in enumerate(task["rows"])
+        ]
+        return "\n".join(" | ".join(line) for line in [["Actor", "Belief", *columns], *lines])
+
+    return answer
+
+
+@pytest.fixture
+def cast():
+    return new_cast()
+
+
+@pytest.fixture
+def dataset(cast, monkeypatch):
+    monkeypatch.setitem(FUNCTIONS, "learns", skilled(lambda length: 4 if length > 2_000 else 1))
+    monkeypatch.setitem(FUNCTIONS, "steady", skilled(lambda length: 3))
+    for name in ("learns", "steady"):
+        make_endpoint(name, model=name, options={"function": name})
+    baselines()
+    return frozen(cast, lambda number, **fields: new_story(cast, number, rows=ROWS, **fields), 12)
+
+
+def posted(dataset, **chosen):
+    return {
+        "dataset": dataset.version, "endpoints": ["learns", "steady"], "stages": ["extract", "judge", "label"],
+        "judge": "lexical-judge", "judge_level": 4, "shots": 3, "level": 3, "examples": 0, "examples_from": "sample",
+        "form": "text", "prompt_set": "omnitom-1", "max_tokens": 2000, "seed": 1, "repetitions": 1, **chosen,
+    }  # fmt: skip
+
+
+def test_one_launch_asks_at_each_level_and_one_table_has_what_it_found(cast, dataset, client):
+    client.force_login(cast.alice)
+    slug = cast.project.slug
+    chosen = posted(dataset, levels=[1, 4], title="Prompts")
+    estimated = written(client.get(reverse("benchmark:estimate", args=[slug]), chosen))
+    assert "144 calls" in estimated  # 12 stories × 2 models × 2 levels × extraction, judging, labelling
+    made = client.post(reverse("benchmark:launch", args=[slug]), chosen)
+    assert made.status_code == 302, written(made)
+    first = Run.objects.get(uid=made.url.rstrip("/").rpartition("/")[2])
+    runs = sweep_of(first)
+    assert [(run.level, run.title) for run in runs] == [(1, "Prompts: prompt level 1"), (4, "Prompts: prompt level 4")]
+    for run in runs:
+        assert not work_off(run).job.has_failed
+    table = levels_table(runs)
+    cells = {(row["group"], row["model"]): (row["l1"], row["l4"], row["best"], row["alike"]) for row in table.rows}
+    assert cells["stage1", "learns"] == (0.25, 1, "L4", "L4") and cells["stage1", "steady"][:2] == (0.75, 0.75)
+    assert cells["stage2", "learns"] == (0.25, 1, "L4", "L4") and cells["stage2", "steady"][3] is None
+    assert all(row["l4-interval"] for row in table.rows)
+    [learns, steady] = models_table(runs).rows
+    assert (learns["stage1"], learns["stage2"], steady["stage1"], steady["stage2"]) == (1, 1, 0.75, 0.75)
+
+    address = reverse("benchmark:run_sweep", args=[slug, first.uid])
+    shown = written(client.get(address))
+    assert "Stage 1: extraction (F1)" in shown and "L4" in shown and "100.00" in shown
+    rows = list(csv.DictReader(io.StringIO(client.get(f"{address}levels.csv").content.decode())))
+    assert [row["Model"] for row in rows] == ["learns", "steady"] * 2
+    assert (
+        b"tabular" in client.get(f"{address}levels.tex").content
+        and b"tabular" in client.get(f"{address}models.tex").content
+    )
+    assert "Sweep</a>" in written(client.get(reverse("benchmark:run", args=[slug, runs[1].uid])))
+    other = {**posted(dataset), "levels": [7]}
+    assert "7" in written(client.post(reverse("benchmark:launch", args=[slug]), other))
+
+
+def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, dataset, client, capsys):
+    slug = cast.project.slug
+    call_command(
+        "run_benchmark", "--project", slug, "--suite", "omnitom", "--stage", "extract", "--endpoint", "steady",
+        "--levels", "1", "2", "--limit", "2", "--wait", "--json",
+    )  # fmt: skip
+    told = json.loads(capsys.readouterr().out)
+    assert set(told["levels"]) == {"1", "2"} and told["levels"]["1"]["state"] == "finished"
+    run = Run.objects.get(uid=told["levels"]["2"]["run"])
+    client.force_login(cast.alice)
+    body = {"judge": "lexical-judge", "judge_levels": [1, 3], "options": {"self_test": False}}
+    made = client.post(
+        reverse("api:judge_anew", args=[slug, run.uid]), json.dumps(body), content_type="application/json"
+    )
+    assert made.status_code == 201, made.content
+    judges = judged_beside(run)
+    assert (
+        [judge.params["judge_level"] for judge in judges]
+        == [1, 3]
+        == [one.params["judge_level"] for one in launched_with(judges[0])]
+    )
+    launch = {"dataset": dataset.version, "endpoints": ["learns"], "steps": ["label"], "levels": [2, 3], "limit": 1}
+    made = client.post(reverse("api:runs", args=[slug]), json.dumps(launch), content_type="application/json")
+    assert made.status_code == 201, made.content
+    assert len(sweep_of(Run.objects.get(uid=made.json()["run"]))) == 2
