@@ -12,7 +12,7 @@ from django.core.cache import cache
 
 from benchmark.models import Run
 from benchmark.services.asking import settings_of
-from benchmark.services.judge_versions import judged_at
+from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.services.judgements import judgements_of
 from benchmark.services.reports import places_of, report_of
 from benchmark.services.results import each_entered, samples_of
@@ -68,11 +68,13 @@ def judged_group(run: Run) -> MetricGroup | None:
 
 
 def judged_beside(run: Run) -> list[Run]:
-    """Return the listed runs that judge the same answers as a run, the one that made them first, then the oldest."""
+    """Return the listed runs that judge the same answers as a run, the one that made them first, then the oldest; of
+    those by one version of a judge the newest, as it says the same."""
     original = run.source or run
     anew = Run.objects.listed().filter(source=original, control=run.control).order_by("id")
     runs = [original, *anew.select_related("judge", "dataset", "project", "job")]
-    return [one for one in runs if judged_at(one)]
+    newest = {version_of(one): one for one in runs if judged_at(one) and not version_failure(one)}
+    return [*newest.values()]
 
 
 def judge_told(run: Run) -> str:

@@ -42,7 +42,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
     rows = [_cells(row, shares) for row in rows_of_judges(runs, panel)]
     return Table(
         title="Judges of the same answers",
-        columns=[Column(key="judge", header="Judge"), *columns],
+        columns=columns,
         rows=rows,
         section="judge",
         notes=_notes(panel),

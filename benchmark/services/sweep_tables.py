@@ -1,5 +1,5 @@
-"""The tables of a sweep: models by prompt level, and models at the highest level beside each other (tables 9 and 5 of
-the paper on OmniToM)."""
+"""The tables of a sweep: models by prompt level, and models at the highest level beside each other, as papers that
+choose their prompts lay them out."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ def _block(runs: Sequence[Run], group: MetricGroup, setting: Setting) -> list[Ce
 def _told(row: Cell) -> Cell:
     values = {key: value for key, value in row.items() if _is_level(key) and value is not None}
     together = sorted(row.pop("together", []))
-    best = max(values, key=lambda key: values[key]).removeprefix("l") if values else ""
-    return {**row, "best": f"L{best}" if best else None, "alike": ", ".join(f"L{level}" for level in together) or None}
+    best = [key.upper() for key in sorted(values) if values[key] == max(values.values())]
+    return {**row, "best": ", ".join(best) or None, "alike": ", ".join(f"L{level}" for level in together) or None}
 
 
 def _is_level(key: str) -> bool:

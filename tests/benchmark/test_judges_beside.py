@@ -114,4 +114,5 @@ def test_the_command_and_the_interface_take_several_judges(cast, run, client, ca
     address = reverse("api:judge_anew", args=[run.project.slug, run.uid])
     made = client.post(address, json.dumps(body), content_type="application/json")
     assert made.status_code == 201, made.content
+    call_command("runs", "judge", run.uid, "--judge", "judge-0", "--no-self-test", "--title", "Once more")
     assert [one.judge.name for one in judged_beside(run)] == ["judge-0", "judge-1", "judge-2", "lexical-judge"]

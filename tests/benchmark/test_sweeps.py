@@ -110,7 +110,7 @@ def test_commands_and_interface_sweep_levels_of_models_and_of_judges(cast, datas
     assert set(told["levels"]) == {"1", "2"} and told["levels"]["1"]["state"] == "finished"
     run = Run.objects.get(uid=told["levels"]["2"]["run"])
     client.force_login(cast.alice)
-    body = {"judge": "lexical-judge", "judge_levels": [1, 3], "options": {"self_test": False}}
+    body = {"judge": "learns", "judge_levels": [1, 3], "options": {"self_test": False}}
     made = client.post(
         reverse("api:judge_anew", args=[slug, run.uid]), json.dumps(body), content_type="application/json"
     )
