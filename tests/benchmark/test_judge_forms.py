@@ -206,6 +206,8 @@ def test_free_text_takes_passes_and_settled_rows_too_and_old_versions_keep_their
     same = RunItem.objects.get(entrant__run=runs[0], stage=JUDGE, entrant__name="extracted", sample=first.sample)
     assert (first.official, first.score) == (same.official, same.score)
     assert version_of(runs[0]) != version_of(runs[1])
+    told = [str(document_of(judging).methods) for judging in runs]
+    assert "2 passes" in told[1] and "matched by rule" in told[1] and "passes" not in told[0]
     asked_for = estimate(planned(run.dataset, [judge], ("extract", "judge"), judge=judge, passes=3, settle="exact"))
     assert [line.stage for line in asked_for.lines] == ["extract", *JUDGED_AT[:3]]
     assert asked_for.lines[1].output_tokens == asked_for.lines[2].output_tokens > 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmark.suites.omnitom.collecting import not_read
+from benchmark.suites.omnitom.judgements import EXACT, NOTHING, Judging
 from benchmark.suites.omnitom.labels import Scheme
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, STRUCTURED
 from benchmark.suites.reported import ASKING, UNCERTAINTY, Reported, Sections
@@ -63,8 +64,24 @@ def _judge(reported: Reported) -> str:
     notes = " ".join(reported.judge_notes)
     return (
         f"Extracted propositions were matched with gold by the judge {reported.judge}, {_saw(reported)} "
-        f"{_UNCALIBRATED} {notes}"
+        f"{_asked_beyond(Judging.of(reported.settings))}{_UNCALIBRATED} {notes}"
     )
+
+
+def _asked_beyond(how: Judging) -> str:
+    """Say how the judge was asked where that is not once about every row in the form of the answers; empty else."""
+    parts = []
+    if how.links:
+        parts.append("It answered with links between numbered rows, and might say that it could not tell.")
+    if how.passes > 1:
+        parts.append(
+            f"It was asked in {how.passes} passes, from the second on with the rows in another order; the majority of "
+            "passes decided each row, and a row without one has no count."
+        )
+    if how.settle != NOTHING:
+        alike = "in the same words" if how.settle == EXACT else "in the same words but for case, quotes and stops"
+        parts.append(f"Rows {alike} in both tables were matched by rule, and the judge was not asked about them.")
+    return "".join(f"{part} " for part in parts)
 
 
 def _saw(reported: Reported) -> str:
