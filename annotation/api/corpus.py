@@ -58,7 +58,8 @@ class Stories(Listing):
         responses=answers(StoryOut(many=True), 400),
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The stories of a project with their texts, in order of number."""
+        """The stories of a project with their texts, in order of number. One with `set_aside_at` takes part in nothing
+        until it is taken back."""
         access = project_access(request.user, slug)
         chosen = read_query(request, StoryFilter)
         rows = access.project.stories.in_split(chosen.get("split")).in_category(chosen.get("category"))

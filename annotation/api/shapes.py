@@ -60,7 +60,7 @@ class StoryOut(serializers.ModelSerializer):
 
     class Meta:
         model = Story
-        fields = ("uid", "number", "category", "split", "language", "text", "translations")
+        fields = ("uid", "number", "category", "split", "language", "text", "translations", "set_aside_at")
         read_only_fields = fields
 
 

@@ -22,7 +22,8 @@ SEED = 1
 
 
 def effect_of(project: Project, *, seed: int = SEED) -> dict[str, Any]:
-    """Return {"drafted": stories with a model's draft, "arms", "rows", "consensus", "effect": tables report or None},
+    """Return, of the stories in use, {"drafted": stories with a model's draft, "arms", "rows", "consensus", "effect":
+    tables report or None},
     ready for JSON.
 
     `arms` counts for shown and blind the tables that were drawn, those handed in and those reconciled. `rows` counts
@@ -44,16 +45,17 @@ class _Loaded:
     """All tables with an arm, in a constant number of statements."""
 
     def __init__(self, project: Project) -> None:
-        drawn = BeliefTable.objects.filter(story__project=project, kind=TableKind.DRAFT, arm_drawn_at__isnull=False)
+        kept = project.stories.in_use()
+        drawn = BeliefTable.objects.filter(story__in=kept, kind=TableKind.DRAFT, arm_drawn_at__isnull=False)
         self.drawn = list(drawn.order_by("pk"))
         self.handed_in = [table for table in self.drawn if table.submitted_at and table.slot]
         self._load_rows(project)
-        self._load_lanes(project)
+        self._load_lanes()
         self._load_times()
 
     def _load_rows(self, project: Project) -> None:
         self.suggested: defaultdict[int, list[SuggestedRow]] = defaultdict(list)
-        for row in SuggestedRow.objects.filter(story__project=project).order_by("story", "number"):
+        for row in SuggestedRow.objects.filter(story__in=project.stories.in_use()).order_by("story", "number"):
             self.suggested[row.story_id].append(row)
         self.rows: defaultdict[int, list[DraftRow]] = defaultdict(list)
         live = DraftRow.objects.filter(table__in=[table.pk for table in self.handed_in], removed=False)
@@ -61,7 +63,7 @@ class _Loaded:
             if row.belief.strip():
                 self.rows[row.table_id].append(row)
 
-    def _load_lanes(self, project: Project) -> None:
+    def _load_lanes(self) -> None:
         """By story the rows of the consensus, each with the tables that wrote it."""
         self.consensus: defaultdict[int, list[tuple[Words, set[int], bool]]] = defaultdict(list)
         lanes = LaneRow.objects.standing().filter(
