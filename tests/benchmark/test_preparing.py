@@ -67,7 +67,7 @@ def test_a_worker_asks_what_a_launch_would_have_asked_also_after_it_was_killed(w
     assert at_once.job.state == "running" and len(asked(at_once)) == QUESTIONS * MODELS * 2
     run = launched(world, repetitions=2)
     client.force_login(world[0].alice)
-    assert run.job.state == "preparing" and not asked(run) and "Questions made about 0 of 115" in page_of(client, run)
+    assert run.job.state == "preparing" and not asked(run) and "0 of 115 questions prepared" in page_of(client, run)
     made = preparing.add_run_items
 
     class Killed(BaseException):
