@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext
 
 from annotation.models import (
     Assignment,
@@ -54,9 +55,11 @@ def project_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     elif user.is_authenticated and user.is_superuser:
         access = ProjectAccess(get_object_or_404(Project, slug=slug), user, Role.ADMIN)
     else:
-        raise Http404("There is no such project, or you are not a member of it.")
+        raise Http404(gettext("There is no such project, or you are not a member of it."))
     if not access.at_least(role):
-        raise PermissionDenied(f"This needs the role {role.label.lower()} in {access.project.name}.")
+        raise PermissionDenied(
+            gettext("This needs the role {label} in {name}.").format(label=role.label.lower(), name=access.project.name)
+        )
     return access
 
 
@@ -82,7 +85,7 @@ def check_aggregate(access: ProjectAccess, *, split: str | None, category: str |
         )
         if workload.too_few(stories, waiting):
             raise PermissionDenied(
-                "These figures rest on few stories, and you still label some of them; finish them first."
+                gettext("These figures rest on few stories, and you still label some of them; finish them first.")
             )
 
 
@@ -103,7 +106,7 @@ def assignment_of(user: User, slug: str, story_uid: str) -> Assignment:
     """
     assignments = _ASSIGNMENT_OF(story=story_uid, project=slug, user=user.pk)
     if not assignments:
-        raise Http404("This story is not assigned to you.")
+        raise Http404(gettext("This story is not assigned to you."))
     return assignments[0]
 
 

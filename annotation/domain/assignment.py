@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from annotation.domain.resolution import OVERLAP_RANGE
+from core.language import gettext
 
 
 class PlanError(ValueError):
@@ -43,9 +44,13 @@ def plan(
     `allowed` (2 to 9) or nobody can be chosen.
     """
     if overlap not in allowed:
-        raise PlanError(f"The overlap is {overlap}; expected {allowed[0]} to {allowed[-1]}.")
+        raise PlanError(
+            gettext("The overlap is {overlap}; expected {allowed} to {allowed_2}.").format(
+                overlap=overlap, allowed=allowed[0], allowed_2=allowed[-1]
+            )
+        )
     if not annotators:
-        raise PlanError("Choose at least one annotator.")
+        raise PlanError(gettext("Choose at least one annotator."))
     draw = random.Random(seed)
     carried = Counter({person: (load or {}).get(person, 0) for person in annotators})
     rank = {person: draw.random() for person in sorted(annotators)}

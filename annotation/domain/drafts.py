@@ -8,7 +8,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from core.language import gettext_noop
+from core.language import gettext, gettext_noop
 
 TEXTS = ("actor", "belief", "order", "remark")
 LONGEST = {"actor": 200, "belief": 2000, "order": 40, "remark": 500}
@@ -115,12 +115,12 @@ def incomplete(rows: Sequence[RowState]) -> str:
     count."""
     numbered = list(enumerate(rows, 1))
     if all(state.is_empty for _, state in numbered):
-        return "Your table has no row yet."
+        return gettext("Your table has no row yet.")
     for number, state in numbered:
         if not state.is_empty and not state.actor.strip():
-            return f"Row {number} has no actor."
+            return gettext("Row {number} has no actor.").format(number=number)
         if not state.is_empty and not state.belief.strip():
-            return f"Row {number} has no proposition."
+            return gettext("Row {number} has no proposition.").format(number=number)
     return ""
 
 

@@ -3,17 +3,18 @@ from __future__ import annotations
 from urllib.parse import urlencode
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.models import ErrorTag, Project
 from annotation.models.similar_cells import Kind
 
 STATUSES = [
-    ("todo", "To decide"),
-    ("open", "Open"),
-    ("disturbed", "Votes changed since"),
-    ("adjudicated", "Adjudicated"),
-    ("majority", "Majority"),
-    ("all", "All with all votes"),
+    ("todo", gettext_lazy("To decide")),
+    ("open", gettext_lazy("Open")),
+    ("disturbed", gettext_lazy("Votes changed since")),
+    ("adjudicated", gettext_lazy("Adjudicated")),
+    ("majority", gettext_lazy("Majority")),
+    ("all", gettext_lazy("All with all votes")),
 ]
 
 
@@ -24,7 +25,7 @@ class QueueFilter(forms.Form):
     dimension = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     split = forms.ChoiceField(required=False)
-    text = forms.CharField(required=False, max_length=100, label="Words or story number")
+    text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Words or story number"))
     pair = forms.CharField(required=False, max_length=90, widget=forms.HiddenInput)
 
     def __init__(self, data, *, project: Project) -> None:
@@ -32,12 +33,12 @@ class QueueFilter(forms.Form):
         schema = project.schema
         self.fields["text"].widget.attrs["type"] = "search"
         self.fields["dimension"].choices = [
-            ("", "All"),
+            ("", gettext_lazy("All")),
             *((dimension.key, dimension.name) for dimension in schema.dimensions),
         ]
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
     def clean_pair(self) -> str:
         pair = self.cleaned_data["pair"]
@@ -79,7 +80,9 @@ class UndoForm(forms.Form):
 
 
 class CaseForm(forms.Form):
-    filed = forms.TypedChoiceField(choices=[("1", "File"), ("0", "Remove")], coerce=lambda value: value == "1")
+    filed = forms.TypedChoiceField(
+        choices=[("1", gettext_lazy("File")), ("0", gettext_lazy("Remove"))], coerce=lambda value: value == "1"
+    )
 
 
 class BulkForm(forms.Form):
@@ -88,15 +91,15 @@ class BulkForm(forms.Form):
 
 class OutcomeForm(forms.Form):
     flag = forms.CharField(max_length=12)
-    outcome = forms.ChoiceField(choices=[("accepted", "Accept"), ("declined", "Decline")])
-    text = forms.CharField(required=False, max_length=2000, label="Answer")
+    outcome = forms.ChoiceField(choices=[("accepted", gettext_lazy("Accept")), ("declined", gettext_lazy("Decline"))])
+    text = forms.CharField(required=False, max_length=2000, label=gettext_lazy("Answer"))
 
 
 class ReplyForm(forms.Form):
     """A message into one thread, named by any comment of it, so that the form does not tell whose thread it is."""
 
     thread = forms.CharField(max_length=12, widget=forms.HiddenInput)
-    text = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}), label="Reply")
+    text = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}), label=gettext_lazy("Reply"))
 
 
 class KindForm(forms.Form):
@@ -118,9 +121,13 @@ class AlikeForm(KindForm):
     """One decision for many cells; `cells` of the cleaned data has the revision of each by its proposition's uid."""
 
     label = forms.ChoiceField(widget=forms.RadioSelect)
-    reason = forms.CharField(max_length=2000, widget=forms.Textarea({"rows": 2}), help_text="It is kept with each.")
+    reason = forms.CharField(
+        max_length=2000, widget=forms.Textarea({"rows": 2}), help_text=gettext_lazy("It is kept with each.")
+    )
     error_tag = forms.ChoiceField(
-        required=False, choices=[("", "None"), *ErrorTag.choices], label="Why annotators erred"
+        required=False,
+        choices=[("", gettext_lazy("None")), *ErrorTag.choices],
+        label=gettext_lazy("Why annotators erred"),
     )
     cell = forms.CharField(required=False, widget=forms.MultipleHiddenInput)
 
@@ -134,6 +141,6 @@ class AlikeForm(KindForm):
         cleaned = super().clean()
         given = [one.partition(":") for one in self.data.getlist("cell")]
         if not given or not all(uid and revision.isdecimal() for uid, _, revision in given):
-            raise forms.ValidationError("Tick the cells that are to be decided.")
+            raise forms.ValidationError(gettext_lazy("Tick the cells that are to be decided."))
         cleaned["cells"] = {uid: int(revision) for uid, _, revision in given}
         return cleaned

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, Role, Story, User
 
-SCOPES = [("chosen", "the stories ticked below"), ("all", "all stories that the filter shows")]
+SCOPES = [
+    ("chosen", gettext_lazy("the stories ticked below")),
+    ("all", gettext_lazy("all stories that the filter shows")),
+]
 
 
 class FilterForm(forms.Form):
@@ -12,21 +16,31 @@ class FilterForm(forms.Form):
     category = forms.ChoiceField(required=False)
     seats = forms.ChoiceField(
         required=False,
-        label="Annotators",
-        choices=[("", "All stories"), ("free", "Short of annotators"), ("full", "With all annotators")],
+        label=gettext_lazy("Annotators"),
+        choices=[
+            ("", gettext_lazy("All stories")),
+            ("free", gettext_lazy("Short of annotators")),
+            ("full", gettext_lazy("With all annotators")),
+        ],
     )
     person = forms.ModelChoiceField(
-        User.objects.none(), required=False, label="Assigned to", empty_label="Anybody", to_field_name="username"
+        User.objects.none(),
+        required=False,
+        label=gettext_lazy("Assigned to"),
+        empty_label=gettext_lazy("Anybody"),
+        to_field_name="username",
     )
     tables = forms.ChoiceField(
-        required=False, label="Belief table", choices=[("", "Stories with a table"), ("all", "Also without a table")]
+        required=False,
+        label=gettext_lazy("Belief table"),
+        choices=[("", gettext_lazy("Stories with a table")), ("all", gettext_lazy("Also without a table"))],
     )
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
         people = self.fields["person"]
         people.queryset = User.objects.filter(memberships__project=project).order_by("username")
         people.label_from_instance = lambda user: user.shown_name
@@ -36,16 +50,18 @@ class AssignForm(forms.Form):
     """The choice of stories (ticked ones, or all that the filter shows) and of people: who gets them by the balanced
     rule, or whose assignments there are released or get a deadline."""
 
-    scope = forms.ChoiceField(choices=SCOPES, label="Of")
+    scope = forms.ChoiceField(choices=SCOPES, label=gettext_lazy("Of"))
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), required=False, to_field_name="uid")
     annotators = forms.ModelMultipleChoiceField(
-        User.objects.none(), widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose annotators."}
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose annotators.")},
     )
     due = forms.DateField(
         required=False,
-        label="To be finished by",
+        label=gettext_lazy("To be finished by"),
         widget=forms.DateInput({"type": "date"}, format="%Y-%m-%d"),
-        error_messages={"invalid": "A day is expected, such as 2030-12-31."},
+        error_messages={"invalid": gettext_lazy("A day is expected, such as 2030-12-31.")},
     )
     seed = forms.IntegerField(initial=1, min_value=0, max_value=2**31 - 1)
 
@@ -77,5 +93,5 @@ class AssignForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("scope") == "chosen" and not cleaned.get("stories"):
-            self.add_error("scope", "Tick at least one story, or choose all that the filter shows.")
+            self.add_error("scope", gettext_lazy("Tick at least one story, or choose all that the filter shows."))
         return cleaned

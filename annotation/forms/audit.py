@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Method, Project
 
@@ -10,21 +11,30 @@ class GoldLogFilter(forms.Form):
 
     by = forms.ChoiceField(
         required=False,
-        label="Changed by",
-        choices=[("", "All"), ("decision", "Decisions"), ("rule", "The rule, on votes")],
+        label=gettext_lazy("Changed by"),
+        choices=[
+            ("", gettext_lazy("All")),
+            ("decision", gettext_lazy("Decisions")),
+            ("rule", gettext_lazy("The rule, on votes")),
+        ],
     )
     who = forms.CharField(
-        required=False, max_length=150, label="Who", widget=forms.TextInput({"placeholder": "user name"})
+        required=False,
+        max_length=150,
+        label=gettext_lazy("Who"),
+        widget=forms.TextInput({"placeholder": gettext_lazy("user name")}),
     )
-    story = forms.IntegerField(required=False, label="Story", min_value=-(2**63), max_value=2**63 - 1)
+    story = forms.IntegerField(required=False, label=gettext_lazy("Story"), min_value=-(2**63), max_value=2**63 - 1)
     dimension = forms.ChoiceField(required=False)
-    method = forms.ChoiceField(required=False, label="Became", choices=[("", "All"), *Method.choices])
-    reason = forms.CharField(required=False, max_length=100, label="Words of the reason")
+    method = forms.ChoiceField(
+        required=False, label=gettext_lazy("Became"), choices=[("", gettext_lazy("All")), *Method.choices]
+    )
+    reason = forms.CharField(required=False, max_length=100, label=gettext_lazy("Words of the reason"))
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         dimensions = ((dimension.key, dimension.name) for dimension in project.schema.dimensions)
-        self.fields["dimension"].choices = [("", "All"), *dimensions]
+        self.fields["dimension"].choices = [("", gettext_lazy("All")), *dimensions]
 
     @property
     def chosen(self) -> dict:

@@ -3,33 +3,45 @@ from __future__ import annotations
 from django import forms
 from django.conf import settings
 from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy
 
 from annotation.domain.formats import IMPORTED, WHAT_IT_SEEMS
 from annotation.domain.tables import BadTable, read_rows
 from annotation.models import Category, Project, Story
 from core.incoming.encodings import ENCODINGS
 
-TABLES = {"none": "Not written yet", "drafts": "Being written", "ready": "Ready to reconcile", "done": "Written"}
+TABLES = {
+    "none": gettext_lazy("Not written yet"),
+    "drafts": gettext_lazy("Being written"),
+    "ready": gettext_lazy("Ready to reconcile"),
+    "done": gettext_lazy("Written"),
+}
 
 
 class StoryFilter(forms.Form):
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    table = forms.ChoiceField(required=False, label="Belief table", choices=[("", "All"), *TABLES.items()])
-    use = forms.ChoiceField(
-        required=False, label="Use", choices=[("", "All"), ("used", "In use"), ("aside", "Set aside")]
+    table = forms.ChoiceField(
+        required=False, label=gettext_lazy("Belief table"), choices=[("", gettext_lazy("All")), *TABLES.items()]
     )
-    text = forms.CharField(required=False, max_length=100, label="Number or words")
+    use = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Use"),
+        choices=[("", gettext_lazy("All")), ("used", gettext_lazy("In use")), ("aside", gettext_lazy("Set aside"))],
+    )
+    text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
 
 SPLIT_TOLD = {
-    "invalid": "A name of letters, digits, hyphens and underscores is expected for the split, such as calibration."
+    "invalid": gettext_lazy(
+        "A name of letters, digits, hyphens and underscores is expected for the split, such as calibration."
+    )
 }
 
 
@@ -37,10 +49,13 @@ class ChosenForm(forms.Form):
     """Stories ticked in the list, and the split that they go to."""
 
     stories = forms.ModelMultipleChoiceField(
-        Story.objects.none(), to_field_name="uid", error_messages={"required": "Tick at least one story."}
+        Story.objects.none(), to_field_name="uid", error_messages={"required": gettext_lazy("Tick at least one story.")}
     )
     split = forms.SlugField(
-        required=False, max_length=40, label="Put ticked stories into the split", error_messages=SPLIT_TOLD
+        required=False,
+        max_length=40,
+        label=gettext_lazy("Put ticked stories into the split"),
+        error_messages=SPLIT_TOLD,
     )
 
     def __init__(self, data=None, *, project: Project) -> None:
@@ -53,9 +68,13 @@ class AsideForm(forms.Form):
 
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), to_field_name="uid", required=False)
     whole = forms.ModelChoiceField(
-        Category.objects.none(), required=False, to_field_name="name", empty_label="the ticked stories", label="Which"
+        Category.objects.none(),
+        required=False,
+        to_field_name="name",
+        empty_label=gettext_lazy("the ticked stories"),
+        label=gettext_lazy("Which"),
     )
-    aside = forms.ChoiceField(choices=[("set", "Set aside"), ("back", "Take back")])
+    aside = forms.ChoiceField(choices=[("set", gettext_lazy("Set aside")), ("back", gettext_lazy("Take back"))])
 
     def __init__(self, data=None, *, project: Project) -> None:
         super().__init__(data)
@@ -65,7 +84,7 @@ class AsideForm(forms.Form):
     def clean(self) -> dict:
         cleaned = super().clean()
         if not cleaned.get("whole") and not cleaned.get("stories"):
-            raise forms.ValidationError("Tick at least one story, or choose a category.")
+            raise forms.ValidationError(gettext_lazy("Tick at least one story, or choose a category."))
         return cleaned
 
 
@@ -73,10 +92,15 @@ class SplitForm(forms.Form):
     """The names of two parts, and the categories to draw from: so many stories of each, or a number of its own."""
 
     name = forms.SlugField(
-        max_length=40, initial="calibration", label="Name of the part set apart", error_messages=SPLIT_TOLD
+        max_length=40,
+        initial="calibration",
+        label=gettext_lazy("Name of the part set apart"),
+        error_messages=SPLIT_TOLD,
     )
-    rest = forms.SlugField(max_length=40, initial="main", label="Name of the rest", error_messages=SPLIT_TOLD)
-    per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label="Stories a category")
+    rest = forms.SlugField(
+        max_length=40, initial="main", label=gettext_lazy("Name of the rest"), error_messages=SPLIT_TOLD
+    )
+    per_category = forms.IntegerField(min_value=1, max_value=10000, initial=3, label=gettext_lazy("Stories a category"))
     seed = forms.IntegerField(min_value=0, max_value=2**31 - 1, initial=1)
 
     def __init__(self, data=None, *, project: Project) -> None:
@@ -89,7 +113,7 @@ class SplitForm(forms.Form):
             self.fields[f"take_{pk}"] = forms.BooleanField(
                 required=False, initial=count >= self.fields["per_category"].initial, label=name
             )
-            own = {"aria-label": f"Stories of {name}, where not as above"}
+            own = {"aria-label": gettext_lazy("Stories of {name}, where not as above").format(name=name)}
             self.fields[f"number_{pk}"] = forms.IntegerField(
                 required=False, min_value=1, max_value=10000, widget=forms.NumberInput(own)
             )
@@ -138,7 +162,9 @@ class FilesField(forms.FileField):
         if size > settings.IMPORT_MAX_BYTES:
             limit = settings.IMPORT_MAX_BYTES // 1024 // 1024
             raise forms.ValidationError(
-                f"The files are larger than {limit} MB together; use the command {self.command}."
+                gettext_lazy("The files are larger than {limit} MB together; use the command {command}.").format(
+                    limit=limit, command=self.command
+                )
             )
         return files
 
@@ -147,17 +173,22 @@ class ImportForm(forms.Form):
     files = FilesField(label="Files (.jsonl, .csv, .xlsx)")
     format = forms.ChoiceField(
         choices=[
-            (WHAT_IT_SEEMS, "What the files seem to be"),
+            (WHAT_IT_SEEMS, gettext_lazy("What the files seem to be")),
             *((one.key, f"{one.title}: {one.becomes}") for one in IMPORTED.values()),
         ],
         initial=WHAT_IT_SEEMS,
     )
     language = forms.ChoiceField(
-        choices=[("en", "English"), ("zh", "Chinese")], help_text="Of stories; of ToMBench's two the one to label."
+        choices=[("en", gettext_lazy("English")), ("zh", gettext_lazy("Chinese"))],
+        help_text=gettext_lazy("Of stories; of ToMBench's two the one to label."),
     )
-    encoding = forms.ChoiceField(choices=list(ENCODINGS.items()), required=False, help_text="Of text files.")
+    encoding = forms.ChoiceField(
+        choices=list(ENCODINGS.items()), required=False, help_text=gettext_lazy("Of text files.")
+    )
     replace = forms.BooleanField(
-        label="Replace belief tables", required=False, help_text="Rows with the same actor and text keep their votes."
+        label=gettext_lazy("Replace belief tables"),
+        required=False,
+        help_text=gettext_lazy("Rows with the same actor and text keep their votes."),
     )
 
 
@@ -172,9 +203,11 @@ class RowsForm(forms.Form):
         widget=forms.Textarea(
             {"rows": 6, "placeholder": "world | The key is in the drawer\nInes | The key is in the bag | 1"}
         ),
-        label="Rows to add",
+        label=gettext_lazy("Rows to add"),
         help_text=(
-            "One a line: actor, belief and, if you like, order, with | or a tab between; paste from a spreadsheet."
+            gettext_lazy(
+                "One a line: actor, belief and, if you like, order, with | or a tab between; paste from a spreadsheet."
+            )
         ),
         max_length=200_000,
     )
@@ -185,7 +218,7 @@ class RowsForm(forms.Form):
         except BadTable as error:
             raise forms.ValidationError(str(error)) from error
         if not rows:
-            raise forms.ValidationError("There is no row to add.")
+            raise forms.ValidationError(gettext_lazy("There is no row to add."))
         return rows
 
 
@@ -193,7 +226,8 @@ class RewordForm(forms.Form):
     actor = forms.CharField(max_length=2000)
     belief = forms.CharField(max_length=2000, widget=forms.Textarea({"rows": 3}))
     confirmed = forms.BooleanField(
-        label="Put a new row in its place", error_messages={"required": "Tick this to reword a row that has votes."}
+        label=gettext_lazy("Put a new row in its place"),
+        error_messages={"required": gettext_lazy("Tick this to reword a row that has votes.")},
     )
 
     def __init__(self, *args, must_confirm: bool, **kwargs) -> None:

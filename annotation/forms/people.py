@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django import forms
 from django.contrib.auth.forms import BaseUserCreationForm
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Role, Scope, User
 
@@ -13,7 +14,9 @@ def refuse_bidi_controls(name: str) -> None:
     """A validator of names. Raises ValidationError."""
     if _BIDI & set(name):
         raise forms.ValidationError(
-            "This name holds invisible characters that change the direction of text; type it without them."
+            gettext_lazy(
+                "This name holds invisible characters that change the direction of text; type it without them."
+            )
         )
 
 
@@ -24,7 +27,11 @@ same."""
 
 class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ANNOTATOR)
-    email = forms.EmailField(required=False, label="For whom", help_text="An e-mail address, to know the link by.")
+    email = forms.EmailField(
+        required=False,
+        label=gettext_lazy("For whom"),
+        help_text=gettext_lazy("An e-mail address, to know the link by."),
+    )
 
 
 class RoleForm(forms.Form):
@@ -35,7 +42,7 @@ class SignUpForm(BaseUserCreationForm):
     class Meta:
         model = User
         fields = ("username", "display_name", "email")
-        labels = {"display_name": "Name that others see"}
+        labels = {"display_name": gettext_lazy("Name that others see")}
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -44,7 +51,7 @@ class SignUpForm(BaseUserCreationForm):
     def clean_username(self) -> str:
         name = self.cleaned_data["username"]
         if not any(character.isalnum() for character in name):
-            raise forms.ValidationError("A user name needs a letter or a digit.")
+            raise forms.ValidationError(gettext_lazy("A user name needs a letter or a digit."))
         return name
 
 
@@ -54,15 +61,15 @@ class AccountForm(forms.ModelForm):
     password = forms.CharField(
         required=False,
         strip=False,
-        label="Your password",
-        help_text="Only to change the e-mail address.",
+        label=gettext_lazy("Your password"),
+        help_text=gettext_lazy("Only to change the e-mail address."),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
     class Meta:
         model = User
         fields = ("display_name", "email")
-        labels = {"display_name": "Name that others see"}
+        labels = {"display_name": gettext_lazy("Name that others see")}
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -72,7 +79,7 @@ class AccountForm(forms.ModelForm):
         given = super().clean()
         password = given.get("password", "")
         if self.asks_for_password and not self.instance.check_password(password):
-            refusal = "To change the e-mail address, type the password that you log in with."
+            refusal = gettext_lazy("To change the e-mail address, type the password that you log in with.")
             self.add_error("password", forms.ValidationError(refusal, code=WRONG if password else "required"))
         return given
 
@@ -82,13 +89,13 @@ class AccountForm(forms.ModelForm):
 
 
 class TokenForm(forms.Form):
-    name = forms.CharField(max_length=60, label="What it is for")
-    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.READ, label="It may")
+    name = forms.CharField(max_length=60, label=gettext_lazy("What it is for"))
+    scope = forms.ChoiceField(choices=Scope.choices, initial=Scope.READ, label=gettext_lazy("It may"))
     days = forms.TypedChoiceField(
-        choices=[("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("", "never")],
+        choices=[("30", "in 30 days"), ("90", "in 90 days"), ("365", gettext_lazy("in a year")), ("", "never")],
         initial="90",
         required=False,
         coerce=int,
         empty_value=None,
-        label="It ends",
+        label=gettext_lazy("It ends"),
     )

@@ -3,37 +3,45 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, RoundKind
 from annotation.services.prefill_scope import PrefillRefused, check_able, endpoints_for
 from workers.models import Endpoint
 
 LEVELS = [
-    (1, "1: one sentence"),
+    (1, gettext_lazy("1: one sentence")),
     (2, "2: a paragraph"),
-    (3, "3: stepwise sub-tasks"),
-    (4, "4: criteria, definitions and a worked example"),
+    (3, gettext_lazy("3: stepwise sub-tasks")),
+    (4, gettext_lazy("4: criteria, definitions and a worked example")),
 ]
 
 
 class PrefillForm(forms.Form):
-    kind = forms.ChoiceField(choices=RoundKind.choices, label="What the model writes")
-    endpoint = forms.ModelChoiceField(Endpoint.objects.none(), to_field_name="name", label="Model", empty_label=None)
+    kind = forms.ChoiceField(choices=RoundKind.choices, label=gettext_lazy("What the model writes"))
+    endpoint = forms.ModelChoiceField(
+        Endpoint.objects.none(), to_field_name="name", label=gettext_lazy("Model"), empty_label=None
+    )
     level = forms.TypedChoiceField(
-        choices=LEVELS, coerce=int, initial=3, label="Prompt level",
-        help_text="For labels; tables have one prompt.",
+        choices=LEVELS, coerce=int, initial=3, label=gettext_lazy("Prompt level"),
+        help_text=gettext_lazy("For labels; tables have one prompt."),
     )  # fmt: skip
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
     budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4, label="Budget in US dollars",
-        help_text="A hard cap: no call is made that could exceed it.",
+        required=False, min_value=0, max_digits=12, decimal_places=4, label=gettext_lazy("Budget in US dollars"),
+        help_text=gettext_lazy("A hard cap: no call is made that could exceed it."),
     )  # fmt: skip
     reasoning_tokens = forms.IntegerField(
-        required=False, min_value=0, max_value=1_000_000, label="Room for reasoning, in tokens",
-        help_text="Empty: as the model’s page says. A model that reasons needs some thousands beside its answer.",
+        required=False, min_value=0, max_value=1_000_000, label=gettext_lazy("Room for reasoning, in tokens"),
+        help_text=gettext_lazy(
+"Empty: as the model’s page says. A model that reasons needs some thousands beside its "
+"answer."
+),
     )  # fmt: skip
-    batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
+    batch = forms.BooleanField(
+        required=False, label=gettext_lazy("As a batch, at the provider’s lower price; it may take a day")
+    )
 
     defaults = MappingProxyType({"kind": RoundKind.LABELS.value, "level": "3"})
 
@@ -42,7 +50,7 @@ class PrefillForm(forms.Form):
         self.fields["endpoint"].queryset = endpoints_for(RoundKind.LABELS) | endpoints_for(RoundKind.TABLES)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
     def clean(self) -> dict:
         cleaned = super().clean()
@@ -52,7 +60,7 @@ class PrefillForm(forms.Form):
         if endpoint and "kind" in cleaned:
             self._check_able(endpoint, cleaned["kind"])
         if cleaned.get("batch") and endpoint and not endpoint.batches:
-            self.add_error("batch", f"{endpoint.name} has no batch form.")
+            self.add_error("batch", gettext_lazy("{name} has no batch form.").format(name=endpoint.name))
         return cleaned
 
     def _check_able(self, endpoint: Endpoint, kind: str) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from django import forms
 from django.core.validators import MaxValueValidator, RegexValidator
+from django.utils.translation import gettext_lazy
 
 from annotation.domain.schema import Schema
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
@@ -11,20 +12,23 @@ from annotation.services.projects import SLUG_TAKEN
 from annotation.services.schemas import known_schemas
 
 CARD_FIELDS = {
-    "licence": ("Licence of the data set", "For example CC BY 4.0, or its address."),
-    "citation": ("How to cite it", ""),
-    "source": ("Where the stories come from", ""),
-    "recruitment": ("Who annotated, how they were found and paid", ""),
-    "demographics": ("What is known about the annotators", ""),
-    "biases": ("Known biases and limits", ""),
-    "personal_information": ("Personal or sensitive information", "Write “none” where there is none."),
-    "intended_use": ("What it is meant for, and what it is not", ""),
+    "licence": (gettext_lazy("Licence of the data set"), gettext_lazy("For example CC BY 4.0, or its address.")),
+    "citation": (gettext_lazy("How to cite it"), ""),
+    "source": (gettext_lazy("Where the stories come from"), ""),
+    "recruitment": (gettext_lazy("Who annotated, how they were found and paid"), ""),
+    "demographics": (gettext_lazy("What is known about the annotators"), ""),
+    "biases": (gettext_lazy("Known biases and limits"), ""),
+    "personal_information": (
+        gettext_lazy("Personal or sensitive information"),
+        gettext_lazy("Write “none” where there is none."),
+    ),
+    "intended_use": (gettext_lazy("What it is meant for, and what it is not"), ""),
 }
 
 MAX_SPEED_FLOOR_MS = 60_000
 LANGUAGE_TAG = RegexValidator(
     r"\A[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z",
-    "A language is written as a short tag such as en, zh or pt-BR: 2 to 8 letters, digits and hyphens.",
+    gettext_lazy("A language is written as a short tag such as en, zh or pt-BR: 2 to 8 letters, digits and hyphens."),
 )
 
 
@@ -33,18 +37,22 @@ class NewProjectForm(forms.ModelForm):
 
     schema = forms.ChoiceField(
         required=False,
-        label="Label schema",
-        help_text="The dimensions and labels; it stays with the project. The command load_schema adds one.",
+        label=gettext_lazy("Label schema"),
+        help_text=gettext_lazy(
+            "The dimensions and labels; it stays with the project. The command load_schema adds one."
+        ),
     )
 
     class Meta:
         model = Project
         fields = ("name", "slug", "description")
-        labels = {"slug": "Short name"}
-        help_texts = {"slug": "Small letters, digits and hyphens; it is part of every address."}
+        labels = {"slug": gettext_lazy("Short name")}
+        help_texts = {"slug": gettext_lazy("Small letters, digits and hyphens; it is part of every address.")}
         error_messages = {
             "slug": {
-                "invalid": "A short name of letters, digits, hyphens and underscores is expected, such as minds-2.",
+                "invalid": gettext_lazy(
+                    "A short name of letters, digits, hyphens and underscores is expected, such as minds-2."
+                ),
                 "unique": SLUG_TAKEN,
             }
         }
@@ -69,14 +77,17 @@ class SettingsForm(forms.ModelForm):
         required=False,
         coerce=int,
         empty_value=None,
-        choices=[(2, "Two, apart, who then reconcile"), (1, "One: what is handed in is the table")],
-        label="Experts a belief table",
+        choices=[
+            (2, gettext_lazy("Two, apart, who then reconcile")),
+            (1, gettext_lazy("One: what is handed in is the table")),
+        ],
+        label=gettext_lazy("Experts a belief table"),
     )
     unanimity_dimensions = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Dimensions that need unanimity",
-        help_text="Below unanimity their cells go to an expert, even where a majority agrees.",
+        label=gettext_lazy("Dimensions that need unanimity"),
+        help_text=gettext_lazy("Below unanimity their cells go to an expert, even where a majority agrees."),
     )
 
     class Meta:
@@ -88,30 +99,40 @@ class SettingsForm(forms.ModelForm):
             "unanimity_dimensions", "decides_and_goes_on",
         )  # fmt: skip
         labels = {
-            "overlap": "Overlap",
-            "speed_floor_ms": "Ask about votes faster than (ms)",
-            "blind_share": "Blind share (%)",
-            "reveal_share": "Commit-then-reveal share (%)",
-            "arms_unit": "Drawn for",
-            "tables_agreed": "Both experts must agree to a reconciled table",
-            "decides_and_goes_on": "In adjudication the digit of a label decides and goes on to the next open cell",
-            "arms_seed": "Seed of the draw",
-            "table_blind_share": "Tables written blind (%)",
+            "overlap": gettext_lazy("Overlap"),
+            "speed_floor_ms": gettext_lazy("Ask about votes faster than (ms)"),
+            "blind_share": gettext_lazy("Blind share (%)"),
+            "reveal_share": gettext_lazy("Commit-then-reveal share (%)"),
+            "arms_unit": gettext_lazy("Drawn for"),
+            "tables_agreed": gettext_lazy("Both experts must agree to a reconciled table"),
+            "decides_and_goes_on": gettext_lazy(
+                "In adjudication the digit of a label decides and goes on to the next open cell"
+            ),
+            "arms_seed": gettext_lazy("Seed of the draw"),
+            "table_blind_share": gettext_lazy("Tables written blind (%)"),
         }
         help_texts = {
-            "overlap": "How many annotators label every story: 2 to 9.",
+            "overlap": gettext_lazy("How many annotators label every story: 2 to 9."),
             "blind_share": (
-                "Of the cells with a suggestion, how many hide it from an annotator. Stories that were opened "
-                "keep their draw."
+                gettext_lazy(
+                    "Of the cells with a suggestion, how many hide it from an annotator. Stories that were "
+                    "opened keep their draw."
+                )
             ),
             "table_blind_share": (
-                "Of the belief tables that a model has drafted, how many an expert writes without seeing the draft: "
-                "drawn for each story and expert when the table is first opened, and kept."
+                gettext_lazy(
+                    "Of the belief tables that a model has drafted, how many an expert writes without seeing "
+                    "the draft: drawn for each story and expert when the table is first opened, and kept."
+                )
             ),
-            "reveal_share": "Of the cells with a suggestion, how many show it only after the annotator’s own vote.",
+            "reveal_share": gettext_lazy(
+                "Of the cells with a suggestion, how many show it only after the annotator’s own vote."
+            ),
             "arms_unit": (
-                "Who sees a suggestion beside a blind cell may be led by it: drawn for a proposition or a story, "
-                "all its cells hide or show alike. Fewer draws find less."
+                gettext_lazy(
+                    "Who sees a suggestion beside a blind cell may be led by it: drawn for a proposition or "
+                    "a story, all its cells hide or show alike. Fewer draws find less."
+                )
             ),
         }
 
@@ -123,7 +144,12 @@ class SettingsForm(forms.ModelForm):
         self.fields["table_blind_share"].required = False
         speed = self.fields["speed_floor_ms"]
         speed.validators.append(
-            MaxValueValidator(MAX_SPEED_FLOOR_MS, f"At most {MAX_SPEED_FLOOR_MS} milliseconds: a minute.")
+            MaxValueValidator(
+                MAX_SPEED_FLOOR_MS,
+                gettext_lazy("At most {max_speed_floor_ms} milliseconds: a minute.").format(
+                    max_speed_floor_ms=MAX_SPEED_FLOOR_MS
+                ),
+            )
         )
         speed.widget.attrs["max"] = MAX_SPEED_FLOOR_MS
         self.fields["unanimity_dimensions"].choices = [
@@ -140,7 +166,7 @@ class SettingsForm(forms.ModelForm):
     def clean(self) -> dict:
         cleaned = super().clean()
         if cleaned.get("blind_share", 0) + cleaned.get("reveal_share", 0) > 100:
-            self.add_error("reveal_share", "The blind share and this one are more than 100 % together.")
+            self.add_error("reveal_share", gettext_lazy("The blind share and this one are more than 100 % together."))
         return cleaned
 
 
@@ -154,4 +180,6 @@ class CardForm(forms.Form):
 
 
 class GuidelineForm(forms.Form):
-    text = forms.CharField(required=False, max_length=20000, widget=forms.Textarea({"rows": 6}), label="Addition")
+    text = forms.CharField(
+        required=False, max_length=20000, widget=forms.Textarea({"rows": 6}), label=gettext_lazy("Addition")
+    )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Project, Role, User
 from annotation.models.table_queue import STATES
@@ -9,26 +10,30 @@ from annotation.models.table_queue import STATES
 class TablesFilter(forms.Form):
     """Filters of the queue of tables."""
 
-    state = forms.ChoiceField(required=False, choices=[("", "All"), *STATES.items()], widget=forms.HiddenInput)
+    state = forms.ChoiceField(
+        required=False, choices=[("", gettext_lazy("All")), *STATES.items()], widget=forms.HiddenInput
+    )
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    text = forms.CharField(required=False, max_length=100, label="Number or words")
+    text = forms.CharField(required=False, max_length=100, label=gettext_lazy("Number or words"))
 
     def __init__(self, data, *, project: Project) -> None:
         super().__init__(data)
         for name, rows in (("split", project.splits), ("category", project.categories)):
             names = list(rows.values_list("name", flat=True))
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_lazy("All")), *((value, value) for value in names)]
 
 
 class GiveForm(forms.Form):
     """Experts that the stories which the filter shows are given to, by the balanced rule."""
 
     experts = forms.ModelMultipleChoiceField(
-        User.objects.none(), widget=forms.CheckboxSelectMultiple, error_messages={"required": "Choose experts."}
+        User.objects.none(),
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={"required": gettext_lazy("Choose experts.")},
     )
     seed = forms.IntegerField(
-        initial=1, min_value=0, max_value=2**31 - 1, help_text="The same seed gives the same plan."
+        initial=1, min_value=0, max_value=2**31 - 1, help_text=gettext_lazy("The same seed gives the same plan.")
     )
 
     def __init__(self, data=None, *, project: Project) -> None:

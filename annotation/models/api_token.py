@@ -7,11 +7,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 from django.utils.crypto import salted_hmac
+from django.utils.translation import gettext_lazy
 
 
 class Scope(models.TextChoices):
-    READ = "read", "Read"
-    WRITE = "write", "Read and write"
+    READ = "read", gettext_lazy("Read")
+    WRITE = "write", gettext_lazy("Read and write")
 
 
 class ApiTokenQuerySet(models.QuerySet):
@@ -25,7 +26,7 @@ class ApiToken(models.Model):
     was made under."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="api_tokens")
-    name = models.CharField(max_length=60, help_text="What it is for, so that you know it again.")
+    name = models.CharField(max_length=60, help_text=gettext_lazy("What it is for, so that you know it again."))
     scope = models.CharField(max_length=5, choices=Scope.choices, default=Scope.READ)
     digest = models.CharField(max_length=64, unique=True)
     beginning = models.CharField(max_length=6, help_text="Its first characters, by which its owner knows it.")

@@ -3,14 +3,15 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from annotation.models.story import Story
 from core.ids import OpaqueModel
 
 
 class TableKind(models.TextChoices):
-    GOLD = "gold", "Gold"
-    DRAFT = "draft", "Expert's draft"
+    GOLD = "gold", gettext_lazy("Gold")
+    DRAFT = "draft", gettext_lazy("Expert's draft")
 
 
 class BeliefTableQuerySet(models.QuerySet):
@@ -60,10 +61,10 @@ class Remark(models.TextChoices):
     """The change that reconciliation made to a row of the consensus (OmniToM, appendix B.4: overlap counts rows with
     none)."""
 
-    NONE = "", "Unchanged"
-    ADDED = "added", "Added"
-    REMOVED = "removed", "Removed"
-    REVISED = "revised", "Revised"
+    NONE = "", gettext_lazy("Unchanged")
+    ADDED = "added", gettext_lazy("Added")
+    REMOVED = "removed", gettext_lazy("Removed")
+    REVISED = "revised", gettext_lazy("Revised")
 
 
 class PropositionQuerySet(models.QuerySet):
@@ -106,10 +107,10 @@ class Proposition(OpaqueModel):
 
 
 class FlagKind(models.TextChoices):
-    SPLIT = "split", "Split it"
-    MERGE = "merge", "Merge it with another"
-    REMOVE = "remove", "Remove it"
-    REWORD = "reword", "Reword it"
+    SPLIT = "split", gettext_lazy("Split it")
+    MERGE = "merge", gettext_lazy("Merge it with another")
+    REMOVE = "remove", gettext_lazy("Remove it")
+    REWORD = "reword", gettext_lazy("Reword it")
 
 
 class PropositionFlag(OpaqueModel):
@@ -121,7 +122,11 @@ class PropositionFlag(OpaqueModel):
     kind = models.CharField(max_length=8, choices=FlagKind.choices)
     remark = models.TextField(max_length=2000)
     created_at = models.DateTimeField(auto_now_add=True)
-    outcome = models.CharField(max_length=10, blank=True, choices=[("accepted", "Accepted"), ("declined", "Declined")])
+    outcome = models.CharField(
+        max_length=10,
+        blank=True,
+        choices=[("accepted", gettext_lazy("Accepted")), ("declined", gettext_lazy("Declined"))],
+    )
     outcome_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
     outcome_at = models.DateTimeField(null=True, blank=True)
     outcome_text = models.TextField(blank=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.prefill import SuggestedRow
@@ -11,9 +12,9 @@ from core.ids import OpaqueModel
 class Origin(models.TextChoices):
     """The way in which a row came into a draft."""
 
-    TYPED = "typed", "Typed"
-    PASTED = "pasted", "Pasted"
-    MODEL = "model", "Drafted by a model"
+    TYPED = "typed", gettext_lazy("Typed")
+    PASTED = "pasted", gettext_lazy("Pasted")
+    MODEL = "model", gettext_lazy("Drafted by a model")
 
 
 class DraftRow(OpaqueModel):

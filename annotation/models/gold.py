@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy
 
 from annotation.models.append_only import AppendOnlyModel
 from annotation.models.belief_table import Proposition
@@ -15,18 +16,18 @@ from core.bulk import write_few
 class Method(models.TextChoices):
     """The way in which a cell was settled. OPEN: all votes are in and no rule settles it; an expert must."""
 
-    OPEN = "open", "Open"
-    UNANIMOUS = "unanimous", "Unanimous"
-    MAJORITY = "majority", "Majority"
-    ADJUDICATED = "adjudicated", "Adjudicated"
+    OPEN = "open", gettext_lazy("Open")
+    UNANIMOUS = "unanimous", gettext_lazy("Unanimous")
+    MAJORITY = "majority", gettext_lazy("Majority")
+    ADJUDICATED = "adjudicated", gettext_lazy("Adjudicated")
 
 
 class ErrorTag(models.TextChoices):
-    DEFINITION = "definition", "Definition misread"
-    OVERLOOKED = "overlooked-evidence", "Evidence overlooked"
-    OVER_INFERENCE = "over-inference", "Read too much into it"
-    SLIP = "slip", "Slip of the hand"
-    AMBIGUOUS = "ambiguous-story", "The story is ambiguous"
+    DEFINITION = "definition", gettext_lazy("Definition misread")
+    OVERLOOKED = "overlooked-evidence", gettext_lazy("Evidence overlooked")
+    OVER_INFERENCE = "over-inference", gettext_lazy("Read too much into it")
+    SLIP = "slip", gettext_lazy("Slip of the hand")
+    AMBIGUOUS = "ambiguous-story", gettext_lazy("The story is ambiguous")
 
 
 class GoldQuerySet(models.QuerySet):

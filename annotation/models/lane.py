@@ -5,6 +5,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from annotation.domain.reconciliation import LaneState, Status
 from annotation.models.belief_table import Proposition
@@ -31,7 +32,9 @@ class LaneRow(OpaqueModel):
     a = models.ForeignKey(DraftRow, models.CASCADE, null=True, blank=True, related_name="+")
     b = models.ForeignKey(DraftRow, models.CASCADE, null=True, blank=True, related_name="+")
     place = models.FloatField()
-    status = models.CharField(max_length=8, blank=True, choices=[("kept", "Kept"), ("dropped", "Dropped")])
+    status = models.CharField(
+        max_length=8, blank=True, choices=[("kept", gettext_lazy("Kept")), ("dropped", gettext_lazy("Dropped"))]
+    )
     actor = models.CharField(max_length=200, blank=True)
     belief = models.TextField(blank=True)
     order_text = models.CharField(max_length=40, blank=True)

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy
 
 from annotation.domain.anchoring.arms import DrawUnit
 from annotation.domain.schema import Schema
@@ -14,15 +15,15 @@ from annotation.models.label_schema import schema_of
 class ArmsUnit(models.TextChoices):
     """The unit that the arm of a suggestion is drawn for, separately for each annotator."""
 
-    CELL = DrawUnit.CELL.value, "each cell"
-    PROPOSITION = DrawUnit.PROPOSITION.value, "each proposition: all its cells alike"
-    STORY = DrawUnit.STORY.value, "each story: all its cells alike"
+    CELL = DrawUnit.CELL.value, gettext_lazy("each cell")
+    PROPOSITION = DrawUnit.PROPOSITION.value, gettext_lazy("each proposition: all its cells alike")
+    STORY = DrawUnit.STORY.value, gettext_lazy("each story: all its cells alike")
 
 
 class Role(models.TextChoices):
-    ANNOTATOR = "annotator", "Annotator"
-    EXPERT = "expert", "Expert"
-    ADMIN = "admin", "Admin"
+    ANNOTATOR = "annotator", gettext_lazy("Annotator")
+    EXPERT = "expert", gettext_lazy("Expert")
+    ADMIN = "admin", gettext_lazy("Admin")
 
     @property
     def rank(self) -> int:

@@ -17,18 +17,19 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce, Greatest
+from django.utils.translation import gettext_lazy
 
 from annotation.models.belief_table import BeliefTable, Proposition
 from annotation.models.project import Project
 from annotation.models.story import Story
 
 STATES = {
-    "open": "To write",
-    "mine": "My drafts",
-    "handed": "Handed in",
-    "ready": "Ready to reconcile",
-    "others": "Written by others",
-    "done": "Done",
+    "open": gettext_lazy("To write"),
+    "mine": gettext_lazy("My drafts"),
+    "handed": gettext_lazy("Handed in"),
+    "ready": gettext_lazy("Ready to reconcile"),
+    "others": gettext_lazy("Written by others"),
+    "done": gettext_lazy("Done"),
 }
 """In the order of the work; *open* still needs an expert, *handed* waits for the other one."""
 WORK = ("mine", "ready", "open")

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.utils.translation import gettext
 
 from annotation.models import User
 
@@ -33,7 +34,9 @@ class Names:
         spellings = self._spellings.get(normalised.casefold(), ())
         if len(spellings) > 1 and normalised not in spellings:
             raise ValueError(
-                f"{normalised[:60]!r} could be {' or '.join(sorted(spellings))}; write the name as one of them."
+                gettext("{normalised!r} could be {spellings}; write the name as one of them.").format(
+                    normalised=normalised[:60], spellings=" or ".join(sorted(spellings))
+                )
             )
         if spellings:
             return normalised if normalised in spellings else spellings[0]
@@ -44,7 +47,9 @@ def checked_name(raw: str) -> str:
     """Return the name as an account may have it. Raises ValueError."""
     name = User.normalize_username(raw)
     if len(name) > 150 or name in (".", "..") or not re.fullmatch(UnicodeUsernameValidator.regex, name):
-        raise ValueError(f"{raw[:60]!r} is not a user name; expected letters, digits and @ . + - _ only.")
+        raise ValueError(
+            gettext("{raw!r} is not a user name; expected letters, digits and @ . + - _ only.").format(raw=raw[:60])
+        )
     return name
 
 

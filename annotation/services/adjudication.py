@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.models import (
     ErrorTag,
@@ -36,20 +37,32 @@ class DecidedMeanwhile(AdjudicationRefused):
     def __init__(self, gold: GoldLabel | None) -> None:
         self.gold = gold
         if gold is None:
-            message = "Meanwhile a vote of this cell was withdrawn: it is not complete now."
+            message = gettext("Meanwhile a vote of this cell was withdrawn: it is not complete now.")
         elif gold.decided_by is not None and not gold.disturbed:
             when = gold.decided_at.strftime("%d %B %Y at %H:%M UTC")
-            message = f"Meanwhile {gold.decided_by.shown_name} decided this cell: {gold.label}, on {when}."
+            message = gettext("Meanwhile {shown_name} decided this cell: {label}, on {when}.").format(
+                shown_name=gold.decided_by.shown_name, label=gold.label, when=when
+            )
         else:
-            message = f"Meanwhile the votes of this cell changed: it is {gold.label or 'open'} now."
-        super().__init__(f"{message} Nothing was overwritten; look again, then decide if you still would.")
+            message = gettext("Meanwhile the votes of this cell changed: it is {label} now.").format(
+                label=gold.label or gettext("open")
+            )
+        super().__init__(
+            gettext("{message} Nothing was overwritten; look again, then decide if you still would.").format(
+                message=message
+            )
+        )
 
 
 class AsksFirst(AdjudicationRefused):
     """Another label stands as a decision, and the expert has not said that it is to be replaced."""
 
     def __init__(self, gold: GoldLabel) -> None:
-        super().__init__(f"This cell is decided: {gold.label}. Say that you replace that, then choose again.")
+        super().__init__(
+            gettext("This cell is decided: {label}. Say that you replace that, then choose again.").format(
+                label=gold.label
+            )
+        )
 
 
 @transaction.atomic
@@ -130,7 +143,7 @@ def _stands(gold: GoldLabel, by: User, label: str, reason: str, error_tag: str, 
 def check_independence(*, by: User, proposition: Proposition, dimension: str) -> None:
     """Raise AdjudicationRefused where `by` has voted on the cell, even if withdrawn, or still labels its story."""
     if (proposition.pk, dimension) in adjudication_queue.voted_on(by, [proposition.pk]):
-        raise AdjudicationRefused("You voted on this cell yourself; another expert must decide it.")
+        raise AdjudicationRefused(gettext("You voted on this cell yourself; another expert must decide it."))
     check_finished(by=by, story=proposition.table.story)
 
 
@@ -138,12 +151,16 @@ def check_claim(*, by: User, story: Story, now: datetime) -> None:
     """Raise AdjudicationRefused where another expert has claimed the story."""
     claim = claims.holder(story=story, by=by, now=now)
     if claim is not None:
-        raise AdjudicationRefused(f"{claim.expert.shown_name} decides story {story.number} now; take another one.")
+        raise AdjudicationRefused(
+            gettext("{shown_name} decides story {number} now; take another one.").format(
+                shown_name=claim.expert.shown_name, number=story.number
+            )
+        )
 
 
 def check_finished(*, by: User, story: Story) -> None:
     if not workload.has_finished(by, story):
-        raise AdjudicationRefused("You still label this story yourself; finish it first.")
+        raise AdjudicationRefused(gettext("You still label this story yourself; finish it first."))
 
 
 @transaction.atomic
@@ -178,7 +195,7 @@ def undo_decisions(*, by: User, project: Project, cells: Mapping[Cell, int], now
                 continue  # sent again, as the answer was lost
             raise DecidedMeanwhile(gold)
         if not _own(gold, by):
-            raise AdjudicationRefused("Only your own decision can be taken back.")
+            raise AdjudicationRefused(gettext("Only your own decision can be taken back."))
         earlier = standing_decisions(events)[-2:-1]
         standing = votes[cell]
         after = _restored(earlier[0], standing, project) if earlier else settled(project, cell[1], standing, now)
@@ -201,7 +218,7 @@ def file_case(*, by: User, proposition: Proposition, dimension: str, filed: bool
     check_finished(by=by, story=proposition.table.story)
     gold = _lock(proposition, dimension)
     if gold is None:
-        raise AdjudicationRefused("This cell cannot be filed before it has all its votes or a decision.")
+        raise AdjudicationRefused(gettext("This cell cannot be filed before it has all its votes or a decision."))
     if gold.guideline_flag != filed:
         GoldLabel.objects.file_case(gold, filed)
         gold.guideline_flag = filed
@@ -223,22 +240,34 @@ def check_values(project: Project, dimension: str, label: str, error_tag: str) -
     """Raise AdjudicationRefused where the label is none of the dimension, or the tag no error tag."""
     schema = project.schema
     if not schema.is_legal(dimension, label):
-        expected = ", ".join(schema[dimension].values) if dimension in schema else "one of its dimensions"
-        raise AdjudicationRefused(f"{label!r} is not a label of {dimension}; expected one of {expected}.")
+        expected = ", ".join(schema[dimension].values) if dimension in schema else gettext("one of its dimensions")
+        raise AdjudicationRefused(
+            gettext("{label!r} is not a label of {dimension}; expected one of {expected}.").format(
+                label=label, dimension=dimension, expected=expected
+            )
+        )
     if error_tag and error_tag not in ErrorTag.values:
-        raise AdjudicationRefused(f"{error_tag!r} is not an error tag; expected one of {', '.join(ErrorTag.values)}.")
+        raise AdjudicationRefused(
+            gettext("{error_tag!r} is not an error tag; expected one of {values}.").format(
+                error_tag=error_tag, values=", ".join(ErrorTag.values)
+            )
+        )
 
 
 def _check_decidable(proposition, dimension, gold, votes, *, by: User, label: str, reason: str) -> None:
     if gold is None:
         if votes or not (proposition.imported_labels or {}).get(dimension):
-            raise AdjudicationRefused("The votes of this cell are not all in yet.")
+            raise AdjudicationRefused(gettext("The votes of this cell are not all in yet."))
         if not reason:
-            raise AdjudicationRefused("Say why: this label was imported, and no votes explain a decision.")
+            raise AdjudicationRefused(gettext("Say why: this label was imported, and no votes explain a decision."))
     elif gold.method in {Method.UNANIMOUS, Method.MAJORITY} and not reason:
-        raise AdjudicationRefused("Say why: the votes settled this cell, and you overrule them.")
+        raise AdjudicationRefused(gettext("Say why: the votes settled this cell, and you overrule them."))
     elif gold.decided_by_id not in {None, by.pk} and gold.label != label and not reason:
-        raise AdjudicationRefused(f"Say why: {gold.decided_by.shown_name} decided this cell, and you overrule it.")
+        raise AdjudicationRefused(
+            gettext("Say why: {shown_name} decided this cell, and you overrule it.").format(
+                shown_name=gold.decided_by.shown_name
+            )
+        )
 
 
 def _held(proposition: Proposition, dimension: str) -> GoldLabel | None:

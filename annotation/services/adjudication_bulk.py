@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import gettext
 
 from annotation.domain.ordering import plurality
 from annotation.models import Claim, GoldLabel, Method, Project, User, Vote, adjudication_queue, workload
@@ -110,9 +111,13 @@ def decide_alike(
     one or still labels its story, where another expert has claimed a story, and where no reason is given.
     """
     if not reason.strip():
-        raise AdjudicationRefused("Say why: cells that are decided together need a reason.")
+        raise AdjudicationRefused(gettext("Say why: cells that are decided together need a reason."))
     if not 1 <= len(cells) <= MOST_ALIKE:
-        raise AdjudicationRefused(f"Between 1 and {MOST_ALIKE} cells are decided at once, and {len(cells)} were given.")
+        raise AdjudicationRefused(
+            gettext("Between 1 and {most_alike} cells are decided at once, and {cells} were given.").format(
+                most_alike=MOST_ALIKE, cells=len(cells)
+            )
+        )
     for dimension in {dimension for _, dimension in cells}:
         check_values(project, dimension, label, error_tag)
     propositions = {proposition for proposition, _ in cells}
@@ -128,7 +133,7 @@ def decide_alike(
     try:
         write_gold(changes, project=project, by=by, now=now)
     except ChangedMeanwhile as error:
-        raise AdjudicationRefused("One of the cells changed meanwhile; nothing was decided.") from error
+        raise AdjudicationRefused(gettext("One of the cells changed meanwhile; nothing was decided.")) from error
 
 
 def _check_alike(
@@ -136,11 +141,19 @@ def _check_alike(
 ) -> None:
     changed = sum(cell not in standing or standing[cell].revision != revision for cell, revision in cells.items())
     if changed:
-        raise AdjudicationRefused(f"{changed} of the {len(cells)} cells changed meanwhile; nothing was decided.")
+        raise AdjudicationRefused(
+            gettext("{changed} of the {cells} cells changed meanwhile; nothing was decided.").format(
+                changed=changed, cells=len(cells)
+            )
+        )
     if not adjudication_queue.voted_on(by, {proposition for proposition, _ in cells}).isdisjoint(cells):
-        raise AdjudicationRefused("You voted on one of these cells yourself; nothing was decided.")
+        raise AdjudicationRefused(gettext("You voted on one of these cells yourself; nothing was decided."))
     stories = {standing[cell].proposition.table.story_id for cell in cells}
     if stories & workload.unfinished(project, by):
-        raise AdjudicationRefused("You still label one of these stories yourself; nothing was decided.")
+        raise AdjudicationRefused(gettext("You still label one of these stories yourself; nothing was decided."))
     for claim in Claim.objects.of_others(by, project, now).filter(story__in=stories)[:1]:
-        raise AdjudicationRefused(f"{claim.expert.shown_name} decides one of these stories now; nothing was decided.")
+        raise AdjudicationRefused(
+            gettext("{shown_name} decides one of these stories now; nothing was decided.").format(
+                shown_name=claim.expert.shown_name
+            )
+        )

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from django.db import DatabaseError, IntegrityError
+from django.utils.translation import gettext
 
 from annotation.domain.archive_format import IMPORTED_MARK, SECTIONS, BadArchive, Person, file_of
 from annotation.domain.resolution import UnknownRule, check_rule
@@ -63,7 +64,9 @@ def import_archive(
     was broken off.
     """
     if not SLUG.fullmatch(slug) or len(slug) > 60:
-        raise BadArchive(f"{slug[:60]!r} is not a project name; expected letters, digits and hyphens.")
+        raise BadArchive(
+            gettext("{slug!r} is not a project name; expected letters, digits and hyphens.").format(slug=slug[:60])
+        )
     if Project.objects.filter(slug=slug).exists():
         raise _taken(slug)
     accounts = _accounts(matched)
@@ -76,15 +79,17 @@ def import_archive(
         if trouble_of(error):  # a full disk or a database that is away: the archive is not to blame
             raise
         if not isinstance(error, DatabaseError):
-            raise BadArchive("The file is not a readable archive.") from error
-        raise BadArchive(f"The archive contradicts itself: {str(error).splitlines()[0]}.") from error
+            raise BadArchive(gettext("The file is not a readable archive.")) from error
+        raise BadArchive(
+            gettext("The archive contradicts itself: {error}.").format(error=str(error).splitlines()[0])
+        ) from error
 
 
 def _accounts(matched: Iterable[str]) -> dict[str, int]:
     names = set(matched)
     accounts = dict(User.objects.accounts().filter(username__in=names).values_list("username", "id"))
     if missing := sorted(names - set(accounts)):
-        raise BadArchive(f"There is nobody called {missing[0][:60]!r} here.")
+        raise BadArchive(gettext("There is nobody called {missing!r} here.").format(missing=missing[0][:60]))
     return accounts
 
 
@@ -102,7 +107,7 @@ def _distinct(names: list[str]) -> dict[str, str]:
 
 
 def _taken(slug: str) -> BadArchive:
-    return BadArchive(f"There is a project {slug!r} already; choose another name.")
+    return BadArchive(gettext("There is a project {slug!r} already; choose another name.").format(slug=slug))
 
 
 def _schema(document: Any, project: dict[str, Any]) -> Schema:
@@ -110,7 +115,7 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
     try:
         check_rule(project["rule_version"])
     except UnknownRule as error:
-        raise BadArchive(f"project.jsonl, field rule_version: {error}") from error
+        raise BadArchive(gettext("project.jsonl, field rule_version: {error}").format(error=error)) from error
     try:
         schema = _unnamed(project["schema_version"]) if document is None else schema_of_document(document, _SCHEMA)
         is_here(schema, _SCHEMA)
@@ -118,7 +123,9 @@ def _schema(document: Any, project: dict[str, Any]) -> Schema:
         raise BadArchive(str(error)) from error
     if project["schema_version"] != schema.version:
         raise BadArchive(
-            f"project.jsonl, field schema_version: it is {project['schema_version']!r}; expected {schema.version!r}."
+            gettext("project.jsonl, field schema_version: it is {schema_version!r}; expected {version!r}.").format(
+                schema_version=project["schema_version"], version=schema.version
+            )
         )
     return schema
 
@@ -132,7 +139,10 @@ def _unnamed(version: str) -> Schema:
         return schema
     versions = " or ".join(repr(version) for name, version in SHIPPED if name == FIRST.name)
     raise BadArchive(
-        f"project.jsonl, field schema_version: it is {version!r}; expected {versions}, as the archive brings no schema."
+        gettext(
+            "project.jsonl, field schema_version: it is {version!r}; expected {versions}, as the "
+            "archive brings no schema."
+        ).format(version=version, versions=versions)
     )
 
 
@@ -188,7 +198,9 @@ class _Import:
                 raise BadArchive(f"people.jsonl, line {number}: {error}") from error
             shown_names[person.username] = person.display_name
         if strangers := sorted(set(self.accounts) - set(shown_names)):
-            raise BadArchive(f"The archive holds nobody called {strangers[0][:60]!r}.")
+            raise BadArchive(
+                gettext("The archive holds nobody called {strangers!r}.").format(strangers=strangers[0][:60])
+            )
         self.here.users = dict(self.accounts)
         names = _distinct(sorted(set(shown_names) - set(self.accounts)))
         for part in self._parts(names.items(), lambda row: 0):
@@ -252,7 +264,7 @@ class _Import:
     def _make_project(self, section: Section) -> None:
         lines = list(islice(lines_of(self.archive, section.name), 2))
         if len(lines) != 1:
-            raise BadArchive("project.jsonl: expected exactly one line.")
+            raise BadArchive(gettext("project.jsonl: expected exactly one line."))
         number, row, _ = lines[0]
         names = [field.name for field in section.fields]
         document = row.pop("schema", None)

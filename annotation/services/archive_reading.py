@@ -7,6 +7,8 @@ import zipfile
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext
+
 from annotation.domain.archive_format import (
     ADDED,
     MANIFEST,
@@ -26,7 +28,7 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
     entries = archive.infolist()
     sizes = {entry.filename: (entry.compress_size, entry.file_size) for entry in entries}
     if len(sizes) < len(entries):
-        raise BadArchive("The archive holds a name twice.")
+        raise BadArchive(gettext("The archive holds a name twice."))
     check_contents(sizes)
     with archive.open(MANIFEST) as handle:
         try:
@@ -39,7 +41,9 @@ def checked(archive: zipfile.ZipFile) -> dict[str, str]:
             while chunk := handle.read(1 << 20):
                 digest.update(chunk)
         if expected != digest.hexdigest():
-            raise BadArchive(f"{name} is not what the manifest says; the archive was damaged or changed.")
+            raise BadArchive(
+                gettext("{name} is not what the manifest says; the archive was damaged or changed.").format(name=name)
+            )
     return files
 
 
@@ -73,5 +77,5 @@ def _row(raw: bytes) -> dict[str, Any]:
     if not isinstance(row, dict):
         raise BadLine(f"{_EXPECTED}.")
     if b"\\u" in raw and (what := unstorable(row)):
-        raise BadLine(f"it cannot be kept: {what}.")
+        raise BadLine(gettext("it cannot be kept: {what}.").format(what=what))
     return row

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 from django.db.models import Exists, Max, OuterRef
+from django.utils.translation import gettext
 
 from annotation.domain.corpus_files import StoryRow
 from annotation.models import BeliefTable, Project, Proposition, Story, TableKind
@@ -64,9 +65,17 @@ def story_for(row: StoryRow, candidates: Collection[Candidate]) -> Candidate | N
     chosen = same if len(same) == 1 else bare
     if len(chosen) > 1:
         numbers = ", ".join(str(one.number) for one in chosen)
-        raise Ambiguous(f"Stories {numbers} have this text and no table; the table of story {row.number} fits each.")
+        raise Ambiguous(
+            gettext("Stories {numbers} have this text and no table; the table of story {number} fits each.").format(
+                numbers=numbers, number=row.number
+            )
+        )
     if chosen and chosen[0].is_written:
-        raise Ambiguous(f"Experts are writing the table of story {chosen[0].number}; release them first.")
+        raise Ambiguous(
+            gettext("Experts are writing the table of story {number}; release them first.").format(
+                number=chosen[0].number
+            )
+        )
     return chosen[0] if chosen else None
 
 

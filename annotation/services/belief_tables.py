@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Max
+from django.utils.translation import gettext, ngettext
 
 from annotation.domain.corpus_files import MAX_PROPOSITIONS
 from annotation.domain.tables import TableRow
@@ -34,14 +35,22 @@ def add_rows(*, by: User, story: Story, rows: Sequence[TableRow], now: datetime)
     """
     table, _ = BeliefTable.objects.select_for_update().get_or_create(story=story, kind=TableKind.GOLD)
     if _added_just_now(by, story, table, rows, now):
-        what = "This row was" if len(rows) == 1 else "These rows were"
         raise AddedAlready(
-            f"{what} added a moment ago. If the table needs the same again, wait {AGAIN_AFTER.seconds} seconds and "
-            "add once more."
+            ngettext(
+                "This row was added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
+                "once more.",
+                "These rows were added a moment ago. If the table needs the same again, wait {seconds} seconds and add "
+                "once more.",
+                len(rows),
+            ).format(seconds=AGAIN_AFTER.seconds)
         )
     live_rows = table.propositions.filter(removed_at__isnull=True).count()
     if live_rows + len(rows) > MAX_PROPOSITIONS:
-        raise TooManyRows(f"The table would have {live_rows + len(rows)} rows; expected at most {MAX_PROPOSITIONS}.")
+        raise TooManyRows(
+            gettext("The table would have {rows} rows; expected at most {max_propositions}.").format(
+                rows=live_rows + len(rows), max_propositions=MAX_PROPOSITIONS
+            )
+        )
     last = table.propositions.aggregate(Max("position"))["position__max"] or 0
     added = Proposition.objects.bulk_create(
         Proposition(

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext
 
 from annotation.models import Assignment, BeliefTable, Project, Role
 from annotation.services.progress import AnnotatorTotals, Totals
@@ -43,7 +44,7 @@ class Step:
     @property
     def told(self) -> str:
         """The figure, or that the step is not begun."""
-        return self.figure or "not begun"
+        return self.figure or gettext("not begun")
 
 
 _further: list[Callable[[Project, Totals], list[Step]]] = []
@@ -96,9 +97,11 @@ def state_of(done: int, wanted: int) -> State:
 def _import(project: Project, totals: Totals, *, optional: bool = False) -> Step:
     aside = project.stories.filter(set_aside_at__isnull=False).count()
     figure = counted(totals.stories, "story", "stories") if totals.stories or aside else ""
-    figure += f", {aside:,} set aside" if aside else ""
+    figure += gettext(", {aside:,} set aside").format(aside=aside) if aside else ""
     state = State.DONE if figure else State.NOT_BEGUN
-    return Step("import", "Import stories", state, figure, "annotation:import", "Import", optional=optional)
+    return Step(
+        "import", gettext("Import stories"), state, figure, "annotation:import", gettext("Import"), optional=optional
+    )
 
 
 def _split(project: Project) -> Step:
@@ -110,7 +113,15 @@ def _split(project: Project) -> Step:
     parts = [f"{count:,} {name}" for name, count in counts.values_list("name", "count")]
     state = State.DONE if parts else State.NOT_BEGUN
     figure = ", ".join(parts[:3]) + (f" and {len(parts) - 3} more" if len(parts) > 3 else "")
-    return Step("split", "Set stories apart", state, figure, "annotation:stories", "Draw a split", optional=True)
+    return Step(
+        "split",
+        gettext("Set stories apart"),
+        state,
+        figure,
+        "annotation:stories",
+        gettext("Draw a split"),
+        optional=True,
+    )
 
 
 def _tables(project: Project, totals: Totals) -> Step:
@@ -123,10 +134,20 @@ def _tables(project: Project, totals: Totals) -> Step:
     )
     begun = bool(drafts) and totals.tables < totals.stories
     state = State.BEGUN if begun else state_of(totals.tables, totals.stories)
-    figure = f"{totals.tables:,} of {counted(totals.stories, 'story', 'stories')} have one"
-    figure += f", experts write {drafts:,}" if begun else ""
+    figure = gettext("{tables:,} of {stories} have one").format(
+        tables=totals.tables, stories=counted(totals.stories, "story", "stories")
+    )
+    figure += gettext(", experts write {drafts:,}").format(drafts=drafts) if begun else ""
     shown = figure if state != State.NOT_BEGUN else ""
-    return Step("tables", "Write belief tables", state, shown, "annotation:tables", "Open the tables", Role.EXPERT)
+    return Step(
+        "tables",
+        gettext("Write belief tables"),
+        state,
+        shown,
+        "annotation:tables",
+        gettext("Open the tables"),
+        Role.EXPERT,
+    )
 
 
 def _people(project: Project, wanted: int) -> Step:
@@ -135,10 +156,12 @@ def _people(project: Project, wanted: int) -> Step:
     figure = ", ".join(counted(counts[role.value], role.label.lower()) for role in Role if counts.get(role.value))
     annotators = counts.get(Role.ANNOTATOR.value, 0)
     if annotators < wanted:
-        figure += f"; a story takes {counted(wanted, 'annotator')}"
+        figure += gettext("; a story takes {annotators}").format(annotators=counted(wanted, "annotator"))
     alone = sum(counts.values()) < 2
     state = State.NOT_BEGUN if alone else State.DONE if annotators >= wanted else State.BEGUN
-    return Step("people", "Invite people", state, figure, "annotation:people", "Invite", optional=not wanted)
+    return Step(
+        "people", gettext("Invite people"), state, figure, "annotation:people", gettext("Invite"), optional=not wanted
+    )
 
 
 def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
@@ -147,15 +170,27 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
     counts = list(rows.values("story").annotate(count=Count("id")).values_list("count", flat=True))
     full = sum(count >= project.overlap for count in counts)
     state = State.BEGUN if counts and full < totals.tables else state_of(full, totals.tables)
-    figure = f"{full:,} of {counted(totals.tables, 'table')} with all annotators" if counts else ""
-    return Step("assign", "Assign stories", state, figure, "annotation:assignments", "Assign", optional=labelled)
+    figure = (
+        gettext("{full:,} of {tables} with all annotators").format(full=full, tables=counted(totals.tables, "table"))
+        if counts
+        else ""
+    )
+    return Step(
+        "assign",
+        gettext("Assign stories"),
+        state,
+        figure,
+        "annotation:assignments",
+        gettext("Assign"),
+        optional=labelled,
+    )
 
 
 def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
     cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
     figure = f"{cast:,} of {counted(cells, 'assigned cell')} labelled" if cast else ""
-    place = ("annotation:assignments", "See who is behind")
-    return Step("label", "Label", state_of(cast, cells), figure, *place, optional=labelled)
+    place = ("annotation:assignments", gettext("See who is behind"))
+    return Step("label", gettext("Label"), state_of(cast, cells), figure, *place, optional=labelled)
 
 
 def _adjudicate(totals: Totals) -> Step:
@@ -164,7 +199,9 @@ def _adjudicate(totals: Totals) -> Step:
         state = State.BEGUN
     figure = f"{totals.settled:,} of {counted(totals.cells, 'cell')} settled" if totals.settled else ""
     if totals.open:
-        figure = f"{counted(totals.open, 'cell')} to decide" + (f"; {figure}" if figure else "")
+        figure = gettext("{cells} to decide").format(cells=counted(totals.open, "cell")) + (
+            f"; {figure}" if figure else ""
+        )
     nothing_open = totals.unlabelled == 0 and not totals.open
-    place = ("annotation:adjudication", "Adjudicate")
-    return Step("adjudicate", "Adjudicate", state, figure, *place, Role.EXPERT, optional=nothing_open)
+    place = ("annotation:adjudication", gettext("Adjudicate"))
+    return Step("adjudicate", gettext("Adjudicate"), state, figure, *place, Role.EXPERT, optional=nothing_open)

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+from django.utils.translation import gettext
+
 from annotation.domain.corpus_files import StoryRow, read_file
 from annotation.domain.formats import CORPUS_FORMATS, WHAT_IT_SEEMS, CorpusFormat
 from annotation.domain.problems import Problem, Problems
@@ -68,7 +70,7 @@ class Imported:
 
     @property
     def summary(self) -> str:
-        attached = f"{self.attached:,} given their table, " if self.attached else ""
+        attached = gettext("{attached:,} given their table, ").format(attached=self.attached) if self.attached else ""
         done = f"{self.created:,} created, {attached}{self.unchanged:,} unchanged"
         return (
             f"{counted(self.stories, 'story', 'stories')}: {done}; {counted(self.propositions, 'proposition')}"
@@ -97,12 +99,16 @@ def files_of(paths: Iterable[Path], *, format: str) -> list[Path]:
         if path.is_dir():
             inside = sorted(file for file in path.iterdir() if file.suffix.lower() in suffixes and file.is_file())
             if not inside:
-                raise ImportRefused(f"The folder {path} holds no {' or '.join(suffixes)} file.")
+                raise ImportRefused(
+                    gettext("The folder {path} holds no {suffixes} file.").format(
+                        path=path, suffixes=" or ".join(suffixes)
+                    )
+                )
             files += inside
         elif path.is_file():
             files.append(path)
         else:
-            raise ImportRefused(f"There is no file {path}.")
+            raise ImportRefused(gettext("There is no file {path}.").format(path=path))
     return files
 
 
@@ -139,7 +145,9 @@ def import_corpus(
 
 def _check_slug(slug: str) -> None:
     if not SLUG.fullmatch(slug) or len(slug) > 60:
-        raise ImportRefused(f"{slug[:60]!r} is not a project name; expected letters, digits and hyphens.")
+        raise ImportRefused(
+            gettext("{slug!r} is not a project name; expected letters, digits and hyphens.").format(slug=slug[:60])
+        )
 
 
 def _schema_for(slug: str, chosen: Schema | None) -> Schema:
@@ -149,7 +157,9 @@ def _schema_for(slug: str, chosen: Schema | None) -> Schema:
         return chosen or DEFAULT_SCHEMA
     if chosen is not None and chosen != project.schema:
         raise ImportRefused(
-            f"The project {slug} labels by {project.schema.reference}, which stays; not {chosen.reference}."
+            gettext("The project {slug} labels by {reference}, which stays; not {reference_2}.").format(
+                slug=slug, reference=project.schema.reference, reference_2=chosen.reference
+            )
         )
     return project.schema
 
@@ -265,7 +275,9 @@ class _Import:
                 continue
             fingerprint = result.met.get(identity, stored.get(identity))
             if fingerprint is not None and fingerprint != row.fingerprint:
-                message = f"Story {row.number} is in the project already with other content; nothing was changed."
+                message = gettext(
+                    "Story {number} is in the project already with other content; nothing was changed."
+                ).format(number=row.number)
                 result.problems.add(Problem(row.file, row.line, message))
                 continue
             if identity in result.met:

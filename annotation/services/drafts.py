@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext
 
 from annotation.domain.drafts import (
     LONGEST,
@@ -94,14 +95,16 @@ def warnings_of(table: BeliefTable, story: Story) -> dict[str, list[Warned]]:
 def closed_to(*, story: Story, expert: User, draft: BeliefTable | None) -> str:
     """Return why this expert cannot write a table of the story now, one sentence; empty where they can."""
     if draft is not None and draft.submitted_at is not None:
-        return "Your table is handed in; take it back to change it."
+        return gettext("Your table is handed in; take it back to change it.")
     if Proposition.objects.gold_of(story).exists():
-        return "This story has its gold table already; changes are made there."
+        return gettext("This story has its gold table already; changes are made there.")
     if draft is not None and draft.slot is not None:
         return ""
     if _free_slot(story) is None:
-        return "This story needs no further table: " + (
-            "another expert writes it." if story.project.table_experts == 1 else "two other experts write it."
+        return gettext("This story needs no further table: ") + (
+            gettext("another expert writes it.")
+            if story.project.table_experts == 1
+            else gettext("two other experts write it.")
         )
     return ""
 
@@ -151,14 +154,22 @@ def save_rows(*, by: User, story: Story, changes: Sequence[RowChange], now: date
 
 def _check(changes: Sequence[RowChange]) -> None:
     if not 0 < len(changes) <= MAX_CHANGES:
-        raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
+        raise Refused(
+            gettext("{changes} changes in one request; expected 1 to {max_changes}.").format(
+                changes=len(changes), max_changes=MAX_CHANGES
+            )
+        )
     for change in changes:
         for name in TEXTS:
             text = getattr(change.state, name)
             if len(text) > LONGEST[name]:
-                raise Refused(f"A row's {name} has {len(text)} characters; expected at most {LONGEST[name]}.")
+                raise Refused(
+                    gettext("A row's {name} has {text} characters; expected at most {name_2}.").format(
+                        name=name, text=len(text), name_2=LONGEST[name]
+                    )
+                )
             if "\x00" in text:
-                raise Refused(f"A row's {name} holds a NUL character; remove it.")
+                raise Refused(gettext("A row's {name} holds a NUL character; remove it.").format(name=name))
 
 
 class _Saving:
@@ -184,7 +195,11 @@ class _Saving:
     def _known(self, change: RowChange) -> SavedRow:
         row = self.rows.get(change.row)
         if row is None:
-            raise Refused(f"The key {change.idempotency_key} was used for another row; every change needs its own.")
+            raise Refused(
+                gettext("The key {idempotency_key} was used for another row; every change needs its own.").format(
+                    idempotency_key=change.idempotency_key
+                )
+            )
         return SavedRow(change.idempotency_key, row.uid, state_of_row(row))
 
     def _apply(self, change: RowChange) -> SavedRow:
@@ -230,14 +245,18 @@ class _Saving:
     def _write(self) -> None:
         live = sum(not row.removed for row in self.rows.values())
         if live > MAX_ROWS:
-            raise Refused(f"The table would have {live} rows; expected at most {MAX_ROWS}.")
+            raise Refused(
+                gettext("The table would have {live} rows; expected at most {max_rows}.").format(
+                    live=live, max_rows=MAX_ROWS
+                )
+            )
         new = [row for row in self.touched.values() if row.pk is None]
         old = [row for row in self.touched.values() if row.pk is not None]
         try:
             with transaction.atomic():
                 DraftRow.objects.bulk_create(new)
         except IntegrityError as error:
-            raise Refused("A row of this name belongs to another table; reload the page.") from error
+            raise Refused(gettext("A row of this name belongs to another table; reload the page.")) from error
         texts = ["actor", "belief", "order_text", "remark", "place", "removed"]
         DraftRow.objects.bulk_update(old, texts, batch_size=200)
         DraftEvent.objects.bulk_create(self.events)
@@ -314,9 +333,9 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     table = own_draft(story=story, expert=by)
     if table is None:
-        raise Refused("Your table has no row yet.")
+        raise Refused(gettext("Your table has no row yet."))
     if table.submitted_at is not None:
-        raise Refused("Your table is handed in already.")
+        raise Refused(gettext("Your table is handed in already."))
     if why := closed_to(story=story, expert=by, draft=table):
         raise Refused(why)
     table = take_slot(by=by, story=story, expert=by)
@@ -326,7 +345,11 @@ def hand_in(*, by: User, story: Story, now: datetime, rows: int | None = None) -
     if why := incomplete(states):
         raise Refused(why)
     if rows is not None and rows != filled:
-        raise Refused(f"The table has {filled} rows by now, not {rows}: look at it again before you hand it in.")
+        raise Refused(
+            gettext("The table has {filled} rows by now, not {rows}: look at it again before you hand it in.").format(
+                filled=filled, rows=rows
+            )
+        )
     table.submitted_at = now
     table.save(update_fields=["submitted_at"])
     audit.record(by=by, project=story.project, action="draft.submitted", target=f"story {story.number}", rows=filled)
@@ -348,13 +371,13 @@ def _settle_alone(story: Story, rows: Sequence[DraftRow], now: datetime) -> None
 def why_not_back(*, story: Story, table: BeliefTable | None) -> str:
     """Return why a table cannot be taken back, one sentence; empty where it can."""
     if table is None or table.submitted_at is None:
-        return "Your table is not handed in."
+        return gettext("Your table is not handed in.")
     if table.opened_at is not None:
-        return "Your table was opened beside the other one by now, and stays as it is."
+        return gettext("Your table was opened beside the other one by now, and stays as it is.")
     if not Proposition.objects.gold_of(story).exists():
         return ""
     if experts_of(story) > 1:
-        return "This story has its gold table already; changes are made there."
+        return gettext("This story has its gold table already; changes are made there.")
     return kept_by(story)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext
+
 from annotation.domain.columns import WrongColumns
 from annotation.domain.formats import IMPORTED, LABELS, TABLES, WHAT_IT_SEEMS, FileFormat
 from annotation.models import Project, User
@@ -45,7 +47,7 @@ class Answer:
     def heading(self) -> str:
         """What became of the files as a whole."""
         if self.result is None:
-            return "Nothing was imported" if self.refusal else "Nothing was imported yet"
+            return gettext("Nothing was imported") if self.refusal else gettext("Nothing was imported yet")
         return heading(self.result, kept=self.kept)
 
 
@@ -85,7 +87,9 @@ def _imported(
             dry_run=not keep,
         )
     if len(sources) > 1:
-        raise ImportRefused(f"{chosen.title}: {len(sources)} files; choose one at a time.")
+        raise ImportRefused(
+            gettext("{title}: {sources} files; choose one at a time.").format(title=chosen.title, sources=len(sources))
+        )
     ((name, opener),) = sources
     with opener() as handle:
         options = {"by": by, "project": project, "handle": handle, "file": name, "now": now, "dry_run": not keep}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Exists, Max, OuterRef
+from django.utils.translation import gettext
 
 from annotation.models import (
     BeliefTable,
@@ -58,13 +59,13 @@ def kept_by(story: Story) -> str:
     """Return why the story's gold table must stay, one sentence; empty where nobody has worked on it."""
     rows = Proposition.objects.filter(table__story=story, table__kind=TableKind.GOLD)
     if rows.filter(imported_labels__isnull=False).exists():
-        return "This table came with labels from outside."
+        return gettext("This table came with labels from outside.")
     work = (
-        (VoteEvent, "People have voted on this table."),
-        (GoldEvent, "Cells of this table were decided."),
-        (CellComment, "People have commented on this table."),
-        (PropositionFlag, "People have flagged rows of this table."),
-        (Suggestion, "Models have made suggestions for this table; discard them first."),
+        (VoteEvent, gettext("People have voted on this table.")),
+        (GoldEvent, gettext("Cells of this table were decided.")),
+        (CellComment, gettext("People have commented on this table.")),
+        (PropositionFlag, gettext("People have flagged rows of this table.")),
+        (Suggestion, gettext("Models have made suggestions for this table; discard them first.")),
     )
     for model, why in work:
         if rows.filter(Exists(model._default_manager.filter(proposition=OuterRef("pk")))).exists():

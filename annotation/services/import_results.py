@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from django.utils.translation import gettext
+
 from annotation.domain.problems import Problems
 from core.wording import counted
 
@@ -29,12 +31,12 @@ class ImportResult(Protocol):
 def heading(result: ImportResult, *, kept: bool) -> str:
     """Return what became of the input as a whole."""
     if not kept:
-        return "Checked: nothing was kept"
+        return gettext("Checked: nothing was kept")
     if result.taken:
-        return "Imported in part" if result.problems else "Imported"
+        return gettext("Imported in part") if result.problems else gettext("Imported")
     if result.there and not result.problems:
-        return "Nothing new: all of it is here already"
-    return "Nothing was imported"
+        return gettext("Nothing new: all of it is here already")
+    return gettext("Nothing was imported")
 
 
 def not_taken(problems: Problems) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from annotation.models import Invitation, Membership, Project, Role, User
 from annotation.services import audit
@@ -53,13 +54,13 @@ def open_invitation(*, token: str, now: datetime) -> Invitation:
     """The invitation of a link. Raises PeopleError where it was used, revoked, is too old or never was."""
     invitation = Invitation.objects.select_related("project").filter(token_hash=hash_token(token)).first()
     if invitation is None:
-        raise PeopleError("This invitation does not exist; the link may be cut off.")
+        raise PeopleError(gettext("This invitation does not exist; the link may be cut off."))
     if invitation.accepted_at:
-        raise PeopleError("This invitation was used already. Log in, or ask for another one.")
+        raise PeopleError(gettext("This invitation was used already. Log in, or ask for another one."))
     if invitation.revoked_at:
-        raise PeopleError("This invitation was withdrawn. Ask an admin of the project for another one.")
+        raise PeopleError(gettext("This invitation was withdrawn. Ask an admin of the project for another one."))
     if invitation.expires_at < now:
-        raise PeopleError("This invitation is too old. Ask an admin of the project for another one.")
+        raise PeopleError(gettext("This invitation is too old. Ask an admin of the project for another one."))
     return invitation
 
 
@@ -70,7 +71,7 @@ def sign_up(*, user: User, token: str, now: datetime) -> Membership:
             with transaction.atomic():
                 user.save()
         except IntegrityError as error:  # someone else took the name after it was checked
-            raise NameTaken("A user with that username already exists.") from error
+            raise NameTaken(gettext("A user with that username already exists.")) from error
         return accept_invitation(by=user, token=token, now=now)
 
 
@@ -107,7 +108,7 @@ def accept_invitation(*, by: User, token: str, now: datetime) -> Membership:
         accepted_at=now, accepted_by=by
     )
     if not claimed:
-        raise PeopleError("This invitation was used already. Ask for another one.")
+        raise PeopleError(gettext("This invitation was used already. Ask for another one."))
     membership, created = Membership.objects.get_or_create(
         project=invitation.project, user=by, defaults={"role": invitation.role}
     )
@@ -128,11 +129,15 @@ def offers_more(*, invitation: Invitation, to: User) -> None:
     if membership is not None and Role(membership.role).rank >= Role(invitation.role).rank:
         offered = Role(invitation.role).label.lower()
         consequence = (
-            "so it would change nothing" if membership.role == invitation.role else f"which is more than {offered}"
+            gettext("so it would change nothing")
+            if membership.role == invitation.role
+            else gettext("which is more than {offered}").format(offered=offered)
         )
         raise MemberAlready(
-            f"You are a member of {invitation.project.name} already, as {Role(membership.role).label.lower()}, "
-            f"{consequence}. The invitation stays open for somebody else."
+            gettext(
+                "You are a member of {name} already, as {label}, {consequence}. The invitation stays "
+                "open for somebody else."
+            ).format(name=invitation.project.name, label=Role(membership.role).label.lower(), consequence=consequence)
         )
 
 
@@ -186,4 +191,4 @@ def remove_member(*, by: User, membership: Membership, now: datetime, release_un
 def _keep_an_admin(membership: Membership, role: Role | None) -> None:
     admins = Membership.objects.select_for_update().filter(project=membership.project, role=Role.ADMIN)
     if role != Role.ADMIN and set(admins.values_list("pk", flat=True)) == {membership.pk}:
-        raise PeopleError("A project needs an admin; make someone else one first.")
+        raise PeopleError(gettext("A project needs an admin; make someone else one first."))

@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.domain import drafting
 from annotation.domain.labelling import prompts_of
@@ -38,8 +39,12 @@ from workers.providers.contract import Request
 from workers.services.jobs import JobRefused, start_job
 
 NOTHING_OPEN = {
-    RoundKind.LABELS: "Every cell of these stories has a vote or a suggestion already, or they have no propositions.",
-    RoundKind.TABLES: "Every one of these stories has a table already, or somebody has begun or drafted one.",
+    RoundKind.LABELS: gettext_lazy(
+        "Every cell of these stories has a vote or a suggestion already, or they have no propositions."
+    ),
+    RoundKind.TABLES: gettext_lazy(
+        "Every one of these stories has a table already, or somebody has begun or drafted one."
+    ),
 }
 
 
@@ -123,7 +128,9 @@ def _room(endpoint: Endpoint, chosen: int | None) -> int:
 def _stories_to_ask(scope: Scope, kind: str) -> list[Story]:
     if not scope.stories:
         raise PrefillRefused(
-            f"Nothing else is open: {scope.left_out}" if scope.left_out else NOTHING_OPEN[RoundKind(kind)]
+            gettext("Nothing else is open: {left_out}").format(left_out=scope.left_out)
+            if scope.left_out
+            else NOTHING_OPEN[RoundKind(kind)]
         )
     return scope.stories
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy
 
 from annotation.domain.resolution import Outcome, resolve
 from annotation.domain.schema import Schema
@@ -20,7 +21,7 @@ RULES = ("overlap", "unanimity_dimensions")
 _BATCH = 500
 
 
-SLUG_TAKEN = "A project of this short name already exists; another short name is expected."
+SLUG_TAKEN = gettext_lazy("A project of this short name already exists; another short name is expected.")
 
 
 class SlugTaken(ValueError):

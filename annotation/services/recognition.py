@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from django.utils.translation import gettext
+
 from annotation.domain.columns import names_of
 from annotation.domain.corpus_files import lines_of
 from annotation.domain.formats import IMPORTED, FileFormat, formats_of
@@ -54,7 +56,7 @@ class Seen:
         if self.problem:
             return self.problem
         if not self.formats:
-            return f"{self.file} is of no format that is known here{self._told}."
+            return gettext("{file} is of no format that is known here{told}.").format(file=self.file, told=self._told)
         first = self.formats[0]
         title = f"{first.title[0].lower()}{first.title[1:]}" if first.in_sheet else first.title
         rows = f": {counted(self.rows, *first.noun)}" if self.rows else ""
@@ -74,7 +76,7 @@ class Seen:
     def _told(self) -> str:
         names = ", ".join(name[:40] for name in self.fields[:_FIELDS_TOLD] if name)
         more = ", …" if len(self.fields) > _FIELDS_TOLD else ""
-        return f": its first line has {names}{more}" if names else ""
+        return gettext(": its first line has {names}{more}").format(names=names, more=more) if names else ""
 
 
 def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
@@ -93,7 +95,11 @@ def look_at(sources: Sequence[Source], *, encoding: str = "") -> Seen:
         formats = fitting if formats is None else [one for one in formats if one in fitting]
         if not formats:
             return Seen(
-                len(sources), rows, (), file=file, problem=f"{file} is of another format than the files before."
+                len(sources),
+                rows,
+                (),
+                file=file,
+                problem=gettext("{file} is of another format than the files before.").format(file=file),
             )
         rows += count
     return Seen(len(sources), rows, formats or ())
@@ -105,7 +111,9 @@ def other_format(seen: Seen, chosen: str) -> str:
     if not seen.formats or any(one.key == chosen for one in seen.formats):
         return ""
     what = " or ".join(dict.fromkeys(one.title for one in seen.here or seen.elsewhere))
-    place = "" if seen.here else f", which another page takes ({seen.elsewhere[0].becomes})"
+    place = (
+        "" if seen.here else gettext(", which another page takes ({becomes})").format(becomes=seen.elsewhere[0].becomes)
+    )
     return f"{seen.sentence[:-1]}, not {IMPORTED[chosen].title}; choose {what}{place}."
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.domain.drafts import LONGEST, TEXTS, Action, last_steps
 from annotation.domain.reconciliation import DraftRow as Words
@@ -18,8 +19,8 @@ from annotation.services import audit
 from annotation.services.drafts import Refused, live_rows
 from annotation.services.gold_tables import GoldRow, kept_by, make_gold, unmake_gold
 
-NOT_OPEN = "The lanes open when both experts have handed in their tables."
-SETTLED = "This story has its gold table already; open the lanes again, or change the table."
+NOT_OPEN = gettext_lazy("The lanes open when both experts have handed in their tables.")
+SETTLED = gettext_lazy("This story has its gold table already; open the lanes again, or change the table.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +163,13 @@ def _check(state: LaneState) -> None:
     for name in TEXTS:
         text = getattr(state, name)
         if len(text) > LONGEST[name] or "\x00" in text:
-            raise Refused(f"A row's {name} is longer than {LONGEST[name]} characters, or holds a NUL character.")
+            raise Refused(
+                gettext("A row's {name} is longer than {name_2} characters, or holds a NUL character.").format(
+                    name=name, name_2=LONGEST[name]
+                )
+            )
     if state.status == Status.KEPT and not (state.actor.strip() and state.belief.strip()):
-        raise Refused("A row that is kept has an actor and a proposition.")
+        raise Refused(gettext("A row that is kept has an actor and a proposition."))
 
 
 def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetime, is_known: bool) -> Decided:
@@ -172,10 +177,10 @@ def _decide(by: User, story: Story, rows: dict, decision: Decision, now: datetim
     if is_known and row is not None:
         return Decided(decision.idempotency_key, row)
     if row is None and decision.base is not None:
-        raise Refused("This row was linked to another one meanwhile; look at the lanes again.")
+        raise Refused(gettext("This row was linked to another one meanwhile; look at the lanes again."))
     before = state_of_row(row) if row is not None else None
     if row is not None and before not in (decision.base, decision.state):
-        quicker = row.decided_by.shown_name if row.decided_by else "Somebody"
+        quicker = row.decided_by.shown_name if row.decided_by else gettext("Somebody")
         return Decided(decision.idempotency_key, row, quicker)
     if row is None:
         row = rows[decision.row] = LaneRow(uid=decision.row, story=story)
@@ -213,12 +218,12 @@ def link(*, by: User, story: Story, first: str, second: str) -> None:
     _writable(story, by)
     rows = {row.uid: row for row in lanes_of(story).filter(uid__in=[first, second])}
     if len(rows) < 2:
-        raise Refused("These rows are not in the lanes any more; look at them again.")
+        raise Refused(gettext("These rows are not in the lanes any more; look at them again."))
     one, other = rows[first], rows[second]
     if (one.a and one.b) or (other.a and other.b):
-        raise Refused("One of these rows is linked already; separate it first.")
+        raise Refused(gettext("One of these rows is linked already; separate it first."))
     if not ((one.a and other.b) or (one.b and other.a)):
-        raise Refused("A link goes from a row of A to a row of B.")
+        raise Refused(gettext("A link goes from a row of A to a row of B."))
     a, b, place = one.a or other.a, one.b or other.b, min(one.place, other.place)
     LaneRow.objects.filter(pk__in=[one.pk, other.pk]).update(gone=True)
     typed = next((row for row in (one, other) if row.decided_by_id and row.status != Status.DROPPED), None)
@@ -232,7 +237,7 @@ def separate(*, by: User, story: Story, row: str) -> None:
     _writable(story, by)
     linked = lanes_of(story).filter(uid=row).first()
     if linked is None or not (linked.a and linked.b):
-        raise Refused("This row is not linked.")
+        raise Refused(gettext("This row is not linked."))
     following = lanes_of(story).filter(place__gt=linked.place).first()
     after = (linked.place + following.place) / 2 if following else linked.place + 1
     LaneRow.objects.filter(pk=linked.pk).update(gone=True)
@@ -260,7 +265,7 @@ def agree(*, by: User, story: Story, now: datetime | None) -> None:
     _writable(story, by)
     draft = story.tables.drafts().filter(author=by).first()
     if draft is None:
-        raise Refused("Those who wrote the two tables agree to what comes of them.")
+        raise Refused(gettext("Those who wrote the two tables agree to what comes of them."))
     if now is not None:
         _check_all_decided(story)
     BeliefTable.objects.filter(pk=draft.pk).update(agreed_at=now)
@@ -269,7 +274,9 @@ def agree(*, by: User, story: Story, now: datetime | None) -> None:
 def _check_all_decided(story: Story) -> None:
     left = lanes_of(story).filter(status=Status.OPEN.value).count()
     if left:
-        raise Refused(f"{left} row{' is' if left == 1 else 's are'} still to decide.")
+        raise Refused(
+            ngettext("{count} row is still to decide.", "{count} rows are still to decide.", left).format(count=left)
+        )
 
 
 @transaction.atomic
@@ -281,11 +288,15 @@ def finish(*, by: User, story: Story, now: datetime) -> int:
     _check_all_decided(story)
     rows = list(lanes_of(story))
     if all(row.status == Status.DROPPED for row in rows):
-        raise Refused("Keep at least one row.")
+        raise Refused(gettext("Keep at least one row."))
     waiting = [draft for draft in state_of(story=story, expert=by).submitted if draft.agreed_at is None]
     if story.project.tables_agreed and waiting:
-        names = " and ".join(draft.author.shown_name if draft.author else "somebody" for draft in waiting)
-        raise Refused(f"{names} {'has' if len(waiting) == 1 else 'have'} yet to agree.")
+        names = gettext(" and ").join(
+            draft.author.shown_name if draft.author else gettext("somebody") for draft in waiting
+        )
+        raise Refused(
+            ngettext("{names} has yet to agree.", "{names} have yet to agree.", len(waiting)).format(names=names)
+        )
     rows = [row for row in rows if not (row.status == Status.DROPPED and row.a is None and row.b is None)]
     propositions = make_gold(story=story, rows=[_gold(row) for row in rows], reviewed=True, now=now)
     for row, proposition in zip(rows, propositions, strict=True):
@@ -307,7 +318,7 @@ def reopen(*, by: User, story: Story) -> None:
     was not made of lanes."""
     Story.objects.select_for_update(of=("self",)).get(pk=story.pk)
     if not LaneRow.objects.filter(story=story, proposition__isnull=False).exists():
-        raise Refused("The table of this story was not made of two drafts.")
+        raise Refused(gettext("The table of this story was not made of two drafts."))
     if why := kept_by(story):
         raise Refused(why)
     rows = unmake_gold(story)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext
 
 from annotation.models import CellComment, FlagKind, Proposition, PropositionFlag, User
 from annotation.services import audit
@@ -18,7 +19,7 @@ def add_comment(*, by: User, proposition: Proposition, dimension: str, text: str
     """Add a message to the thread between an annotator and the experts about one cell."""
     text = text.strip()
     if not text:
-        raise RemarkRefused("The comment is empty.")
+        raise RemarkRefused(gettext("The comment is empty."))
     return CellComment.objects.create(
         proposition=proposition, dimension=dimension, text=text, author=by, thread_of=thread_of
     )
@@ -28,12 +29,12 @@ def flag(*, by: User, proposition: Proposition, kind: FlagKind, remark: str) -> 
     """Report that the proposition itself is wrong; one open flag of a kind for each annotator and proposition."""
     remark = remark.strip()
     if not remark:
-        raise RemarkRefused("Say in a few words what is wrong.")
+        raise RemarkRefused(gettext("Say in a few words what is wrong."))
     try:
         with transaction.atomic():
             return PropositionFlag.objects.create(proposition=proposition, author=by, kind=kind, remark=remark)
     except IntegrityError as error:
-        raise RemarkRefused("You have flagged this proposition in this way already.") from error
+        raise RemarkRefused(gettext("You have flagged this proposition in this way already.")) from error
 
 
 @transaction.atomic

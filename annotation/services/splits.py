@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.utils.translation import gettext, gettext_lazy
 
 from annotation.domain.splits import draw_split, too_small
 from annotation.models import Project, Split, User
@@ -12,9 +13,9 @@ from annotation.services import audit
 from annotation.services.corpus_import import SLUG
 
 Numbers = Mapping[str, int] | None
-LEFT_ALONE = "Too small, and left as it was:"
+LEFT_ALONE = gettext_lazy("Too small, and left as it was:")
 SEEDS = range(2**31)
-NO_SEED = f"The seed must be a whole number from 0 to {SEEDS[-1]}."
+NO_SEED = gettext_lazy("The seed must be a whole number from 0 to 2147483647.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def make_split(
     the seed will not do.
     """
     if name == rest or not (SLUG.fullmatch(name) and SLUG.fullmatch(rest)) or max(len(name), len(rest)) > 40:
-        raise ValueError("The names of the two parts must differ, and consist of letters, digits and hyphens.")
+        raise ValueError(gettext("The names of the two parts must differ, and consist of letters, digits and hyphens."))
     if seed not in SEEDS:
         raise ValueError(NO_SEED)
     numbers_by_category = _wanted(project, per_category, numbers)
@@ -59,7 +60,7 @@ def make_split(
         if len(stories[category]) >= numbers_by_category[category]
     }
     if not large:
-        raise ValueError(" ".join(small) or f"{project.slug} has no stories to draw from.")
+        raise ValueError(" ".join(small) or gettext("{slug} has no stories to draw from.").format(slug=project.slug))
     drawn = draw_split(large, per_category=numbers_by_category, seed=seed)
     first, _ = Split.objects.update_or_create(project=project, name=name, defaults={"seed": seed})
     second, _ = Split.objects.update_or_create(project=project, name=rest, defaults={"seed": seed})
@@ -78,11 +79,11 @@ def _wanted(project: Project, per_category: int, numbers: Numbers) -> dict[str, 
     names = set(project.categories.values_list("name", flat=True))
     numbers_by_category = dict(numbers) if numbers is not None else dict.fromkeys(names, per_category)
     if unknown := sorted(set(numbers_by_category) - names):
-        raise ValueError(f"{', '.join(unknown)}: the project has no such category.")
+        raise ValueError(gettext("{unknown}: the project has no such category.").format(unknown=", ".join(unknown)))
     if numbers is not None and not numbers_by_category:
-        raise ValueError("Choose at least one category.")
+        raise ValueError(gettext("Choose at least one category."))
     if (fewest := min(numbers_by_category.values(), default=1)) < 1:
-        raise ValueError(f"{fewest} stories a category; expected at least 1.")
+        raise ValueError(gettext("{fewest} stories a category; expected at least 1.").format(fewest=fewest))
     return numbers_by_category
 
 
@@ -93,7 +94,7 @@ def put_in_split(*, by: User, project: Project, stories: Sequence[int], name: st
     Stories that are set aside are left. Returns how many were put. Raises ValueError where the name will not do.
     """
     if name and (not SLUG.fullmatch(name) or len(name) > 40):
-        raise ValueError("The name of a split consists of letters, digits and hyphens.")
+        raise ValueError(gettext("The name of a split consists of letters, digits and hyphens."))
     split = Split.objects.get_or_create(project=project, name=name)[0] if name else None
     count = project.stories.in_use().filter(pk__in=stories).update(split=split)
     audit.record(by=by, project=project, action="split.changed", target=name, stories=count)

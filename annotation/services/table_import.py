@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, BinaryIO
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.tables import MAX_ROWS
@@ -80,8 +81,10 @@ class ImportedTables:
     @property
     def summary(self) -> str:
         done = f"{self.created:,} created, {self.changed:,} changed, {self.unchanged:,} unchanged"
-        refused = f", {self.refused:,} not taken" if self.refused else ""
-        rows = f"{counted(self.added, 'row')} added, {self.removed:,} taken out"
+        refused = gettext(", {refused:,} not taken").format(refused=self.refused) if self.refused else ""
+        rows = gettext("{rows} added, {removed:,} taken out").format(
+            rows=counted(self.added, "row"), removed=self.removed
+        )
         return f"{counted(self.stories, 'table')}: {done}{refused}; {rows}{not_taken(self.problems)}."
 
     def as_dict(self) -> dict[str, Any]:
@@ -173,14 +176,24 @@ class _Stories:
         """Return the story. Raises _NotTaken where there is none or several could be meant."""
         if isinstance(named, int):
             if named not in self.by_number:
-                raise _NotTaken(f"There is no story {named} in {self.project.slug}.")
+                raise _NotTaken(
+                    gettext("There is no story {named} in {slug}.").format(named=named, slug=self.project.slug)
+                )
             return self.by_number[named]
         found = next((found for digest in _digests(named) if (found := self.by_digest.get(digest))), [])
         if not found:
-            raise _NotTaken(f"{self.project.slug} has no story with exactly the text {named[:60]!r}.")
+            raise _NotTaken(
+                gettext("{slug} has no story with exactly the text {named!r}.").format(
+                    slug=self.project.slug, named=named[:60]
+                )
+            )
         if len(found) > 1:
             numbers = ", ".join(str(story.number) for story in found[:5])
-            raise _NotTaken(f"Stories {numbers} have this text; name one by its number in a column story_id.")
+            raise _NotTaken(
+                gettext("Stories {numbers} have this text; name one by its number in a column story_id.").format(
+                    numbers=numbers
+                )
+            )
         return found[0]
 
 
@@ -195,9 +208,15 @@ def _check(rows: list[TableLine], story: Story, *, is_broken: bool) -> None:
     if is_broken:
         raise _NotTaken
     if len(rows) > MAX_ROWS:
-        raise _NotTaken(f"Story {story.number} has {len(rows)} rows; expected at most {MAX_ROWS}.")
+        raise _NotTaken(
+            gettext("Story {number} has {rows} rows; expected at most {max_rows}.").format(
+                number=story.number, rows=len(rows), max_rows=MAX_ROWS
+            )
+        )
     if not Proposition.objects.gold_of(story).exists() and story.tables.drafts().exists():
-        raise _NotTaken(f"Experts are writing the table of story {story.number}; release them first.")
+        raise _NotTaken(
+            gettext("Experts are writing the table of story {number}; release them first.").format(number=story.number)
+        )
 
 
 def _write(
@@ -214,7 +233,11 @@ def _write(
     except _Rehearsal:
         pass
     if written is None:
-        raise _NotTaken(f"Story {story.number} has another table already; choose to replace tables to write over it.")
+        raise _NotTaken(
+            gettext("Story {number} has another table already; choose to replace tables to write over it.").format(
+                number=story.number
+            )
+        )
     is_same = has_table and not (written.added or written.removed or written.moved)
     outcome = "unchanged" if is_same else "changed" if has_table else "created"
     return ImportedTable(story.number, outcome, written.added, written.removed, written.kept, written.reopened)

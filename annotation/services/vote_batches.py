@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from django.utils.translation import gettext
+
 from annotation.domain.votes_csv import VoteRow
 from annotation.models import Assignment, GoldLabel, Project, Proposition, User, Vote, VoteEvent
 from annotation.services.imported_annotators import Kind, Person
@@ -182,7 +184,7 @@ class Batch:
         """Return whether the row changes something. Raises Refused."""
         row, person = placed.row, placed.person
         if placed.proposition not in self.stored.live:
-            raise Refused(f"The proposition left the table of story {row.story} meanwhile.")
+            raise Refused(gettext("The proposition left the table of story {story} meanwhile.").format(story=row.story))
         cell = (placed.proposition, row.dimension, person.pk)
         idempotency_key = self._key(cell, row)
         standing = None if person.pk is None else self.votes.get(cell)
@@ -219,8 +221,13 @@ class Batch:
         says_the_same = standing.label == placed.row.label or (person.pk, key) in self.stored.imported
         if person.kind is Kind.IMPORTED or was_rehearsed or was_imported or says_the_same:
             return
-        what = f"chose {standing.label!r}" if standing.label else "withdrew the vote"
-        raise Refused(f"{person.name} {what} here in the product; an import does not overwrite that.", keeps=True)
+        what = f"chose {standing.label!r}" if standing.label else gettext("withdrew the vote")
+        raise Refused(
+            gettext("{name} {what} here in the product; an import does not overwrite that.").format(
+                name=person.name, what=what
+            ),
+            keeps=True,
+        )
 
     def _changes(self, standing: StoredVote, placed: Placed, key: str, moment: datetime) -> bool:
         if standing.label == placed.row.label or (placed.person.pk, key) in self.stored.imported:
@@ -230,7 +237,10 @@ class Batch:
     def _check_member(self, person: Person) -> None:
         if person.kind is Kind.FORMER:
             raise Refused(
-                f"{person.name} left the project; only votes that are there already can come again.", once=True
+                gettext("{name} left the project; only votes that are there already can come again.").format(
+                    name=person.name
+                ),
+                once=True,
             )
 
     def _key(self, cell: tuple[int, str, int | None], row: VoteRow) -> str:
@@ -251,7 +261,9 @@ class Batch:
         slot = next((number for number in range(1, overlap + 1) if number not in slots.values()), None)
         if slot is None:
             row = placed.row
-            sentence = f"Story {row.story} has its {overlap} annotators already, without {row.annotator}."
+            sentence = gettext("Story {story} has its {overlap} annotators already, without {annotator}.").format(
+                story=row.story, overlap=overlap, annotator=row.annotator
+            )
             raise Refused(sentence, once=True)
         return slot
 

@@ -16,6 +16,7 @@ from itertools import groupby
 from typing import BinaryIO
 
 from django.db import IntegrityError
+from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
 from annotation.domain.votes_csv import VoteRow, read_votes
@@ -74,8 +75,10 @@ class ImportedVotes:
     @property
     def summary(self) -> str:
         refused = self.votes - self.created - self.unchanged
-        refused_text = f", {refused:,} not taken" if refused else ""
-        kept = f"; {counted(self.kept, 'vote')} cast in the product kept" if self.kept else ""
+        refused_text = gettext(", {refused:,} not taken").format(refused=refused) if refused else ""
+        kept = (
+            gettext("; {votes} cast in the product kept").format(votes=counted(self.kept, "vote")) if self.kept else ""
+        )
         done = f"{self.created:,} created, {self.unchanged:,} unchanged"
         return f"{counted(self.votes, 'vote')}: {done}{refused_text}{kept}{not_taken(self.problems)}."
 
@@ -179,7 +182,9 @@ class _Places:
         proposition, story = self._proposition(row)
         if row.created_at is not None and row.created_at > self.now + CLOCK_LEAD:
             raise Refused(
-                f"created_at is {row.created_at.isoformat()}, which lies in the future; expected a time up to now."
+                gettext("created_at is {created_at}, which lies in the future; expected a time up to now.").format(
+                    created_at=row.created_at.isoformat()
+                )
             )
         person = self._person(row.annotator)
         self._check_once((proposition, row.dimension, person.kind, person.name), row)
@@ -190,7 +195,9 @@ class _Places:
         matches = matches or self.trimmed.get((row.story, row.actor.strip(), row.belief.strip()), ())
         if len(matches) < row.occurrence:
             raise Refused(
-                f"Story {row.story} has no such proposition of {row.actor[:60]!r}: {row.belief[:80]!r}"
+                gettext("Story {story} has no such proposition of {actor!r}: {belief!r}").format(
+                    story=row.story, actor=row.actor[:60], belief=row.belief[:80]
+                )
                 + (f", occurrence {row.occurrence}." if matches else ".")
             )
         return matches[row.occurrence - 1]
@@ -210,7 +217,11 @@ class _Places:
         """Refuse a second, different label of a cell without a time: nothing says which is the later one."""
         label, line = self.lines.get(cell, (row.label, 0))
         if row.created_at is None and label != row.label:
-            raise Refused(f"Line {line} gives {row.annotator}'s vote here as {label}; expected one vote.")
+            raise Refused(
+                gettext("Line {line} gives {annotator}'s vote here as {label}; expected one vote.").format(
+                    line=line, annotator=row.annotator, label=label
+                )
+            )
         self.lines[cell] = row.label, row.line
 
 
@@ -249,7 +260,9 @@ def _write(by, project: Project, annotators: Annotators, placed, file: str, now:
                     _record(by, project, annotators, file, result)
     except IntegrityError as error:  # PostgreSQL lets two writers work at once
         raise ImportBroken(
-            "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go on."
+            gettext(
+                "Somebody changed assignments or votes of the same stories meanwhile; import the file again to go on."
+            )
         ) from error
 
 

@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef
+from django.utils.translation import gettext
 
 from annotation.domain.anchoring.arms import Arm
 from annotation.models import Assignment, Proposition, User, Vote, VoteEvent
@@ -206,7 +207,7 @@ def _replayed(save: _Save, held: _Held) -> _Replayed:
     for uid in dict.fromkeys(change.proposition for change in changes):
         place = held.propositions.get((assignment.story_id, uid))
         if place is None:
-            raise Refused(f"There is no proposition {uid} in this story; reload the page.")
+            raise Refused(gettext("There is no proposition {uid} in this story; reload the page.").format(uid=uid))
         places[uid] = place
     ids = {uid: pk for uid, (pk, _) in places.items()}
     arrived = _arrived(by, changes, ids, held)
@@ -277,7 +278,9 @@ def _arrived(by, changes, ids, held: _Held) -> dict[str, bool]:
         applied, *cell = before
         if cell != [ids[change.proposition], change.dimension]:
             raise Refused(
-                f"The key {change.idempotency_key} was used for another cell; every change needs a key of its own."
+                gettext(
+                    "The key {idempotency_key} was used for another cell; every change needs a key of its own."
+                ).format(idempotency_key=change.idempotency_key)
             )
         applied_by_key[change.idempotency_key] = applied
     return applied_by_key
@@ -326,22 +329,34 @@ def _met(suggested: Suggested | None, standing: Standing | None, change: Change)
 def _check(assignment: Assignment, changes: Sequence[Change], now: datetime) -> None:
     schema = assignment.story.project.schema
     if not 0 < len(changes) <= MAX_CHANGES:
-        raise Refused(f"{len(changes)} changes in one request; expected 1 to {MAX_CHANGES}.")
+        raise Refused(
+            gettext("{changes} changes in one request; expected 1 to {max_changes}.").format(
+                changes=len(changes), max_changes=MAX_CHANGES
+            )
+        )
     cells: dict[str, tuple[str, str]] = {}
     for change in changes:
         if change.dimension not in schema:
             raise Refused(f"{change.dimension!r} is not a dimension; expected one of {', '.join(schema.keys)}.")
         if change.label and not schema.is_legal(change.dimension, change.label):
             legal = ", ".join(schema[change.dimension].values)
-            raise Refused(f"{change.label!r} is not a label of {change.dimension}; expected one of {legal}.")
+            raise Refused(
+                gettext("{label!r} is not a label of {dimension}; expected one of {legal}.").format(
+                    label=change.label, dimension=change.dimension, legal=legal
+                )
+            )
         if change.changed_at.year < EARLIEST:
-            raise Refused(f"changed_at lies before {EARLIEST}; set this computer's clock.")
+            raise Refused(
+                gettext("changed_at lies before {earliest}; set this computer's clock.").format(earliest=EARLIEST)
+            )
         if change.changed_at > now + MAX_CLOCK_LEAD:
-            raise Refused("changed_at lies more than a day ahead; set this computer's clock.")
+            raise Refused(gettext("changed_at lies more than a day ahead; set this computer's clock."))
         cell = change.proposition, change.dimension
         if cells.setdefault(change.idempotency_key, cell) != cell:
             raise Refused(
-                f"The key {change.idempotency_key} stands for two cells; every change needs a key of its own."
+                gettext("The key {idempotency_key} stands for two cells; every change needs a key of its own.").format(
+                    idempotency_key=change.idempotency_key
+                )
             )
 
 

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
@@ -35,7 +36,7 @@ def account(request: HttpRequest) -> HttpResponse:
         change_account(
             by=request.user, display_name=form.cleaned_data["display_name"], email=form.cleaned_data["email"]
         )
-        messages.success(request, "Saved.")
+        messages.success(request, gettext("Saved."))
         return redirect("account")
     return _account_page(request, form, TokenForm())
 
@@ -59,7 +60,7 @@ def make_api_token(request: HttpRequest) -> HttpResponse:
 
     token = request.user.api_tokens.filter(pk=made_once(request, make)).first()
     if token is None:
-        messages.error(request, "This token was made already, and has been revoked since.")
+        messages.error(request, gettext("This token was made already, and has been revoked since."))
         return redirect("account")
     return render(request, "annotation/accounts/token.html", {"token": token, "secret": secret})
 
@@ -67,7 +68,7 @@ def make_api_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def end_api_token(request: HttpRequest, pk: int) -> HttpResponse:
     end_token(by=request.user, pk=pk)
-    messages.success(request, "The token was taken away.")
+    messages.success(request, gettext("The token was taken away."))
     return redirect("account")
 
 
@@ -92,7 +93,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         if request.method == "POST" and request.user.is_authenticated:
             membership = accept_invitation(by=request.user, token=token, now=now)
             messages.success(
-                request, f"You are {membership.get_role_display().lower()} in {invitation_row.project.name} now."
+                request,
+                gettext("You are {membership} in {name} now.").format(
+                    membership=membership.get_role_display().lower(), name=invitation_row.project.name
+                ),
             )
             return redirect("annotation:project", invitation_row.project.slug)
         if request.method == "POST" and form.is_valid():

@@ -10,9 +10,9 @@ from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
@@ -25,6 +25,7 @@ from annotation.services import adjudication_bulk as bulk
 from annotation.services import claims, last_decisions
 from annotation.views.adjudication_cells import Cell, CellReader, proposition_in_gold
 from annotation.views.adjudication_saving import cell_shown
+from core.wording import counted
 
 STORIES_A_PAGE = 8
 CELLS_A_STORY = 12
@@ -111,7 +112,12 @@ def majorities(request: HttpRequest, slug: str) -> HttpResponse:
         settled = bulk.accept_plurality(
             by=request.user, project=access.project, cells=cells, seen_until=seen_until, now=now
         )
-        messages.success(request, f"Settled by their leading label: {settled}. Decided cells stay as they were.")
+        messages.success(
+            request,
+            gettext("Settled by their leading label: {settled}. Decided cells stay as they were.").format(
+                settled=settled
+            ),
+        )
         return redirect(f"{reverse('annotation:adjudication', args=[slug])}?{form.query()}")
     preview = bulk.preview(by=request.user, cells=cells)
     schema = access.project.schema
@@ -251,8 +257,10 @@ def _in_turn(access: ProjectAccess, form: QueueFilter, query: QueryDict) -> list
 
 def _nothing_left(claimed: int) -> str:
     if claimed:
-        return f"Nothing is free: other experts decide the {claimed} stor{pluralize(claimed, 'y,ies')} that are left."
-    return "Nothing else is left for you to decide here."
+        return gettext("Nothing is free: other experts decide the {stories} that are left.").format(
+            stories=counted(claimed, "story", "stories")
+        )
+    return gettext("Nothing else is left for you to decide here.")
 
 
 @require_http_methods(["GET", "POST"])
@@ -266,7 +274,7 @@ def decide(request: HttpRequest, slug: str, proposition: str, dimension: str) ->
     form = UndoForm(request.POST) if undo else DecisionForm(request.POST)
     place = {"by": request.user, "proposition": row, "dimension": dimension, "now": timezone.now()}
     if not form.is_valid():
-        problem = form.problem if not undo else "Reload the page, then take the decision back."
+        problem = form.problem if not undo else gettext("Reload the page, then take the decision back.")
         return _answer(request, access, row, dimension, problem, 422)
     try:
         action = service.undo_decision if undo else service.adjudicate
@@ -285,7 +293,7 @@ def file_case(request: HttpRequest, slug: str, proposition: str, dimension: str)
     row = proposition_in_gold(access, proposition, dimension)
     form = CaseForm(request.POST)
     if not form.is_valid():
-        return _answer(request, access, row, dimension, "Say whether to file the case or to remove it.", 422)
+        return _answer(request, access, row, dimension, gettext("Say whether to file the case or to remove it."), 422)
     try:
         service.file_case(by=request.user, proposition=row, dimension=dimension, filed=form.cleaned_data["filed"])
     except service.AdjudicationRefused as error:

@@ -8,6 +8,7 @@ from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import ProjectAccess, project_access, unfinished
@@ -38,7 +39,7 @@ def history(request: HttpRequest, slug: str, proposition: str, dimension: str) -
     row = proposition_in_gold(access, proposition, dimension)
     schema = access.project.schema
     if row.table.story_id in unfinished(access):
-        raise Http404("You still label this story.")
+        raise Http404(gettext("You still label this story."))
     comments = CellComment.objects.filter(proposition=row, dimension=dimension).select_related("author", "thread_of")
     form = ReplyForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -84,7 +85,9 @@ def _threads(comments, *, named: bool) -> list[dict]:
     threads: dict[int, dict] = {}
     for comment in comments.order_by("created_at", "id"):
         thread = threads.setdefault(comment.thread_of_id, {"uid": comment.uid, "messages": []})
-        name = comment.thread_of.shown_name if named else f"An annotator ({len(threads)})"
+        name = (
+            comment.thread_of.shown_name if named else gettext("An annotator ({threads})").format(threads=len(threads))
+        )
         thread.setdefault("name", name)
         by_annotator = comment.author_id == comment.thread_of_id
         thread["messages"].append(
@@ -157,7 +160,7 @@ def flags(request: HttpRequest, slug: str) -> HttpResponse:
         outcome = form.cleaned_data
         flag = get_object_or_404(rows, uid=outcome.pop("flag"))
         if not remarks.decide_flag(by=request.user, flag=flag, **outcome, now=timezone.now()):
-            messages.error(request, "Somebody decided this flag before you; nothing was changed.")
+            messages.error(request, gettext("Somebody decided this flag before you; nothing was changed."))
         return redirect(request.get_full_path())
     page = Paginator(rows, A_PAGE).get_page(request.GET.get("page"))
     context = {"page": page, "waiting": rows.filter(outcome="").count()}

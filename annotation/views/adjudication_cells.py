@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from django.http import Http404
+from django.utils.translation import gettext
 
 from annotation.access import ProjectAccess, proposition_of
 from annotation.domain.ordering import shuffled
@@ -153,7 +154,7 @@ def proposition_in_gold(access: ProjectAccess, uid: str, dimension: str) -> Prop
     row = proposition_of(access, uid)
     live = row.table.kind == TableKind.GOLD and row.removed_at is None
     if not live or dimension not in access.project.schema:
-        raise Http404("There is no such cell.")
+        raise Http404(gettext("There is no such cell."))
     return row
 
 

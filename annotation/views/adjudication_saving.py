@@ -10,6 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, unfinished
@@ -46,7 +47,7 @@ def save_decisions(request: HttpRequest, slug: str) -> JsonResponse:
         ]
         return {"saved": told, "warnings": {}}
 
-    return saved(request, DecisionsIn, save, made="made these decisions", refused=service.AdjudicationRefused)
+    return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.AdjudicationRefused)
 
 
 @require_http_methods(["GET", "POST"])
@@ -64,7 +65,9 @@ def undo_decisions(request: HttpRequest, slug: str) -> JsonResponse:
         few = posted.cells if len(posted.cells) <= MOST_SHOWN else []
         return {"cells": _shown(request, access, rows, few)}
 
-    return saved(request, TakenBack, take_back, made="made these decisions", refused=service.AdjudicationRefused)
+    return saved(
+        request, TakenBack, take_back, made=gettext("made these decisions"), refused=service.AdjudicationRefused
+    )
 
 
 @require_POST
@@ -77,7 +80,7 @@ def keep_claims(request: HttpRequest, slug: str) -> JsonResponse:
         others = claims.renew(by=request.user, stories=stories, now=timezone.now())
         return {"others": {stories[story]: claim.expert.shown_name for story, claim in others.items()}}
 
-    return saved(request, StoriesIn, keep, made="opened these stories", refused=service.AdjudicationRefused)
+    return saved(request, StoriesIn, keep, made=gettext("opened these stories"), refused=service.AdjudicationRefused)
 
 
 def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, Proposition]:
@@ -89,9 +92,11 @@ def _propositions(access: ProjectAccess, cells: Iterable[CellIn]) -> dict[str, P
     for row in found.values():
         row.table.story.project = access.project
     if uids - set(found):
-        raise service.AdjudicationRefused("This proposition is no longer in its story's table.")
+        raise service.AdjudicationRefused(gettext("This proposition is no longer in its story's table."))
     if unknown := {cell.dimension for cell in cells} - set(access.project.schema.keys):
-        raise service.AdjudicationRefused(f"{unknown.pop()!r} is not a dimension of this project.")
+        raise service.AdjudicationRefused(
+            gettext("{unknown!r} is not a dimension of this project.").format(unknown=unknown.pop())
+        )
     return found
 
 

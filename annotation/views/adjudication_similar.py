@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.access import ProjectAccess, project_access, unfinished
@@ -22,6 +22,7 @@ from annotation.services import claims
 from annotation.services.adjudication import AdjudicationRefused
 from annotation.views.adjudication import pace_of, settings_of
 from annotation.views.adjudication_cells import CellReader
+from core.wording import counted
 
 A_PAGE = 20
 KINDS = 100
@@ -45,7 +46,7 @@ def similar(request: HttpRequest, slug: str) -> HttpResponse:
     others = claims.claim(by=request.user, project=access.project, stories=stories, now=now)
     free = [gold for gold in labels if gold.proposition.table.story_id not in others]
     if not free:
-        messages.info(request, "No cell of this kind is left for you.")
+        messages.info(request, gettext("No cell of this kind is left for you."))
         return redirect("annotation:similar", slug)
     cells = _cells(access, free)
     last = shown[-1]
@@ -148,7 +149,11 @@ def _of_case(access: ProjectAccess, case: str) -> dict[str, str] | None:
     if gold is None:
         return None
     kind = similar_cells.kind_of(gold.dimension, gold.votes)
-    said = f"As in story {gold.proposition.table.story.number}: {gold.reason}" if gold.reason else ""
+    said = (
+        gettext("As in story {number}: {reason}").format(number=gold.proposition.table.story.number, reason=gold.reason)
+        if gold.reason
+        else ""
+    )
     return {**kind._asdict(), "label": gold.label, "reason": said, "error_tag": gold.error_tag}
 
 
@@ -163,7 +168,12 @@ def _decided(request: HttpRequest, access: ProjectAccess, form: AlikeForm) -> bo
         form.add_error(None, str(error))
         return False
     count = len(cells)
-    messages.success(request, f"{count} cell{pluralize(count)} decided: {said['label']}. Undo takes all of them back.")
+    messages.success(
+        request,
+        gettext("{cells} decided: {label}. Undo takes all of them back.").format(
+            cells=counted(count, "cell"), label=said["label"]
+        ),
+    )
     return True
 
 
@@ -171,5 +181,7 @@ def _ids(project: Project, uids: Any) -> dict[str, int]:
     rows = adjudication_queue.of_project(project).filter(proposition__uid__in=list(uids))
     found = dict(rows.values_list("proposition__uid", "proposition_id"))
     if set(uids) - set(found):
-        raise AdjudicationRefused("One of the propositions is no longer in its story's table; nothing was decided.")
+        raise AdjudicationRefused(
+            gettext("One of the propositions is no longer in its story's table; nothing was decided.")
+        )
     return found

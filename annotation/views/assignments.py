@@ -11,10 +11,10 @@ from django.db.models.aggregates import Count
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
@@ -24,6 +24,7 @@ from annotation.models import AnnotatorCounts, Assignment, Role, Story
 from annotation.services import assignments as service
 from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
+from core.wording import counted
 
 PAGE = 50
 
@@ -105,7 +106,7 @@ def _done(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories
         "due": form.cleaned_data["due"],
     }
     done = made_once(request, lambda: str(service.assign(by=request.user, project=access.project, **assigned).created))
-    messages.success(request, f"{done} assignment{pluralize(done)} made.")
+    messages.success(request, gettext("{assignments} made.").format(assignments=counted(int(done), "assignment")))
     return {}, True
 
 
@@ -128,8 +129,17 @@ def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stor
     due = form.cleaned_data["due"]
     rows = _assigned(form, stories)
     count = service.set_due(by=request.user, project=access.project, assignments=rows, due=due)
-    day = f"to be finished by {date_format(due, 'j F Y')}" if due else "without a deadline"
-    messages.success(request, f"{count} assignment{pluralize(count)} {pluralize(count, 'is,are')} {day} now.")
+    day = (
+        gettext("to be finished by {due}").format(due=date_format(due, gettext("j F Y")))
+        if due
+        else gettext("without a deadline")
+    )
+    messages.success(
+        request,
+        ngettext("{count} assignment is {day} now.", "{count} assignments are {day} now.", count).format(
+            count=count, day=day
+        ),
+    )
 
 
 def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
@@ -138,8 +148,13 @@ def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) 
         return {"releasing": _foreseen(rows)}, False
     found = list(rows.select_related("story__project", "annotator").defer("story__text", "story__translations"))
     released, votes = service.release_all(by=request.user, assignments=found, now=timezone.now())
-    withdrawn = f"; {votes} vote{pluralize(votes)} {pluralize(votes, 'was,were')} withdrawn"
-    messages.success(request, f"{released} assignment{pluralize(released)} released{withdrawn}.")
+    withdrawn = ngettext("; {count} vote was withdrawn", "; {count} votes were withdrawn", votes).format(count=votes)
+    messages.success(
+        request,
+        gettext("{assignments} released{withdrawn}.").format(
+            assignments=counted(released, "assignment"), withdrawn=withdrawn
+        ),
+    )
     return {}, True
 
 
@@ -183,6 +198,11 @@ def release(request: HttpRequest, slug: str, assignment: str) -> HttpResponse:
     rows = Assignment.objects.active().select_related("story__project", "annotator")
     row = get_object_or_404(rows, story__project=access.project, uid=assignment)
     votes = service.release(by=request.user, assignment=row, now=timezone.now())
-    messages.success(request, f"{row.annotator.shown_name} no longer labels {row.story}; {votes} votes were withdrawn.")
+    messages.success(
+        request,
+        gettext("{shown_name} no longer labels {story}; {votes} votes were withdrawn.").format(
+            shown_name=row.annotator.shown_name, story=row.story, votes=votes
+        ),
+    )
     here = request.GET.urlencode()
     return redirect(reverse("annotation:assignments", args=[slug]) + (f"?{here}" if here else ""))

@@ -9,8 +9,8 @@ from django.db.models import Count, F, Q
 from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
 from annotation.forms.corpus import AsideForm, ChosenForm, SplitForm, StoryFilter
@@ -43,7 +43,7 @@ def stories(request: HttpRequest, slug: str) -> HttpResponse:
     aside_form = AsideForm(project=access.project)
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
-            raise PermissionDenied("Only admins draw splits and set stories aside.")
+            raise PermissionDenied(gettext("Only admins draw splits and set stories aside."))
         if "aside" in request.POST:
             done = aside_form = AsideForm(request.POST, project=access.project)
         elif "split" in request.POST:
@@ -88,7 +88,12 @@ def _split(request: HttpRequest, access: ProjectAccess, form: SplitForm | Chosen
             chosen = form.cleaned_data
             stories = [story.pk for story in chosen["stories"]]
             count = put_in_split(by=request.user, project=access.project, stories=stories, name=chosen["split"])
-            messages.success(request, f"{count} stories are now in {chosen['split'] or 'no split'}.")
+            messages.success(
+                request,
+                gettext("{count} stories are now in {split}.").format(
+                    count=count, split=chosen["split"] or gettext("no split")
+                ),
+            )
     except ValueError as error:
         form.add_error(None, str(error))
         return False
@@ -101,9 +106,13 @@ def _aside(request: HttpRequest, access: ProjectAccess, chosen: dict) -> str:
         which = {"category": chosen["whole"].name}
     if chosen["aside"] == "back":
         count = take_back(by=request.user, project=access.project, **which)
-        return f"{count} stor{pluralize(count, 'y is,ies are')} in use again."
+        return ngettext("{count} story is in use again.", "{count} stories are in use again.", count).format(
+            count=count
+        )
     count = set_aside(by=request.user, project=access.project, now=timezone.now(), **which)
-    return f"{count} stor{pluralize(count, 'y is,ies are')} set aside; nothing was deleted."
+    return ngettext(
+        "{count} story is set aside; nothing was deleted.", "{count} stories are set aside; nothing was deleted.", count
+    ).format(count=count)
 
 
 def _draw_split(request: HttpRequest, access: ProjectAccess, form: SplitForm) -> str:

@@ -7,6 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of
@@ -51,14 +52,14 @@ def _handed(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRe
     try:
         if "take_back" in request.POST:
             service.take_back(by=request.user, story=story)
-            messages.success(request, "Your table is yours again: hand it in when it is ready.")
+            messages.success(request, gettext("Your table is yours again: hand it in when it is ready."))
             return redirect("annotation:draft", slug, story.uid)
         rows = int(shown) if shown.isdecimal() and len(shown) < 6 else None
         service.hand_in(by=request.user, story=story, now=timezone.now(), rows=rows)
     except service.Refused as error:
         messages.error(request, str(error))
         return redirect("annotation:draft", slug, story.uid)
-    messages.success(request, f"Your table of story {story.number} is handed in.")
+    messages.success(request, gettext("Your table of story {number} is handed in.").format(number=story.number))
     return redirect("annotation:draft", slug, story.uid)
 
 
@@ -125,7 +126,7 @@ def save_draft(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         ]
         return {"saved": answer, "warnings": _warnings(table, row)}
 
-    return saved(request, RowChangesIn, save, made="wrote these rows", refused=service.Refused)
+    return saved(request, RowChangesIn, save, made=gettext("wrote these rows"), refused=service.Refused)
 
 
 @require_GET
@@ -151,6 +152,6 @@ def draft_versions(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         versions = [version | {"at": version["at"].isoformat()} for version in service.versions_of(table)]
         return JsonResponse({"versions": versions})
     if table is None or not wanted.isdecimal() or len(wanted) > 18:
-        raise Http404("There is no such version.")
+        raise Http404(gettext("There is no such version."))
     rows = service.rows_at(table, int(wanted))
     return JsonResponse({"rows": [_row(uid, state) for uid, state in rows.items()]})

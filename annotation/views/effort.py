@@ -8,6 +8,7 @@ from itertools import accumulate
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from annotation.access import project_access
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
@@ -16,10 +17,10 @@ from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
 
 STORIES_SHOWN = 20
 TITLES = {
-    Activity.TABLES: "Belief tables",
-    Activity.RECONCILIATION: "Reconciliation",
-    Activity.LABELLING: "Labelling",
-    Activity.ADJUDICATION: "Adjudication",
+    Activity.TABLES: gettext_lazy("Belief tables"),
+    Activity.RECONCILIATION: gettext_lazy("Reconciliation"),
+    Activity.LABELLING: gettext_lazy("Labelling"),
+    Activity.ADJUDICATION: gettext_lazy("Adjudication"),
 }
 
 

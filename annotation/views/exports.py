@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.archive_format import BadArchive
@@ -48,7 +49,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
         scratch.seek(0)
         return FileResponse(scratch, as_attachment=True, filename=f"{slug}-archive.zip")
     if not request.user.is_superuser:
-        raise PermissionDenied("Only the site admin makes projects.")
+        raise PermissionDenied(gettext("Only the site admin makes projects."))
     form = ArchiveForm(request.POST, request.FILES)
     if form.is_valid():
         chosen = form.cleaned_data
@@ -63,7 +64,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
         except BadArchive as error:
             form.add_error("file", str(error))
         else:
-            messages.success(request, f"The archive is now the project {chosen['slug']}.")
+            messages.success(request, gettext("The archive is now the project {slug}.").format(slug=chosen["slug"]))
             return redirect("annotation:project", chosen["slug"])
     return _page(request, access, form)
 
@@ -73,7 +74,7 @@ def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     if format == DATA_SET.key:
         return _croissant(access.project)
     if format not in STREAMED:
-        raise Http404("There is no such format.")
+        raise Http404(gettext("There is no such format."))
     return _streamed(access.project, STREAMED[format], request.GET)
 
 

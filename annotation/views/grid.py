@@ -6,6 +6,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django_htmx.http import trigger_client_event
 
@@ -125,7 +126,7 @@ def save(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         votes = save_votes(by=request.user, assignment=assignment, changes=changes, now=timezone.now())
         return {"saved": [_as_json(vote) for vote in votes], "warnings": _warnings(schema, votes)}
 
-    return saved(request, GridChangesIn, save_all, made="made these votes", refused=Refused, schema=schema)
+    return saved(request, GridChangesIn, save_all, made=gettext("made these votes"), refused=Refused, schema=schema)
 
 
 @require_GET
@@ -172,7 +173,7 @@ def _warnings(schema: Schema, saved: list[Saved]) -> dict[str, list[dict]]:
 def _proposition(assignment: Assignment, uid: str) -> Proposition:
     row = Proposition.objects.gold_of(assignment.story).filter(uid=uid).first()
     if row is None:
-        raise Http404("There is no such proposition in this story.")
+        raise Http404(gettext("There is no such proposition in this story."))
     return row
 
 
@@ -183,7 +184,7 @@ def comments(request: HttpRequest, slug: str, story: str, proposition: str, dime
     row = _proposition(assignment, proposition)
     schema = assignment.story.project.schema
     if dimension not in schema:
-        raise Http404("There is no such dimension.")
+        raise Http404(gettext("There is no such dimension."))
     form = CommentForm(request.POST or None)
     sent = request.method == "POST" and form.is_valid()
     if sent:

@@ -3,9 +3,9 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from annotation.access import ProjectAccess, project_access
@@ -14,6 +14,7 @@ from annotation.models import Membership, Role
 from annotation.services import people as service
 from annotation.services.progress import AssignmentTotals, Progress, imported_annotators_of
 from core.idempotency.forms import made_once, secret_for
+from core.wording import counted
 
 
 def people(request: HttpRequest, slug: str) -> HttpResponse:
@@ -75,7 +76,9 @@ def _remove(request: HttpRequest, row: Membership) -> None:
     if freed:
         messages.success(
             request,
-            f"{row.user.shown_name} is no longer a member; {freed} assignment{pluralize(freed)} released.",
+            gettext("{name} is no longer a member; {assignments} released.").format(
+                name=row.user.shown_name, assignments=counted(freed, "assignment")
+            ),
         )
 
 

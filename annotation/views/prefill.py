@@ -128,7 +128,7 @@ def action(request: HttpRequest, slug: str, round: str, action: str) -> HttpResp
 def discard(request: HttpRequest, slug: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     count = service.discard_unseen(by=request.user, project=access.project)
-    messages.success(request, f"{count} suggestions that nobody has seen were discarded.")
+    messages.success(request, _("{count} suggestions that nobody has seen were discarded.").format(count=count))
     return redirect("annotation:prefills", slug)
 
 
@@ -139,18 +139,21 @@ def anchoring(request: HttpRequest, slug: str) -> HttpResponse:
     report = report_of(access.project)
     rows, charts = [], []
     if report["votes"]:
-        rows = [{"name": "All", **report["votes"]["overall"]}]
+        rows = [{"name": _("All"), **report["votes"]["overall"]}]
         rows += [{"name": row["dimension"], **row} for row in report["votes"]["by_dimension"]]
         charts = [
             dot_chart(
-                "How far suggestions shift votes: shown minus blind, in points",
+                _("How far suggestions shift votes: shown minus blind, in points"),
                 _points(rows, "difference"),
                 notation=SIGNED_POINTS,
                 zero=True,
                 holds=(-0.1, 0.1),
             ),
             dot_chart(
-                "How often a shown suggestion is chosen", _points(rows, "acceptance"), notation=PERCENT, holds=(1.0,)
+                _("How often a shown suggestion is chosen"),
+                _points(rows, "acceptance"),
+                notation=PERCENT,
+                holds=(1.0,),
             ),
         ]
     context = {
@@ -193,8 +196,11 @@ def _drawn_for(report: dict) -> str:
     """Return what the arms were drawn for, as the page says it; of several, each with its number of votes."""
     units = report["drawn_for"]
     if len(units) == 1:
-        return f"for each {next(iter(units))} and annotator"
-    return "; ".join(f"for each {unit} and annotator: {count:,} votes" for unit, count in units.items())
+        return _("for each {units} and annotator").format(units=next(iter(units)))
+    return "; ".join(
+        _("for each {unit} and annotator: {count:,} votes").format(unit=unit, count=count)
+        for unit, count in units.items()
+    )
 
 
 def _tables(report: dict, rows: list[dict]) -> dict:
@@ -209,10 +215,10 @@ def _tables(report: dict, rows: list[dict]) -> dict:
         "models": [model for model in models if not model["blank"]],
         "blank_models": [model["source"] for model in models if model["blank"]],
         "reveal": [
-            ("Agrees before", _with_text(reveal["before"])),
-            ("Agrees after", _with_text(reveal["after"])),
-            ("Moved toward the suggestion", _with_text(reveal["toward"])),
-            ("Moved away from it", _with_text(reveal["away"])),
+            (_("Agrees before"), _with_text(reveal["before"])),
+            (_("Agrees after"), _with_text(reveal["after"])),
+            (_("Moved toward the suggestion"), _with_text(reveal["toward"])),
+            (_("Moved away from it"), _with_text(reveal["away"])),
         ],
     }
 
@@ -228,10 +234,14 @@ def _estimates(tables: dict) -> Iterator[dict]:
 def _model(model: dict, votes: dict) -> dict:
     accuracy, test = model["accuracy"], model["alternative_annotator"]
     estimates = [
-        ("Chosen when shown", _with_text(votes["acceptance"]), "votes"),
-        ("Accuracy on all gold", _with_text(accuracy["all_gold"]), "cells"),
-        ("Accuracy on gold from blind votes", _with_text(accuracy["blind_gold"]), "cells"),
-        ("Difference on the cells that have both", _with_text(accuracy["both"]["difference"], signed=True), "cells"),
+        (_("Chosen when shown"), _with_text(votes["acceptance"]), "votes"),
+        (_("Accuracy on all gold"), _with_text(accuracy["all_gold"]), "cells"),
+        (_("Accuracy on gold from blind votes"), _with_text(accuracy["blind_gold"]), "cells"),
+        (
+            _("Difference on the cells that have both"),
+            _with_text(accuracy["both"]["difference"], signed=True),
+            "cells",
+        ),
     ]
     return {
         **model,

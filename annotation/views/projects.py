@@ -7,6 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 
 from annotation.access import project_access
@@ -31,7 +32,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 def new_project(request: HttpRequest) -> HttpResponse:
     if not request.user.is_superuser:
-        raise PermissionDenied("Only the site admin makes projects.")
+        raise PermissionDenied(gettext("Only the site admin makes projects."))
     form = NewProjectForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -79,7 +80,7 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
             changed = service.change_settings(
                 by=request.user, project=access.project, changes=changes, now=timezone.now()
             )
-            messages.success(request, "Saved." if changed else "Nothing had changed.")
+            messages.success(request, gettext("Saved.") if changed else gettext("Nothing had changed."))
             return redirect("annotation:settings", slug)
     context = {"form": form, "card": card, "foreseen": foreseen}
     context["seal"] = _seal(form.cleaned_data, foreseen) if foreseen else ""
@@ -103,15 +104,17 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
     access = project_access(request.user, slug)
     section = next((section for section in _sections(access) if section["dimension"].key == dimension), None)
     if section is None:
-        raise Http404("There is no such dimension.")
+        raise Http404(gettext("There is no such dimension."))
     if request.method == "POST":
         if not access.at_least(Role.EXPERT):
-            raise PermissionDenied("Experts and admins write guidelines.")
+            raise PermissionDenied(gettext("Experts and admins write guidelines."))
         form = GuidelineForm(request.POST)
         if form.is_valid():
             text = form.cleaned_data["text"]
             service.write_guideline(by=request.user, project=access.project, dimension=dimension, text=text)
-            messages.success(request, f"The guideline for {section['dimension'].name} is saved.")
+            messages.success(
+                request, gettext("The guideline for {dimension} is saved.").format(dimension=section["dimension"].name)
+            )
         return redirect("annotation:guidelines", slug)
     return render(request, "annotation/projects/_guideline.html", access.context | {"section": section})
 

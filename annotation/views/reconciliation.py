@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of, unfinished
@@ -22,12 +23,12 @@ from annotation.services.gold_tables import kept_by
 from annotation.views.saving import saved
 
 _LANES = (
-    ("reworded", "Reworded", "The same actor, similar words."),
-    ("order", "Order differs", "The same words with another order."),
-    ("only-a", "Only A", "B did not write it."),
-    ("only-b", "Only B", "A did not write it."),
-    ("new", "Added here", "Neither wrote it."),
-    ("same", "Same", "Both wrote it; it is kept."),
+    ("reworded", gettext_lazy("Reworded"), gettext_lazy("The same actor, similar words.")),
+    ("order", gettext_lazy("Order differs"), gettext_lazy("The same words with another order.")),
+    ("only-a", gettext_lazy("Only A"), gettext_lazy("B did not write it.")),
+    ("only-b", gettext_lazy("Only B"), gettext_lazy("A did not write it.")),
+    ("new", gettext_lazy("Added here"), gettext_lazy("Neither wrote it.")),
+    ("same", gettext_lazy("Same"), gettext_lazy("Both wrote it; it is kept.")),
 )
 
 
@@ -66,10 +67,15 @@ def _do(request: HttpRequest, access: ProjectAccess, story: Story) -> HttpRespon
             service.agree(by=by, story=story, now=now if request.POST["agree"] == "1" else None)
         elif "reopen" in request.POST:
             service.reopen(by=by, story=story)
-            messages.success(request, f"The lanes of story {story.number} are open again.")
+            messages.success(
+                request, gettext("The lanes of story {number} are open again.").format(number=story.number)
+            )
         elif "finish" in request.POST:
             count = service.finish(by=by, story=story, now=now)
-            messages.success(request, f"Story {story.number} has its gold table: {count} rows.")
+            messages.success(
+                request,
+                gettext("Story {number} has its gold table: {count} rows.").format(number=story.number, count=count),
+            )
     except service.Refused as error:
         messages.error(request, str(error))
     return redirect("annotation:reconcile", slug, story.uid)
@@ -165,7 +171,7 @@ def save_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
         ]
         return {"saved": answer, "warnings": {}}
 
-    return saved(request, DecisionsIn, save, made="made these decisions", refused=service.Refused)
+    return saved(request, DecisionsIn, save, made=gettext("made these decisions"), refused=service.Refused)
 
 
 @require_POST
@@ -181,7 +187,7 @@ def link_lanes(request: HttpRequest, slug: str, story: str) -> JsonResponse:
             service.link(by=request.user, story=row, first=posted.row, second=posted.other)
         return _lanes(row, service.state_of(story=row, expert=request.user))
 
-    return saved(request, LinkIn, save, made="linked these rows", refused=service.Refused)
+    return saved(request, LinkIn, save, made=gettext("linked these rows"), refused=service.Refused)
 
 
 @require_GET

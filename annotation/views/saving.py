@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext
 
 from annotation.forms.posted import NotRead, posted
 from core.incoming.shapes import Shape
@@ -28,7 +29,9 @@ def saved(
     try:
         changes = posted(request, shape, **context)
         if getattr(changes, "annotator", None) not in (None, request.user.pk):
-            message = f"Somebody else {made}; {request.user.shown_name} is logged in here now."
+            message = gettext("Somebody else {made}; {shown_name} is logged in here now.").format(
+                made=made, shown_name=request.user.shown_name
+            )
             return JsonResponse({"error": message}, status=409)
         return JsonResponse(save(changes))
     except (NotRead, refused) as error:

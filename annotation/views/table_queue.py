@@ -11,7 +11,7 @@ from django.db.models import Prefetch, QuerySet
 from django.db.models.functions import Substr
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.defaultfilters import pluralize
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.access import ProjectAccess, project_access, story_of
@@ -23,6 +23,7 @@ from annotation.services.table_assignment import give_tables, plan_tables
 from annotation.services.table_figures import table_figures
 from annotation.views.corpus import EXCERPT, cut_at_word
 from core.idempotency.forms import made_before, made_once
+from core.wording import counted
 
 PAGE = 50
 
@@ -35,7 +36,7 @@ def tables(request: HttpRequest, slug: str) -> HttpResponse:
     give, preview = GiveForm(request.POST if request.method == "POST" else None, project=access.project), None
     if request.method == "POST":
         if not access.at_least(Role.ADMIN):
-            raise PermissionDenied("Only admins give tables to experts.")
+            raise PermissionDenied(gettext("Only admins give tables to experts."))
         preview, done = _given(request, access, give, stories)
         if done:
             return redirect(request.get_full_path())
@@ -97,7 +98,7 @@ def _given(request: HttpRequest, access: ProjectAccess, form: GiveForm, stories)
     if "apply" in request.POST and (plan.assignments or made_before(request)):
         what = {"project": access.project, "assignments": plan.assignments, "seed": seed}
         given = made_once(request, lambda: str(give_tables(by=request.user, **what)))
-        messages.success(request, f"{given} table{pluralize(given)} given.")
+        messages.success(request, gettext("{tables} given.").format(tables=counted(int(given), "table")))
         return None, True
     loads = [
         {"name": person.shown_name, "stories": sum(expert == key for _, expert in plan.assignments)}
@@ -126,7 +127,7 @@ def next_table(request: HttpRequest, slug: str) -> HttpResponse:
     after = stories.filter(uid=request.GET.get("after", "")[:12]).first()
     following = table_queue.next_of(stories, after=after.number if after else None)
     if following is None:
-        messages.success(request, "Nothing is left to write or to reconcile for you.")
+        messages.success(request, gettext("Nothing is left to write or to reconcile for you."))
         return redirect("annotation:tables", slug)
     page = "reconcile" if following.table_state == "ready" else "draft"
     return redirect(f"annotation:{page}", slug, following.uid)
@@ -137,7 +138,17 @@ def release_table(request: HttpRequest, slug: str, story: str, expert: int) -> H
     access = project_access(request.user, slug, role=Role.ADMIN)
     row, person = story_of(access, story), get_object_or_404(User, pk=expert)
     if release_slot(by=request.user, story=row, expert=person):
-        messages.success(request, f"{person.shown_name} no longer writes {row}; what they wrote is kept for them.")
+        messages.success(
+            request,
+            gettext("{shown_name} no longer writes {row}; what they wrote is kept for them.").format(
+                shown_name=person.shown_name, row=row
+            ),
+        )
     else:
-        messages.info(request, f"{person.shown_name} writes no table of {row} that is still open.")
+        messages.info(
+            request,
+            gettext("{shown_name} writes no table of {row} that is still open.").format(
+                shown_name=person.shown_name, row=row
+            ),
+        )
     return redirect("annotation:tables", slug)

@@ -5,6 +5,7 @@ from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
 
 from annotation.access import ProjectAccess, project_access, proposition_of, story_of
 from annotation.domain.tables import TableRow, likely_actors
@@ -57,8 +58,16 @@ def _changed(request: HttpRequest, access: ProjectAccess, story: Story, many: Ro
     except (belief_tables.TooManyRows, belief_tables.AddedAlready) as error:
         form.add_error(None, str(error))
         return False
-    reopened = f" {' and '.join(finished)} had finished this story and will find it open again." if finished else ""
-    messages.success(request, f"{added} row{'s were' if added > 1 else ' was'} added.{reopened}")
+    reopened = (
+        gettext(" {finished} had finished this story and will find it open again.").format(
+            finished=" and ".join(finished)
+        )
+        if finished
+        else ""
+    )
+    messages.success(
+        request, ngettext("{count} row was added.", "{count} rows were added.", added).format(count=added) + reopened
+    )
     return True
 
 
@@ -76,12 +85,12 @@ def proposition_edit(request: HttpRequest, slug: str, proposition: str) -> HttpR
     )
     if request.method == "POST" and "remove" in request.POST:
         belief_tables.remove(by=request.user, proposition=row, now=timezone.now())
-        messages.success(request, "The row was taken out of the table.")
+        messages.success(request, gettext("The row was taken out of the table."))
         return redirect("annotation:table_edit", slug, story.uid)
     if request.method == "POST" and form.is_valid():
         texts = {name: form.cleaned_data[name] for name in ("actor", "belief")}
         if belief_tables.reword(by=request.user, proposition=row, **texts, now=timezone.now()) is None:
-            messages.info(request, "The row was changed a moment ago; this is the table as it stands.")
+            messages.info(request, gettext("The row was changed a moment ago; this is the table as it stands."))
         return redirect("annotation:table_edit", slug, story.uid)
     context = {"form": form, "proposition": row, "story": story, "has_history": has_history}
     return render(request, "annotation/corpus/proposition_edit.html", access.context | context)

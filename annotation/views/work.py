@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_GET
 
 from annotation.access import project_access
@@ -45,6 +46,6 @@ def next_story(request: HttpRequest, slug: str) -> HttpResponse:
     following = workload.next_unfinished(rows, after=after)
     if following is None or following["story"].number == after:
         if rows and following is None:
-            messages.success(request, "Every story that was given to you is labelled.")
+            messages.success(request, gettext("Every story that was given to you is labelled."))
         return redirect("annotation:work", slug)
     return redirect("annotation:grid", slug, following["story"].uid)
