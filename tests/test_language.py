@@ -78,3 +78,14 @@ def test_sentences_of_pure_rules_are_translated_for_their_reader():
         assert counted(2, "thing of no catalogue") == "2 thing of no catalogues"
         assert (gettext("Log in"), ngettext("one", "several", 2)) == ("登录", "several")
     assert gettext("Log in") == "Log in"
+
+
+def test_a_guideline_is_shown_in_the_language_of_the_page_else_in_the_other(cast, client):
+    client.force_login(cast.esi)
+    address, key = "/p/minds/guidelines/", cast.project.schema.keys[0]
+    client.post(f"{address}{key}/", {"text": "Ask *who* knows.", "text_zh": "问**谁**知道。"})
+    english, chinese = client.get(address).content.decode(), client.get(address, **CHINESE).content.decode()
+    assert '<div class="callout prose" dir="auto" lang="en"><p>Ask <em>who</em> knows.</p>' in english
+    assert '<div class="callout prose" dir="auto" lang="zh-Hans"><p>问<strong>谁</strong>知道。</p>' in chinese
+    client.post(f"{address}{key}/", {"text": "Ask *who* knows.", "text_zh": ""})
+    assert 'lang="en"><p>Ask <em>who</em> knows.</p>' in client.get(address, **CHINESE).content.decode()

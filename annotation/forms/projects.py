@@ -181,5 +181,15 @@ class CardForm(forms.Form):
 
 class GuidelineForm(forms.Form):
     text = forms.CharField(
-        required=False, max_length=20000, widget=forms.Textarea({"rows": 6}), label=gettext_lazy("Addition")
+        required=False,
+        max_length=20000,
+        widget=forms.Textarea({"rows": 6, "lang": "en"}),
+        label=gettext_lazy("Addition"),
+        help_text=gettext_lazy("In English. Where one language has no text, its readers are shown the other."),
+    )
+    text_zh = forms.CharField(
+        required=False,
+        max_length=20000,
+        widget=forms.Textarea({"rows": 6, "lang": "zh-Hans"}),
+        label=gettext_lazy("Addition in Chinese"),
     )

@@ -121,11 +121,13 @@ class Invitation(models.Model):
 
 
 class Guideline(models.Model):
-    """A project's own additions to the definition of one dimension, in Markdown (raw HTML is not rendered)."""
+    """A project's own additions to the definition of one dimension, in Markdown (raw HTML is not rendered), in each
+    language of the pages; what is written in one alone is shown to readers of the other, too."""
 
     project = models.ForeignKey(Project, models.CASCADE, related_name="guidelines")
     dimension = models.CharField(max_length=20)
-    text = models.TextField(blank=True)
+    text = models.TextField(blank=True)  # English
+    text_zh = models.TextField(blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

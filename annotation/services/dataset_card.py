@@ -58,7 +58,7 @@ class Facts:
         if project.unanimity_dimensions:
             lines.append(f"Anything short of unanimity is adjudicated for {', '.join(project.unanimity_dimensions)}.")
         if names := list(
-            Guideline.objects.filter(project=project).exclude(text="").values_list("dimension", flat=True)
+            Guideline.objects.filter(project=project).exclude(text="", text_zh="").values_list("dimension", flat=True)
         ):
             lines.append(f"The project adds guidelines of its own for {', '.join(sorted(names))}.")
         return lines

@@ -124,11 +124,14 @@ def _gold_and_votes(propositions: list[int]) -> tuple[dict, dict]:
 
 
 @transaction.atomic
-def write_guideline(*, by: User, project: Project, dimension: str, text: str) -> None:
+def write_guideline(*, by: User, project: Project, dimension: str, text: str, text_zh: str = "") -> None:
+    """Set what the project adds to a dimension, in English and in Chinese."""
     guideline, _ = Guideline.objects.select_for_update().get_or_create(project=project, dimension=dimension)
-    if guideline.text != text:
-        audit.record(
-            by=by, project=project, action="guideline.changed", target=dimension, before=guideline.text, after=text
-        )
-        guideline.text = text
-        guideline.save()
+    for name, after in (("text", text), ("text_zh", text_zh)):
+        before = getattr(guideline, name)
+        if before != after:
+            audit.record(
+                by=by, project=project, action="guideline.changed", target=dimension, before=before, after=after
+            )
+            setattr(guideline, name, after)
+    guideline.save()

@@ -7,10 +7,11 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from markdown_it import MarkdownIt
 
 from annotation.access import project_access
+from annotation.domain.schema import Dimension
 from annotation.forms.projects import CardForm, GuidelineForm, NewProjectForm, SettingsForm
 from annotation.models import Guideline, Membership, Project, Role
 from annotation.services import projects as service
@@ -110,8 +111,7 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
             raise PermissionDenied(gettext("Experts and admins write guidelines."))
         form = GuidelineForm(request.POST)
         if form.is_valid():
-            text = form.cleaned_data["text"]
-            service.write_guideline(by=request.user, project=access.project, dimension=dimension, text=text)
+            service.write_guideline(by=request.user, project=access.project, dimension=dimension, **form.cleaned_data)
             messages.success(
                 request, gettext("The guideline for {dimension} is saved.").format(dimension=section["dimension"].name)
             )
@@ -120,13 +120,22 @@ def guideline(request: HttpRequest, slug: str, dimension: str) -> HttpResponse:
 
 
 def _sections(access) -> list[dict]:
-    texts = dict(Guideline.objects.filter(project=access.project).values_list("dimension", "text"))
+    found = {one.dimension: one for one in Guideline.objects.filter(project=access.project)}
     return [
-        {
-            "dimension": dimension,
-            "text": texts.get(dimension.key, ""),
-            "html": MARKDOWN.render(texts.get(dimension.key, "")),
-            "form": GuidelineForm(initial={"text": texts.get(dimension.key, "")}, auto_id=f"{dimension.key}-%s"),
-        }
-        for dimension in access.project.schema.dimensions
+        _section(dimension, found.get(dimension.key) or Guideline()) for dimension in access.project.schema.dimensions
     ]
+
+
+def _section(dimension: Dimension, guideline: Guideline) -> dict:
+    """Return what a page shows of a guideline: the text in the language of the page, else the other."""
+    texts = {"en": guideline.text, "zh-Hans": guideline.text_zh}
+    own = "zh-Hans" if (get_language() or "").startswith("zh") else "en"
+    language = own if texts[own] else next((one for one in texts if texts[one]), own)
+    initial = {"text": guideline.text, "text_zh": guideline.text_zh}
+    return {
+        "dimension": dimension,
+        "text": texts[language],
+        "language": language,
+        "html": MARKDOWN.render(texts[language]),
+        "form": GuidelineForm(initial=initial, auto_id=f"{dimension.key}-%s"),
+    }
