@@ -22,5 +22,6 @@ urlpatterns = [
     path("", include("annotation.urls.accounts")),
     path("", include("annotation.urls")),
     path("", include("workers.urls")),
+    path("", include("judge.urls")),
     path("", include("benchmark.urls")),
 ]

@@ -40,6 +40,7 @@ from annotation.services.people import invite
 from annotation.services.reconciliation import open_lanes
 from benchmark.models import JudgeTest, Run, RunItem
 from benchmark.suites.omnitom.steps import FOLLOW_UP
+from judge.models import AlignmentStudy
 from tests.benchmark.settled import baselines, frozen, make_endpoint, started, work_off
 from tests.benchmark.test_follow_ups import forgetful
 from tests.pressing import PRESSED, PRESSES, all_at_once, press_six, presses
@@ -69,6 +70,10 @@ BY_NATURE = {
     "annotation:release_table": "frees one slot, which then is free",
     "annotation:save_lanes": "each decision has a key of the page's and counts once",
     "annotation:link_lanes": "two rows that were linked are one, and one that was separated is none",
+    "judge:align": "hands in or takes back one table",
+    "judge:save": "each change has a key of the page's and counts once (tests/judge/test_alignments.py)",
+    "judge:save_decisions": "decisions name the revision that they were made on (same tests)",
+    "judge:study": "opens, closes, takes back; a slot of a table is one person's; giving them out has a key",
     "api:propositions": "the same table again changes nothing (tests/api/test_corpus.py)",
     "annotation:draft": "hands in or takes back one table",
     "annotation:save_draft": "each change has a key of the page's and counts once (tests/annotation/test_drafts.py)",
@@ -154,6 +159,25 @@ def judged(cast, make_story, monkeypatch):
     judge = make_endpoint("judge", options={"function": "forgetful"})
     gold = frozen(cast, make_story, count=2)
     return work_off(started(cast, gold, [baselines()["omniscient"]], ("extract", "judge"), judge=judge))
+
+
+@presses("benchmark:align_runs", "benchmark:grow_alignment")
+def test_align_runs(cast, judged):
+    chosen = {
+        "name": "Study", "runs": [judged.pk], "total": "1", "overlap": "1", "most_links": "1", "seed": "1",
+        "audience": "expert", "annotators": [cast.bob.pk], "make": "1", "once": "key",
+    }  # fmt: skip
+    answers = all_at_once(lambda at: _posted(cast.alice, "/p/minds/runs/align/", chosen))
+    study = AlignmentStudy.objects.get()
+    assert {one["Location"] for one in answers} == {f"/p/minds/alignment/{study.uid}/"} and study.tasks.count() == 1
+    all_at_once(lambda at: _posted(cast.alice, f"/p/minds/runs/align/{study.uid}/", {"more": "1", "once": "key"}))
+    assert study.tasks.count() == 2
+
+
+def _posted(person: User, address: str, posted: dict):
+    client = Client()
+    client.force_login(person)
+    return client.post(address, posted)
 
 
 def address(run: Run, tail: str) -> str:

@@ -114,6 +114,19 @@ PAGES = {
     "workers:job": SITE,
     "workers:job_progress": SITE,
     "workers:job_action": SITE,
+    "judge:studies": ANNOTATOR,
+    "judge:next": ANNOTATOR,
+    "judge:align": ASSIGNED,
+    "judge:save": ASSIGNED,
+    "judge:answers": ASSIGNED,
+    "judge:undo": ASSIGNED,
+    "judge:study": EXPERT,
+    "judge:download_csv": ADMIN,
+    "judge:download_json": ADMIN,
+    "judge:decide": EXPERT,
+    "judge:save_decisions": EXPERT,
+    "benchmark:align_runs": ADMIN,
+    "benchmark:grow_alignment": ADMIN,
     "benchmark:judge_test": ADMIN,
     "benchmark:run_judges": ADMIN,
     "benchmark:run_judges_table": ADMIN,
@@ -284,6 +297,7 @@ def _held() -> tuple[Cast, dict[str, str]]:
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
+    own |= _alignment(cast)
     jobs = {name: job.uid for name in ("workers:job", "workers:job_progress", "workers:job_action")}
     addresses = {
         name: reverse(
@@ -297,6 +311,21 @@ def _held() -> tuple[Cast, dict[str, str]]:
 def _chosen(kwargs, values, own, uid) -> dict:
     held = values | own | ({"uid": uid} if uid else {})
     return {key: held[key] for key in kwargs}
+
+
+def _alignment(cast) -> dict[str, dict[str, str]]:
+    """A study whose table Bob aligns, by address."""
+    from judge.models import Alignment, AlignmentStudy, AlignmentTask
+
+    study = AlignmentStudy.objects.create(project=cast.project, name="Study", overlap=1)
+    task = AlignmentTask.objects.create(
+        study=study, key="1", source="tiny", cluster="1", number=1, text="It rains.", place=1, probability=1,
+        predictions=[["world", "It rains."]], gold=[["world", "It pours."]],
+    )  # fmt: skip
+    alignment = Alignment.objects.create(task=task, annotator=cast.bob, slot=1)
+    of_study = {"uid": study.uid, "table": task.uid}
+    tables = {key: {"uid": alignment.uid} for key in ("judge:align", "judge:save", "judge:answers", "judge:undo")}
+    return {"judge": of_study, "benchmark:grow_alignment": of_study, **tables}
 
 
 def _row_of_a_paper(project) -> str:

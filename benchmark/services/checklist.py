@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from annotation.models import Project
+from annotation.models import Project, Role
 from annotation.services.checklist import State, Step
 from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
 from core.wording import counted
+from judge.services.alignment_report import open_tables_of
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:
-    """Return the steps: question sets where there are some, freezing, running. Two statements."""
+    """Return the steps: question sets where there are some, freezing, running, aligning while a study is open. Three
+    statements."""
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
     gold, sets = ([one for one, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
-    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs)]
+    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs), *_align(project)]
 
 
 def _sets(count: int) -> list[Step]:
@@ -34,3 +36,13 @@ def _run(runs: int) -> Step:
     state = State.DONE if runs else State.NOT_BEGUN
     figure = counted(runs, "run") if runs else ""
     return Step("run", "Run models", state, figure, "benchmark:runs", "Runs", without_stories=True)
+
+
+def _align(project: Project) -> list[Step]:
+    wanted, settled = open_tables_of(project)
+    if not wanted:
+        return []
+    figure = f"{settled:,} of {counted(wanted, 'table')} settled"
+    state = State.DONE if settled == wanted else State.BEGUN
+    step = Step("align", "Align models' tables", state, figure, "judge:studies", "Align", Role.ANNOTATOR, optional=True)
+    return [step]

@@ -72,6 +72,10 @@ class FollowUp:
     hopeless: tuple[str, ...] = ()
 
 
+Tables = tuple[Sequence[Row], Sequence[Row]]
+"""Predicted rows and gold rows, as (actor, belief)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Judge:
     """The judge of a suite, which is asked at the judged step of a launch.
@@ -81,7 +85,8 @@ class Judge:
     which it is asked once more about the same answers, beside the judging step, whose judgement they complete;
     `held_to_schema(settings)` says whether its answers are held to a schema whatever the form of the models' answers.
     `kept(repaired)` are the judgements of the rows of both sides in a kept parse, None where nothing judges row by row.
-    `test` and `follow_up` are None where there are none.
+    `tables(question)` are the rows of both sides in the order of these judgements, for people to align; None where it
+    compares no tables. `test` and `follow_up` are None where there are none.
     """
 
     instrument: Callable[[Settings], Mapping[str, Any]]
@@ -90,3 +95,4 @@ class Judge:
     kept: Callable[[Mapping[str, Any]], tuple[Sequence[RowJudgement], Sequence[RowJudgement]]] | None = None
     test: JudgeTest | None = None
     follow_up: FollowUp | None = None
+    tables: Callable[[Question], Tables] | None = None

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from benchmark.views import (
+    aligning,
     answers,
     archiving,
     datasets,
@@ -36,6 +37,8 @@ urlpatterns = [
     path("runs/new/preview/", estimates.preview, name="prompt_preview"),
     path("runs/import/", answers.import_page, name="import_answers"),
     path("runs/gold/", runs.gold, name="run_gold"),
+    path("runs/align/", aligning.align_runs, name="align_runs"),
+    path("runs/align/<str:uid>/", aligning.grow_alignment, name="grow_alignment"),
     path("runs/<str:uid>/", runs.run, name="run"),
     path("runs/<str:uid>/progress/", runs.progress, name="run_progress"),
     path("runs/<str:uid>/made/", runs.provenance, name="run_made"),

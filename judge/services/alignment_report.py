@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext as _
 
 from annotation.domain.effort import Act, TimeSheet
-from annotation.models import User
+from annotation.models import Project, User
 from judge.domain.alignment import Answers
 from judge.domain.alignment_agreement import AlignedTable, AlignmentAgreement, agreement_of, pairs_of_people
-from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, SettledAlignment
+from judge.models import Alignment, AlignmentEvent, AlignmentState, AlignmentStudy, AlignmentTask, SettledAlignment
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,12 @@ class StudyProgress:
     def next_step(self) -> str:
         """What comes next, as a sentence."""
         if self.is_done:
-            return "Everything is settled."
+            return _("Everything is settled.")
         if self.free:
-            return "Some tables lack people: give them out."
+            return _("Some tables lack people: give them out.")
         if self.open_rows:
-            return "Rows without a majority wait for an expert."
-        return "People align."
+            return _("Rows without a majority wait for an expert.")
+        return _("People align.")
 
 
 def progress_of(study: AlignmentStudy) -> StudyProgress:
@@ -61,6 +62,14 @@ def progress_of(study: AlignmentStudy) -> StudyProgress:
         wanted=wanted,
         free=max(0, wanted - given["all"]),
     )
+
+
+def open_tables_of(project: Project) -> tuple[int, int]:
+    """Return how many tables the open studies of a project have, and how many of these are settled whole. One
+    statement."""
+    tasks = AlignmentTask.objects.filter(study__project=project, study__closed_at=None)
+    found = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
+    return found["all"], found["settled"]
 
 
 def agreement_report(study: AlignmentStudy) -> AlignmentAgreement:

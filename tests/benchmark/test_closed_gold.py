@@ -16,6 +16,7 @@ import zipfile
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from functools import partial
 from html import unescape
 from itertools import product
 from types import SimpleNamespace
@@ -44,6 +45,7 @@ from annotation.forms.tables import TablesFilter
 from annotation.models import Assignment, GoldLabel, Membership, Method, Proposition, PropositionFlag, Role, User
 from benchmark.forms.items import ItemFilter
 from benchmark.models import Audience, DatasetSample, ResultsVisibility, RunItem, SharedItem
+from benchmark.services.alignment_tables import load_tables, units_of
 from benchmark.services.comparisons import compare, pair_of
 from benchmark.services.datasets import freeze
 from benchmark.services.entered_rows import Entry, add_row
@@ -56,6 +58,8 @@ from benchmark.suites.omnitom.labels import DIMENSIONS
 from benchmark.suites.omnitom.steps import LABEL
 from benchmark.suites.registry import suite_named
 from benchmark.suites.story_scores import PARSES
+from judge.models import Alignment
+from judge.services.studies import Plan, make_study
 from tests.benchmark.evaluation import endpoint
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 from tests.copies import copied
@@ -96,9 +100,19 @@ def _planted(folder) -> ResultsWorld:
         decided_at=timezone.now(),
     )  # fmt: skip
     forget_report(held.run)
+    held.study = _aligned(held)
     across = freeze_across(by=held.alice, project=held.project)
     held.reports = [freeze_run(by=held.alice, run=held.run), _compared(held), _leaderboard(held), across]
     return held
+
+
+def _aligned(world: ResultsWorld):
+    """Bob and Esi align all that the run extracted."""
+    units = units_of([world.run])
+    return make_study(
+        by=world.alice, project=world.project, plan=Plan("Study", len(units)), units=units, now=timezone.now(),
+        load=partial(load_tables, project=world.project), annotators=[world.bob, world.esi], origin={},
+    )  # fmt: skip
 
 
 def _plant(story: DatasetSample) -> None:
@@ -131,7 +145,7 @@ def assign(world: ResultsWorld, person: User, number: int, slot: int = 1) -> Ass
 
 # --- every address
 # ------------------------------------------------------------------------------------------------------------
-OWN = {"annotation", "benchmark", "workers", "api"}
+OWN = {"annotation", "benchmark", "judge", "workers", "api"}
 
 
 def patterns(of, namespace: str = "", above: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -215,6 +229,7 @@ def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told
     frozen = {"pk": list(kept.values_list("pk", flat=True)), "report": [world.reports[0].uid]}
     for name, parameters in URLS:
         own = held | (frozen if name in ("benchmark:shared_item", "benchmark:shared_answer") else {})
+        own |= _of_alignment(world, person, name)
         known = [list(dict.fromkeys(map(str, own[one]))) for one in parameters]
         asked = queries(name, world)
         places = [dict(zip(parameters, one, strict=True)) for one in product(*known)]
@@ -222,6 +237,16 @@ def addresses(world: ResultsWorld, person: str, made: dict[str, str], told: Told
         most = max(len(bare), len(asked))
         found += [(name, f"{bare[at % len(bare)]}?{asked[at % len(asked)]}") for at in range(most)]
     return found
+
+
+def _of_alignment(world: ResultsWorld, person: str, name: str) -> dict[str, list[str]]:
+    """The studies, tables and alignments that stand for the parameters of an address of alignment."""
+    if not name.startswith("judge:") and name != "benchmark:grow_alignment":
+        return {}
+    own = Alignment.objects.filter(annotator__username=person, task__number__in=[FINISHED, *OPEN_TO[person]])
+    if name in ("judge:align", "judge:save", "judge:answers", "judge:undo"):
+        return {"uid": list(own.values_list("uid", flat=True))}
+    return {"uid": [world.study.uid], "table": list(own.values_list("task__uid", flat=True))}
 
 
 class Told:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.suites.contract import Question, Sample
-from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings
+from benchmark.suites.judged import FollowUp, Judge, JudgeTest, Pairs, Settings, Tables
 from benchmark.suites.omnitom.judgement_rows import rows_kept
 from benchmark.suites.omnitom.judgements import LINKS, NOTHING, Judging, readings
-from benchmark.suites.omnitom.parsing.extraction import PredictedRow
+from benchmark.suites.omnitom.parsing.extraction import PredictedRow, parse_extraction
 from benchmark.suites.omnitom.prompting.choosing import CALIBRATION_SPLIT, wanted_by
 from benchmark.suites.omnitom.prompting.follow_up import DIGEST
 from benchmark.suites.omnitom.prompting.judging_forms import WORDINGS
 from benchmark.suites.omnitom.records import GoldRow, record_of_sample
-from benchmark.suites.omnitom.steps import FOLLOW_UP, JUDGE, judge_request, judging_of
+from benchmark.suites.omnitom.steps import EXTRACT, FOLLOW_UP, JUDGE, STRUCTURED, judge_request, judging_of
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NOT_WHOLE, REFUSED
 from core.plain import Json
 from judge.domain.contrast import Row
@@ -76,11 +76,20 @@ def _examples(settings: Settings) -> tuple[int, ...]:
     return tuple(settings.get("example_stories", ()))
 
 
+def tables(question: Question) -> Tables:
+    """Return the rows of the extraction, in its repaired parse, and of gold: those that a kept judgement is of."""
+    record = record_of_sample(question.sample, question.resources.schema)
+    structured = question.settings["form"] == STRUCTURED
+    predicted = parse_extraction(question.answers[EXTRACT], structured=structured, scheme=record.scheme)
+    return [(row.actor, row.belief) for row in predicted], [(row.actor, row.belief) for row in record.shown]
+
+
 JUDGED = Judge(
     instrument=instrument,
     passes=_passes,
     held_to_schema=_held_to_schema,
     kept=rows_kept,
+    tables=tables,
     test=JudgeTest(
         rows=_rows,
         request=_request,

@@ -1,0 +1,71 @@
+"""The only way from a user and an id to a study, a table or an alignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+
+from annotation.access import ProjectAccess, open_work, project_access
+from annotation.models import Role, User
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
+
+WAITS = "You still have work to do on this story yourself; finish it first."
+_OWN = "This table waits: you aligned it yourself and have not handed it in."
+
+
+@dataclass(frozen=True, slots=True)
+class StudyAccess:
+    project: ProjectAccess
+    study: AlignmentStudy
+
+    @property
+    def context(self) -> dict:
+        return self.project.context | {"study": self.study}
+
+
+def alignment_of(user: User, slug: str, uid: str) -> tuple[ProjectAccess, Alignment]:
+    """Return a member's own alignment, without what tells whose table it is. Raises Http404 for anybody else's, and
+    PermissionDenied while the person labels or decides the very story: the rows of gold beside it, and what a model
+    made of it, could sway them."""
+    access = project_access(user, slug)
+    rows = Alignment.objects.active().select_related("task__study", "task__story")
+    rows = rows.defer("task__key", "task__source", "task__origin", "task__study__frame", "task__study__origin")
+    alignment = rows.filter(task__study__project=access.project, annotator=user, uid=uid).first()
+    if alignment is None:
+        raise Http404("This table was not given to you.")
+    check_open(access, alignment.task)
+    return access, alignment
+
+
+def check_open(access: ProjectAccess, task: AlignmentTask) -> None:
+    """Raise PermissionDenied where this person still has work on the story of a table."""
+    if task.story_id is not None and task.story_id in open_work(access):
+        raise PermissionDenied(WAITS)
+
+
+def study_of(user: User, slug: str, uid: str, *, role: Role = Role.EXPERT) -> StudyAccess:
+    """Return a study for those who may see how people agree: `role` at least, and the study's own audience."""
+    access = project_access(user, slug, role=role)
+    study = get_object_or_404(AlignmentStudy.objects.without_frame(), project=access.project, uid=uid)
+    if not access.at_least(Role(study.audience)):
+        raise PermissionDenied(f"This study is for the role {Role(study.audience).label.lower()}.")
+    return StudyAccess(access, study)
+
+
+def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
+    """Return a table of a study for whoever decides its open rows. Raises PermissionDenied for who still aligns it, or
+    still has work on its story."""
+    user = access.project.user
+    task = get_object_or_404(AlignmentTask.objects.hidden().select_related("study"), study=access.study, uid=uid)
+    if Alignment.objects.active().filter(task=task, annotator=user, state="open").exists():
+        raise PermissionDenied(_OWN)
+    check_open(access.project, task)
+    return task
+
+
+def aligns_still(access: StudyAccess) -> bool:
+    """Return whether this person still aligns tables of the study, and so may not know whose they are."""
+    return Alignment.objects.waiting().filter(task__study=access.study, annotator=access.project.user).exists()

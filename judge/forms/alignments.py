@@ -1,0 +1,71 @@
+"""Changes of an alignment, and decisions on its open rows, as their page posts them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field
+
+from annotation.forms.votes import Key, Milliseconds, NoKey
+from core.incoming.shapes import Among, Counted, Like, Moment, Shape
+from judge.domain.alignment import MOST_LINKS, RowAnswer, Verdict
+from judge.services.aligning import Change
+from judge.services.settling import Decision
+
+MAX_CHANGES = 4000
+RowName = Annotated[str, Like(r"^[pg][1-9][0-9]{0,4}$", "a row such as p1 or g12")]
+Links = Annotated[list[RowName], Counted(0, MOST_LINKS)]
+
+
+class AnswerIn(Shape):
+    links: Links = []
+    verdict: Annotated[str, Among([verdict.value for verdict in Verdict])] = ""
+
+    @property
+    def answer(self) -> RowAnswer:
+        return RowAnswer(tuple(self.links), self.verdict)
+
+
+class AlignmentChangeIn(Shape):
+    """A change of one row. Browsers keep unsent changes over an upgrade: a field of an older script must lose none."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    row: RowName
+    answer: AnswerIn
+    idempotency_key: Key
+    action: Key
+    undoes: NoKey = ""
+    accepted: bool = False
+    duration_ms: Milliseconds | None = Field(None)
+    changed_at: Moment
+
+    @property
+    def change(self) -> Change:
+        plain = {name: getattr(self, name) for name in Change.__slots__ if name != "answer"}
+        return Change(**plain, answer=self.answer.answer)
+
+
+class AlignmentChangesIn(Shape):
+    """`annotator` is who made the changes, as the browser remembers it."""
+
+    annotator: int | None = None
+    changes: Annotated[list[AlignmentChangeIn], Counted(1, MAX_CHANGES)]
+
+
+class RowDecisionIn(Shape):
+    row: RowName
+    answer: AnswerIn
+
+    @property
+    def decision(self) -> Decision:
+        return Decision(self.row, self.answer.answer)
+
+
+class RowDecisionsIn(Shape):
+    """An expert's decisions on a table that stood at `revision` when they began."""
+
+    annotator: int | None = None
+    revision: Annotated[int, Field(ge=0)]
+    reason: Annotated[str, Like(r"^[^\u0000]{0,500}$", "a reason of at most 500 characters")] = ""
+    decisions: Annotated[list[RowDecisionIn], Counted(1, MAX_CHANGES)]

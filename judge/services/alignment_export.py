@@ -1,0 +1,93 @@
+"""Alignments as files: every answer of every person and what came of it, with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from judge.domain.alignment import both_sides
+from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+from judge.services.alignment_report import agreement_report, progress_of
+
+COLUMNS = (
+    "table", "story", "category", "model", "probability", "row", "actor", "belief", "by", "answer", "match_count",
+    "method", "handed_in_at",
+)  # fmt: skip
+SETTLED = "settled"
+
+
+def link_rows(study: AlignmentStudy, *, named: bool) -> Iterator[list[Any]]:
+    """Yield the answers about each row as `COLUMNS` has them: those of each person who has handed in, then what was
+    settled (`by` is "settled" there). `answer` is the linked rows with blanks between, "none" or "unclear"; `model` is
+    empty unless `named`."""
+    for task in study.tasks.in_order().iterator(chunk_size=200):
+        task.study = study
+        for entry in _entries(task):
+            for row, answer in entry["answers"].items():
+                words = task.words_of(row)
+                yield [
+                    task.uid, task.number, task.category, task.source if named else "", task.probability, row,
+                    words["actor"], words["belief"], entry["by"], " ".join(answer["links"]) or answer["verdict"],
+                    "" if answer["match_count"] is None else answer["match_count"], answer["method"],
+                    entry["at"],
+                ]  # fmt: skip
+
+
+def document_of(study: AlignmentStudy, *, named: bool) -> dict[str, Any]:
+    """Return a study with its tables, answers and figures as plain data; whose tables they are only where `named`."""
+    progress = progress_of(study)
+    return {
+        "study": study.uid,
+        "name": study.name,
+        "seed": study.seed,
+        "overlap": study.overlap,
+        "most_links": study.most_links,
+        "closed": study.closed_at is not None,
+        "progress": {name: getattr(progress, name) for name in progress.__slots__},
+        "agreement": agreement_report(study).as_dict(),
+        "tables": [_document(study, task, named=named) for task in study.tasks.in_order()],
+    }
+
+
+def _document(study: AlignmentStudy, task: AlignmentTask, *, named: bool) -> dict[str, Any]:
+    task.study = study
+    provenance = {"model": task.source, "key": task.key, "origin": task.origin} if named else {}
+    return {
+        "table": task.uid,
+        "story": task.number,
+        "category": task.category,
+        "place": task.place,
+        "probability": task.probability,
+        **provenance,
+        "predictions": task.predictions,
+        "gold": task.gold,
+        "alignments": _entries(task),
+    }
+
+
+def _entries(task: AlignmentTask) -> list[dict[str, Any]]:
+    """Return the answers of each person who has handed in, then the settled ones, by row of both tables."""
+    entries = [
+        {"by": one.annotator.username, "at": one.handed_in_at.isoformat(), "answers": _answers(one)}
+        for one in _handed_in(task)
+    ]
+    settled = SettledAlignment.objects.filter(task=task).first()
+    if settled is None:
+        return entries
+    rows = {
+        row: {**one.answer.as_dict(), "match_count": one.count, "method": one.method}
+        for row, one in settled.answers.items()
+    }
+    return [*entries, {"by": SETTLED, "at": settled.changed_at.isoformat(), "answers": rows}]
+
+
+def _handed_in(task: AlignmentTask) -> list[Alignment]:
+    rows = task.alignments.handed_in().select_related("annotator").order_by("slot")
+    for one in rows:
+        one.task = task
+    return list(rows)
+
+
+def _answers(alignment: Alignment) -> dict[str, dict[str, Any]]:
+    sides = both_sides(alignment.said, alignment.task.rows)
+    return {row: {**answer.as_dict(), "match_count": answer.count, "method": ""} for row, answer in sides.items()}

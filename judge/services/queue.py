@@ -1,0 +1,47 @@
+"""A person's own tables to align, and the open rows that an expert decides next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from annotation.models import Project, User
+from judge.models import Alignment, AlignmentStudy, AlignmentTask, SettledAlignment
+
+
+def alignments_of(project: Project, person: User) -> list[Alignment]:
+    """Return the alignments of a person in a project, in the order of the work, without the tables' texts and without
+    what tells whose they are."""
+    rows = Alignment.objects.active().in_order().filter(task__study__project=project, annotator=person)
+    return list(
+        rows.select_related("task__study").defer(
+            "answers", "task__key", "task__source", "task__origin", "task__study__frame", "task__study__origin"
+        )
+    )
+
+
+def waiting_of(project: Project, person: User) -> int:
+    """Return how many tables a person still has to align."""
+    return Alignment.objects.waiting().filter(task__study__project=project, annotator=person).count()
+
+
+def next_alignment(project: Project, person: User, *, after: str = "", but: Collection[int] = ()) -> Alignment | None:
+    """Return the person's next open table after that alignment, else the first one; none of stories `but`, on which
+    they still have other work."""
+    rows = Alignment.objects.waiting().in_order().filter(task__study__project=project, annotator=person)
+    waiting = [(one.uid, one) for one in rows.select_related("task") if one.task.story_id not in but]
+    order = [one.uid for one in alignments_of(project, person)] if after else []
+    place = {uid: at for at, uid in enumerate(order)}
+    later = [one for uid, one in waiting if after in place and place[uid] > place[after]]
+    return (later or [one for uid, one in waiting if uid != after] or [None])[0]
+
+
+def open_tables(study: AlignmentStudy, *, but: Collection[int] = ()) -> list[SettledAlignment]:
+    """Return the tables of a study with open rows, most of them first; none of stories `but`."""
+    rows = SettledAlignment.objects.waiting().filter(task__study=study).select_related("task")
+    rows = rows.defer("task__key", "task__source", "task__origin").order_by("-open_rows", "task__number", "task__uid")
+    return [one for one in rows if one.task.story_id not in but]
+
+
+def next_open(study: AlignmentStudy, *, after: AlignmentTask, but: Collection[int] = ()) -> AlignmentTask | None:
+    """Return another table with open rows, None where there is none."""
+    return next((one.task for one in open_tables(study, but=but) if one.task_id != after.pk), None)

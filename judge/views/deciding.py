@@ -1,0 +1,101 @@
+"""The page on which an expert decides the rows of a table that have no majority."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from annotation.access import open_work
+from annotation.views.saving import saved
+from judge.access import StudyAccess, study_of, table_of
+from judge.domain.alignment import RowAnswer, Verdict, both_sides, stored
+from judge.domain.settling import Method, standing
+from judge.forms.alignments import RowDecisionsIn
+from judge.models import AlignmentTask, SettledAlignment
+from judge.services.queue import next_open
+from judge.services.settling import Refused, decide
+from judge.views.rows import rows_of
+
+
+@require_GET
+def decide_table(request: HttpRequest, slug: str, uid: str, table: str) -> HttpResponse:
+    """Both tables as the majority has them; open rows show what people said, without names and in no order."""
+    access = study_of(request.user, slug, uid)
+    task = table_of(access, table)
+    settled = SettledAlignment.objects.filter(task=task).first()
+    context = {
+        "task": task,
+        "navigation": "judge:studies",
+        "settled": settled,
+        "editable": settled is not None,
+        "compound": access.study.most_links > 1,
+        "settings": _settings(access, task, settled),
+    }
+    return render(request, "judge/decide.html", access.context | context)
+
+
+def _settings(access: StudyAccess, task: AlignmentTask, settled: SettledAlignment | None) -> dict[str, Any]:
+    place = [access.project.project.slug, access.study.uid, task.uid]
+    rows = settled.answers if settled else {}
+    return {
+        "annotator": access.project.user.pk,
+        "editable": settled is not None,
+        "most": access.study.most_links,
+        "rows": rows_of(task),
+        "proposals": {},
+        "answers": stored(standing(rows)),
+        "methods": {row: one.method for row, one in rows.items()},
+        "votes": _votes(task, [row for row, one in rows.items() if one.method == Method.OPEN]),
+        "revision": settled.revision if settled else 0,
+        "urls": {
+            "save": reverse("judge:save_decisions", args=place),
+            "next": reverse("judge:study", args=place[:2]),
+            "login": reverse("login"),
+        },
+    }
+
+
+def _votes(task: AlignmentTask, open_rows: list[str]) -> dict[str, str]:
+    """Return what people said of each open row, most often first and else in an order that names nobody."""
+    people = [both_sides(one.said, task.rows) for one in task.alignments.handed_in()]
+    told = {}
+    for row in open_rows:
+        said = [_told(person[row]) for person in people]
+        Random(f"{task.uid} {row}").shuffle(said)
+        told[row] = "; ".join(f"{count} × {text}" for text, count in Counter(said).most_common())
+    return told
+
+
+def _told(answer: RowAnswer) -> str:
+    if answer.links:
+        return ", ".join(link.upper() for link in answer.links)
+    return _("cannot tell") if answer.verdict == Verdict.UNCLEAR else _("no match")
+
+
+@require_POST
+def save_decisions(request: HttpRequest, slug: str, uid: str, table: str) -> JsonResponse:
+    """Take an expert's decisions, all or none; the answer says where the next open table is."""
+    access = study_of(request.user, slug, uid)
+    task = table_of(access, table)
+
+    def save(posted: RowDecisionsIn) -> dict[str, Any]:
+        settled = decide(
+            by=request.user, task=task, revision=posted.revision, reason=posted.reason, now=timezone.now(),
+            decisions=[entry.decision for entry in posted.decisions],
+        )  # fmt: skip
+        following = next_open(access.study, after=task, but=open_work(access.project))
+        place = [slug, access.study.uid]
+        address = (
+            reverse("judge:decide", args=[*place, following.uid]) if following else reverse("judge:study", args=place)
+        )
+        return {"next": address, "open_rows": settled.open_rows}
+
+    return saved(request, RowDecisionsIn, save, made="made these decisions", refused=Refused)

@@ -1,0 +1,132 @@
+"""Lists of studies and of a person's own tables, and one study: how far it is, how people agree, what waits."""
+
+from __future__ import annotations
+
+import csv
+from itertools import chain
+from typing import Any
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.access import open_work, project_access
+from annotation.domain.spreadsheet import Echo, defused
+from annotation.models import Role, User
+from core.idempotency.forms import made_once
+from core.views.english import in_english
+from judge.access import StudyAccess, aligns_still, study_of
+from judge.models import AlignmentState, AlignmentStudy
+from judge.services.alignment_assignments import give_more, release
+from judge.services.alignment_export import COLUMNS, document_of, link_rows
+from judge.services.alignment_report import agreement_of_pairs, agreement_report, people_of, progress_of
+from judge.services.queue import alignments_of, next_alignment, open_tables
+from judge.services.studies import close_study
+
+PAGE = 50
+
+
+@require_GET
+def studies(request: HttpRequest, slug: str) -> HttpResponse:
+    """What this person has to align, and for experts and admins every study with its next step."""
+    access = project_access(request.user, slug)
+    own, waiting = alignments_of(access.project, request.user), open_work(access)
+    rows = AlignmentStudy.objects.filter(project=access.project).without_frame()
+    seen = [one for one in rows if access.at_least(Role.EXPERT) and access.at_least(Role(one.audience))]
+    context = {
+        "page": Paginator(own, PAGE).get_page(request.GET.get("page")),
+        "own": len(own),
+        "handed_in": sum(one.state == AlignmentState.HANDED_IN for one in own),
+        "waiting": waiting,
+        "next": next_alignment(access.project, request.user, but=waiting),
+        "studies": [(one, progress_of(one)) for one in seen],
+        "sees_studies": access.at_least(Role.EXPERT),
+    }
+    return render(request, "judge/studies.html", access.context | context)
+
+
+@require_http_methods(["GET", "POST"])
+def study(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """One study. An admin's POST closes or opens it, takes a person's open tables back, or gives free ones out."""
+    access = study_of(request.user, slug, uid)
+    if request.method == "POST":
+        project_access(request.user, slug, role=Role.ADMIN)
+        return _changed(request, access)
+    one = access.study
+    report = agreement_report(one)
+    members = User.objects.filter(memberships__project=access.project.project).order_by("display_name", "username")
+    context = {
+        "progress": progress_of(one),
+        "navigation": "judge:studies",
+        "agreement": report,
+        "figures": _figures(report),
+        "pairs": agreement_of_pairs(one),
+        "people": people_of(one),
+        "members": members,
+        "open_tables": open_tables(one, but=open_work(access.project)),
+        "aligns_still": aligns_still(access),
+    }
+    return render(request, "judge/study.html", access.context | context)
+
+
+def _figures(report) -> list[dict[str, Any]]:
+    """Return the figures of agreement as rows of a table: name, estimate, how many it is of."""
+    counts = report.counts
+
+    def of(key: str) -> dict[str, Any]:
+        reason = counts["reasons"].get(key, "")
+        return {"value": counts[key], "interval": counts["interval"][key], "reason": reason, "n": counts["cells"]}
+
+    return [
+        {"name": _("Rows with the same MatchCount"), "share": True, **of("pairwise")},
+        {"name": _("The same, averaged over stories"), "share": True, **report.by_story},
+        {"name": _("Links: F1 of two people"), "share": True, **report.links},
+        {"name": _("Fleiss’ κ of MatchCounts"), "share": False, **of("fleiss_kappa")},
+        {"name": _("Krippendorff’s α of MatchCounts"), "share": False, **of("krippendorff_alpha")},
+    ]
+
+
+def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
+    now, one, posted = timezone.now(), access.study, request.POST
+    people = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
+    if "close" in posted:
+        close_study(by=request.user, study=one, now=now)
+        messages.success(request, _("The study is closed: nobody aligns in it until it is opened again."))
+    elif "open" in posted:
+        close_study(by=request.user, study=one, now=None)
+    elif posted.get("release") in people:
+        count = release(by=request.user, study=one, person=people[posted["release"]], now=now)
+        messages.success(request, _("Open tables that were taken back: {count}.").format(count=count))
+    elif chosen := [people[pk] for pk in posted.getlist("person") if pk in people]:
+        count = made_once(request, lambda: str(give_more(by=request.user, study=one, annotators=chosen)))
+        messages.success(request, _("Tables that were given out: {count}.").format(count=count))
+    return redirect("judge:study", access.project.project.slug, one.uid)
+
+
+@require_GET
+@in_english
+def download_csv(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """Every answer about every row, for admins; whose table it is stays empty for one who still aligns in it."""
+    access = study_of(request.user, slug, uid, role=Role.ADMIN)
+    writer = csv.writer(Echo())
+    rows = link_rows(access.study, named=not aligns_still(access))
+    lines = (writer.writerow([defused(str(value)) for value in row]) for row in chain([COLUMNS], rows))
+    headers = _attached(access.study, "csv")
+    return StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8", headers=headers)
+
+
+@require_GET
+@in_english
+def download_json(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    """The same with tables, figures and where the tables come from."""
+    access = study_of(request.user, slug, uid, role=Role.ADMIN)
+    document = document_of(access.study, named=not aligns_still(access))
+    return JsonResponse(document, headers=_attached(access.study, "json"))
+
+
+def _attached(study: AlignmentStudy, extension: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="alignment-{study.uid}.{extension}"'}

@@ -1,0 +1,419 @@
+// Alignment: a model's table and the gold table of one story side by side. Links and verdicts go through the queue of the
+// labelling grid; an expert who decides open rows keeps them on the page until they are sent together.
+import { Queue, request } from "../grid/queue.js";
+import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
+import { digitOf } from "../grid/keys.js";
+import { newKey } from "../tables/rows.js";
+import { highlight } from "../tables/story.js";
+
+const $ = (id) => document.getElementById(id);
+const settings = JSON.parse($("align-settings").textContent);
+const place = $("tables");
+const rows = new Map(settings.rows.map((row) => [row.row, row]));
+const NOTHING = { links: [], verdict: "" };
+const VERDICTS = { none: "no match", unclear: "cannot tell" };
+const DIGITS = 9;
+let answers = structuredClone(settings.answers);
+let active = null;
+let linking = null;
+let acting = false;
+let since = Date.now();
+let touched = new Set(settings.decided ?? []); // rows that an expert decided on this page
+
+const deciding = Boolean(settings.methods);
+const queue = deciding ? null : new Queue({
+  ...settings, url: settings.urls.save, kind: "alignments", cellOf: (one) => one.row,
+  on: { queued, saved: () => {}, refused, warnings: () => {}, trouble, state },
+});
+const lineOf = (row) => place.querySelector(`[data-row="${row}"]`);
+const answerOf = (row) => answers[row] ?? NOTHING;
+const isPrediction = (row) => row[0] === "p";
+const byPlace = (x, y) => Number(x.slice(1)) - Number(y.slice(1));
+const title = (row) => `${isPrediction(row) ? "P" : "G"}${row.slice(1)}`;
+
+// The links of a row of either table: they are kept with the predicted one.
+function linksOf(row) {
+  if (isPrediction(row)) return answerOf(row).links;
+  return Object.entries(answers).filter(([, one]) => one.links.includes(row)).map(([name]) => name).sort(byPlace);
+}
+const verdictOf = (row) => (linksOf(row).length ? "" : answerOf(row).verdict);
+function isOpen(row) {
+  if (deciding && settings.methods[row] === "open" && !touched.has(row)) return true;
+  return !linksOf(row).length && !verdictOf(row);
+}
+// As the page shows them: each table actor by actor.
+function side(letter) {
+  return settings.rows.filter((row) => row.row[0] === letter).sort((x, y) => x.group - y.group || byPlace(x.row, y.row)).map((row) => row.row);
+}
+const ORDER = [...side("p"), ...side("g")];
+const sideOf = (row) => ORDER.filter((one) => one[0] === row[0]);
+const proposed = (row) => {
+  const found = settings.proposals[row];
+  return found && isOpen(row) && !linksOf(found.gold).length ? found : null;
+};
+// The rows of the other table that a digit links with: those of the same actor.
+const candidates = (row) => ORDER.filter((one) => one[0] !== row[0] && rows.get(one).group === rows.get(row).group).slice(0, DIGITS);
+
+// --- what the page shows -------------------------------------------------------------------------------------------------
+function build() {
+  const groups = [...new Set(ORDER.map((row) => rows.get(row).group))].sort((x, y) => x - y);
+  for (const group of groups) {
+    const section = $("group").content.firstElementChild.cloneNode(true);
+    const own = ORDER.filter((row) => rows.get(row).group === group);
+    section.querySelector(".align-actor").textContent = rows.get(own.find((row) => !isPrediction(row)) ?? own[0]).actor;
+    for (const row of own) section.querySelector(`[data-side="${row[0]}"]`).append(element(row));
+    place.append(section);
+  }
+  $("empty").hidden = ORDER.length > 0;
+}
+
+function element(row) {
+  const line = $("row").content.firstElementChild.cloneNode(true);
+  const words = rows.get(row);
+  line.dataset.row = row;
+  line.querySelector(".align-name").textContent = title(row);
+  line.querySelector(".align-belief").textContent = words.belief;
+  line.draggable = settings.editable;
+  line.querySelector(".align-tools").hidden = !settings.editable;
+  return line;
+}
+
+function answerText(row) {
+  const links = linksOf(row);
+  if (links.length) return `linked with ${links.map(title).join(", ")}`;
+  return VERDICTS[verdictOf(row)] ?? "open";
+}
+
+function render() {
+  const options = active ? candidates(active) : [];
+  const found = active && isPrediction(active) ? proposed(active) : null;
+  for (const row of ORDER) {
+    const line = lineOf(row);
+    const links = linksOf(row);
+    const suggestion = isPrediction(row) ? proposed(row) : null;
+    line.dataset.answer = links.length ? "linked" : verdictOf(row) || "open";
+    line.querySelector(".align-state").textContent = isOpen(row) ? (suggestion ? `${title(suggestion.gold)}?` : "open") : links.length ? "linked" : VERDICTS[verdictOf(row)];
+    line.querySelector(".align-state").className = `align-state badge badge-${isOpen(row) ? "open" : "done"}`;
+    line.querySelector(".align-links").textContent = links.map((other) => `${title(other)}`).join(", ");
+    line.querySelector(".align-called").textContent = calledOtherwise(row);
+    line.querySelector(".align-votes").textContent = settings.votes?.[row] ?? "";
+    line.querySelector("[data-do=accept]").hidden = !suggestion;
+    line.toggleAttribute("data-linking", linking === row);
+    line.toggleAttribute("data-partner", Boolean(active) && linksOf(active).includes(row));
+    line.toggleAttribute("data-proposed", found?.gold === row);
+    const key = line.querySelector(".align-key");
+    key.hidden = !settings.editable || !options.includes(row);
+    key.textContent = options.indexOf(row) + 1;
+    line.setAttribute("aria-label", `${title(row)}, ${rows.get(row).actor}: ${rows.get(row).belief}, ${answerText(row)}${suggestion ? `, proposed ${title(suggestion.gold)}` : ""}`);
+  }
+  const left = ORDER.filter(isOpen).length;
+  $("count").textContent = left ? `${left} of ${ORDER.length} open` : `all ${ORDER.length} answered`;
+  $("progress").max = Math.max(1, ORDER.length);
+  $("progress").value = ORDER.length - left;
+}
+// A link between rows of other names is a person's judgement that both mean the same actor; the page says so.
+function calledOtherwise(row) {
+  const links = linksOf(row).filter((other) => rows.get(other).group !== rows.get(row).group);
+  const own = rows.get(row).actor;
+  const heading = lineOf(row).closest(".align-group").querySelector(".align-actor").textContent;
+  if (links.length) return `(${own}; ${links.map((other) => rows.get(other).actor).join(", ")})`;
+  return own === heading ? "" : `(${own})`;
+}
+
+// --- what becomes of a change --------------------------------------------------------------------------------------------
+function take(row, answer) {
+  if (answer.links.length || answer.verdict) answers[row] = answer;
+  else delete answers[row];
+}
+function queued(change) {
+  take(change.row, change.answer);
+  if (!acting) render();
+}
+async function refused(change, sentence) {
+  tell(sentence);
+  const found = await request(settings.urls.answers).catch(() => null);
+  if (!found || queue.pending().length) return;
+  answers = found.answers;
+  if (!found.editable) location.reload();
+  render();
+}
+function tell(sentence) {
+  $("notice").textContent = sentence;
+  $("notice").hidden = !sentence;
+  if (sentence) announce(sentence);
+}
+const TROUBLES = {
+  offline: "The server does not answer. Your links are kept in this browser and sent by themselves; you can go on.",
+  login: "You are logged out. Your links are kept in this browser and are sent when you have logged in again.",
+  gone: "This table is not yours any more. Your links are kept in this browser; ask an admin.",
+};
+function trouble(error) { showTrouble(error, TROUBLES, settings.urls.login); }
+function state() { showState(queue); }
+
+// --- answering -----------------------------------------------------------------------------------------------------------
+// `parts` in an order in which no row ever has a link too many.
+function act(parts, more = {}) {
+  if (!settings.editable || !parts.length) return;
+  acting = true;
+  tell("");
+  const action = more.action ?? newKey();
+  const duration = Math.min(Date.now() - since, 2 ** 31 - 1);
+  since = Date.now();
+  for (const [row, answer] of parts) {
+    if (deciding) remember(row, answer, action);
+    else queue.add({ row, answer, action, accepted: Boolean(more.accepted), duration_ms: duration, ...(more.undoes && { undoes: more.undoes }) });
+  }
+  acting = false;
+  render();
+}
+const history = []; // of an expert, who has decided nothing before it is sent
+function remember(row, answer, action) {
+  history.push({ row, before: answerOf(row), action, touched: new Set(touched) });
+  take(row, answer);
+  for (const name of [row, ...answer.links]) touched.add(name);
+}
+
+// Links of `row` with `others` alone; links of these rows with further ones are taken away first. Null where a link would be one
+// too many.
+function linked(row, others, adds = false) {
+  const predictions = isPrediction(row) ? [row] : others;
+  const golds = isPrediction(row) ? others : [row];
+  const parts = [];
+  if (!adds) {
+    for (const name of new Set([...predictions, ...golds.flatMap(linksOf)])) {
+      const kept = answerOf(name).links.filter((gold) => !golds.includes(gold) && !predictions.includes(name));
+      if (answerOf(name).links.length && kept.length < answerOf(name).links.length) parts.push([name, { links: kept, verdict: "" }]);
+    }
+    for (const name of predictions) parts.push([name, { links: [...golds], verdict: "" }]);
+    return parts;
+  }
+  const [prediction] = predictions;
+  const [gold] = golds;
+  const has = answerOf(prediction).links;
+  if (has.includes(gold)) return [[prediction, { links: has.filter((one) => one !== gold), verdict: "" }]];
+  const [left, right] = [has.length + 1, linksOf(gold).length + 1];
+  const chained = has.some((one) => linksOf(one).length > 1) || linksOf(gold).some((one) => answerOf(one).links.length > 1);
+  if (Math.max(left, right) > settings.most || (left > 1 && right > 1) || chained) return null;
+  return [[prediction, { links: [...has, gold].sort(byPlace), verdict: "" }]];
+}
+function link(row, other, { adds = false, accepted = false, stay = false } = {}) {
+  if (!row || !other || row[0] === other[0]) return announce("A link goes from one table to the other.");
+  const parts = linked(row, [other], adds);
+  if (!parts) return tell(settings.most === 1 ? "A row is linked with one row in this study." : "Of two linked rows only one can have several links, and no more than the study allows.");
+  act(parts, { accepted });
+  announce(`${title(row)} ${answerText(row)}`);
+  return stay || adds ? undefined : onward();
+}
+function accept(row = active) {
+  const found = row && isPrediction(row) ? proposed(row) : null;
+  if (!found) {
+    if (deciding && row && linksOf(row).length + verdictOf(row).length) return confirmRow(row);
+    return announce("Nothing is proposed for this row.");
+  }
+  return link(row, found.gold, { accepted: true });
+}
+// An expert says that an open row stands as its links have it.
+function confirmRow(row) {
+  history.push({ row, before: answerOf(row), action: newKey(), touched: new Set(touched) });
+  touched.add(row);
+  render();
+  onward();
+}
+function acceptEqual() {
+  const found = ORDER.filter((row) => isPrediction(row) && proposed(row)?.exact);
+  act(found.map((row) => [row, { links: [settings.proposals[row].gold], verdict: "" }]), { accepted: true });
+  announce(`${found.length} equal rows are linked.`);
+  onward();
+}
+// A verdict takes the links of the row away.
+function say(verdict, row = active) {
+  if (!row) return;
+  const parts = linksOf(row).map((other) => (isPrediction(row) ? row : other)).filter((one) => one !== row)
+    .map((one) => [one, { links: answerOf(one).links.filter((gold) => gold !== row), verdict: "" }]);
+  act([...parts, [row, { links: [], verdict }]]);
+  announce(`${title(row)}: ${answerText(row)}`);
+  if (verdict) onward();
+}
+function rest() {
+  const left = ORDER.filter((row) => isOpen(row) && !linksOf(row).length);
+  act(left.map((row) => [row, { links: [], verdict: "none" }]));
+  announce(`${left.length} rows have no match.`);
+}
+function choose(digit, adds) {
+  const other = active && candidates(active)[digit - 1];
+  if (!other) return announce("No row has this digit.");
+  link(active, other, { adds });
+}
+function mark() {
+  if (!active) return;
+  if (linking && linking[0] !== active[0]) {
+    const from = linking;
+    linking = null;
+    link(from, active, { stay: true });
+  } else {
+    linking = linking === active ? null : active;
+    announce(linking ? "Go to the row of the other table that says the same, and press l again." : "No row is to be linked.");
+  }
+  render();
+}
+async function takeBack(redo) {
+  if (deciding) return takeBackHere();
+  if (!(await queue.drained())) return announce("Undo waits until everything is saved.");
+  try {
+    const { undo } = await request(settings.urls.undo + (redo ? "?redo=1" : ""));
+    if (!undo) return announce(redo ? "There is nothing to do again." : "There is nothing of yours to undo here.");
+    act(undo.rows.map(({ row, answer }) => [row, answer]), { undoes: undo.action });
+    focus(undo.rows.at(-1).row);
+    announce(redo ? "Done again." : "Undone.");
+  } catch (error) {
+    trouble(error);
+  }
+}
+function takeBackHere() {
+  const action = history.at(-1)?.action;
+  if (!action) return announce("There is nothing of yours to undo here.");
+  while (history.at(-1)?.action === action) {
+    const last = history.pop();
+    take(last.row, last.before);
+    touched = last.touched;
+    active = last.row;
+  }
+  render();
+  focus(active);
+}
+
+// --- moving --------------------------------------------------------------------------------------------------------------
+function focus(row) {
+  lineOf(row)?.focus({ preventScroll: true });
+  lineOf(row)?.scrollIntoView({ block: "nearest" });
+}
+function step(count) {
+  const own = sideOf(active ?? ORDER[0]);
+  focus(own[Math.max(0, Math.min(own.length - 1, own.indexOf(active) + count))]);
+}
+// To the linked, the proposed or else the first row of the same actor in the other table.
+function across(letter) {
+  if (!active || active[0] === letter) return;
+  const other = linksOf(active)[0] ?? proposed(active)?.gold ?? candidates(active)[0] ?? ORDER.find((row) => row[0] === letter);
+  if (other) focus(other);
+}
+function onward() {
+  const at = ORDER.indexOf(active);
+  const found = [...ORDER.slice(at + 1), ...ORDER.slice(0, at)].find(isOpen);
+  if (found) focus(found);
+  else announce("Every row has its answer. Press f to finish.");
+}
+async function finish() {
+  const left = ORDER.filter(isOpen).length;
+  if (left && !deciding) return announce(`${left} rows are still open.`), onward();
+  if (deciding) {
+    if (!touched.size) return announce("You have decided no row yet.");
+    $("finish").showModal();
+    return undefined;
+  }
+  if (!(await queue.drained())) return announce("Wait until everything is saved.");
+  letLeave();
+  $("finish").showModal();
+  return undefined;
+}
+async function send(event) {
+  event.preventDefault();
+  const decisions = [...touched].map((row) => ({ row, answer: answerOf(row) }));
+  const body = { annotator: settings.annotator, revision: settings.revision, reason: $("reason").value, decisions };
+  $("finish").close();
+  try {
+    const answer = await request(settings.urls.save, body);
+    if (answer.refused) return tell(answer.error);
+    letLeave();
+    location.href = answer.next;
+  } catch (error) {
+    trouble(error);
+  }
+  return undefined;
+}
+
+// --- keys and clicks -----------------------------------------------------------------------------------------------------
+const commands = {
+  undo: () => takeBack(false), redo: () => takeBack(true), help: () => $("help").showModal(), next: onward, finish, exact: acceptEqual, rest,
+  retry: () => queue?.flush(),
+};
+const KEYS = {
+  ArrowUp: () => step(-1), ArrowDown: () => step(1), k: () => step(-1), j: () => step(1), ArrowLeft: () => across("p"), ArrowRight: () => across("g"),
+  n: onward, Enter: () => accept(), " ": () => accept(), x: () => say("none"), 0: () => say("none"), u: () => say("unclear"), o: () => say(""),
+  Backspace: () => say(""), l: mark, a: acceptEqual, r: rest, f: finish, "?": commands.help,
+};
+function onKey(event) {
+  const { key, code, target, shiftKey, altKey } = event;
+  const control = event.ctrlKey || event.metaKey;
+  if (document.querySelector("dialog[open]") || event.isComposing) return undefined;
+  if (key === "F1") return commands.help;
+  if (control && key.toLowerCase() === "z") return shiftKey ? commands.redo : commands.undo;
+  if (control && key.toLowerCase() === "y") return commands.redo;
+  if (altKey && code === "KeyN") return () => (queue ? leave(queue, settings.urls.next) : location.assign(settings.urls.next));
+  if (control || altKey) return undefined;
+  if (target.closest("button, a, summary, input, textarea") && (key === "Enter" || key === " ")) return undefined;
+  if (key === "Escape" && linking) return mark;
+  const shifted = shiftKey && /^Digit([1-9])$/.exec(code)?.[1];
+  if (shifted) return () => choose(Number(shifted), true);
+  const digit = digitOf(event, KEYS);
+  if (digit && digit !== "0") return () => choose(Number(digit), false);
+  return KEYS[key];
+}
+document.addEventListener("keydown", (event) => {
+  const action = onKey(event);
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+place.addEventListener("focusin", ({ target }) => {
+  const line = target.closest("[data-row]");
+  if (!line || line.dataset.row === active) return;
+  place.querySelector("[data-active]")?.removeAttribute("data-active");
+  for (const other of place.querySelectorAll("[data-row][tabindex='0']")) other.tabIndex = -1;
+  line.tabIndex = 0;
+  line.setAttribute("data-active", "");
+  active = line.dataset.row;
+  highlight(rows.get(active).actor);
+  render();
+});
+place.addEventListener("click", ({ target }) => {
+  const line = target.closest("[data-row]");
+  if (!line) return;
+  const { row } = line.dataset;
+  const what = target.closest("[data-do]")?.dataset.do;
+  const key = target.closest(".align-key");
+  if (key && active && active !== row) return link(active, row);
+  focus(row);
+  return { link: mark, accept: () => accept(row), none: () => say("none", row), unclear: () => say("unclear", row) }[what]?.();
+});
+let dragged = null;
+place.addEventListener("dragstart", ({ target, dataTransfer }) => {
+  dragged = target.closest("[data-row]")?.dataset.row ?? null;
+  dataTransfer.setData("text/plain", dragged);
+  dataTransfer.effectAllowed = "link";
+});
+place.addEventListener("dragover", (event) => { if (dragged && event.target.closest("[data-row]")) event.preventDefault(); });
+place.addEventListener("drop", (event) => {
+  const other = event.target.closest("[data-row]")?.dataset.row;
+  event.preventDefault();
+  if (dragged && other) link(dragged, other, { stay: true, adds: settings.most > 1 && event.shiftKey });
+  dragged = null;
+});
+document.addEventListener("click", (event) => {
+  commands[event.target.closest("[data-command]")?.dataset.command]?.();
+});
+if (queue) {
+  sendBeforeLeaving(queue);
+  addEventListener("online", () => queue.flush());
+} else {
+  $("decide-form")?.addEventListener("submit", send);
+}
+
+// --- start ---------------------------------------------------------------------------------------------------------------
+build();
+for (const change of queue?.pending() ?? []) take(change.row, change.answer);
+render();
+const first = ORDER.find(isOpen) ?? ORDER[0];
+if (first) focus(first);
+queue?.flush();
+document.documentElement.dataset.alignReady = "1";

@@ -1,0 +1,167 @@
+"""Alignment in real Chromium: two tables are linked by keyboard, saved row by row, undone after a reload, decided by an
+expert."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import annotation
+from judge.domain.rewording import paraphrased
+from judge.domain.sampling import Unit
+from judge.models import Alignment, AlignmentEvent, AlignmentStudy, SettledAlignment
+from judge.services.aligning import hand_in
+from judge.services.studies import DrawnTable, Plan, make_study
+from tests.browser.waiting import wait_until
+from tests.judge.alignment_world import NOW, answer_all
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+ROWS = 25
+MOST_KEYS = 60
+
+
+def gold_of_sample() -> list[tuple[str, str]]:
+    """The first rows of the sample's stories whose words are their own."""
+    lines = (Path(annotation.__file__).parent / "sample" / "stories.jsonl").read_text("utf-8").splitlines()
+    rows = [(one["actor"], one["belief"]) for line in lines for one in json.loads(line)["beliefs"]]
+    return list(dict.fromkeys(rows))[:ROWS]
+
+
+@pytest.fixture
+def made(cast) -> AlignmentStudy:
+    """Bob and Bea align one table of 25 rows: those of gold in other words and another order."""
+    gold = gold_of_sample()
+    rows = [(actor, paraphrased(belief) or belief) for actor, belief in gold]
+    Random(1).shuffle(rows)
+    table = DrawnTable("k", "s", 1, "Ines puts the key in the bag. Tomas moves it to the drawer.", rows, gold)
+    return make_study(
+        by=cast.alice, project=cast.project, plan=Plan("Study", 1), units=[Unit("k", "s", ("secret-model", "c"))],
+        load=lambda keys: [table], annotators=[cast.bob, cast.bea], origin={}, now=NOW,
+    )  # fmt: skip
+
+
+def enter(page, address: str):
+    page.goto(address)
+    page.wait_for_selector("html[data-align-ready]", state="attached")
+    return page
+
+
+def own(person) -> Alignment:
+    return Alignment.objects.select_related("task__study").get(annotator=person)
+
+
+def press(page, *keys: str) -> int:
+    for key in keys:
+        page.keyboard.press(key)
+    return len(keys)
+
+
+def wait_saved(page) -> None:
+    wait_until(page, "!Object.keys(localStorage).some((name) => name.startsWith('credence:alignments'))")
+    wait_until(page, "document.getElementById('save-state').textContent === 'all saved'")
+
+
+def active(page) -> str:
+    return page.evaluate("document.querySelector('[data-active]').dataset.row")
+
+
+def open_rows(page) -> int:
+    return page.locator(".align-row[data-answer=open]").count()
+
+
+def test_a_table_is_aligned_with_fewer_than_sixty_keys(page, login, cast, made):
+    """Equal rows are accepted at once, near ones each after a look, what is left has no match."""
+    login(page, cast.bob)
+    enter(page, f"/p/minds/alignment/tables/{own(cast.bob).uid}/")
+    assert "secret-model" not in page.content()
+    alignment = own(cast.bob)
+    gold, predictions = alignment.task.gold, alignment.task.predictions
+    wanted = {(actor, paraphrased(belief) or belief): at for at, (actor, belief) in enumerate(gold, 1)}
+    same = {f"p{at}": f"g{wanted[tuple(row)]}" for at, row in enumerate(predictions, 1)}
+    keys = press(page, "a")
+    while (row := active(page))[0] == "p" and page.locator(f"[data-row={row}][data-answer=open]").count():
+        proposal = page.inner_text(f"[data-row={row}] .align-state").removesuffix("?")
+        digit = page.inner_text(f"[data-row={same[row]}] .align-key")  # empty where ten rows stand before it
+        keys += press(page, "Enter" if proposal.lower() == same[row] else digit or "x")
+    keys += press(page, "r", "f")
+    page.wait_for_selector("dialog#finish[open]")
+    keys += press(page, "Enter")
+    page.wait_for_url("**/alignment/")
+    alignment = own(cast.bob)
+    assert keys < MOST_KEYS and alignment.state == "handed-in"
+    given = {row: answer.links for row, answer in alignment.said.items()}
+    assert sum(given[row] == (to,) for row, to in same.items()) >= 0.9 * ROWS
+    events = AlignmentEvent.objects.filter(alignment=alignment).exclude(row="")
+    assert events.filter(accepted=True).count() >= 0.9 * ROWS
+    assert None not in events.values_list("duration_ms", flat=True)
+
+
+def test_links_are_drawn_taken_away_and_undone_after_a_reload(page, login, cast, made, assert_accessible):
+    AlignmentStudy.objects.update(most_links=2)
+    login(page, cast.bob)
+    address = f"/p/minds/alignment/tables/{own(cast.bob).uid}/"
+    enter(page, address)
+    assert open_rows(page) == 2 * ROWS
+    first = active(page)
+    press(page, "2")  # the second gold row of the same actor
+    wait_saved(page)
+    [link] = own(cast.bob).said[first].links
+    assert active(page) != first and open_rows(page) == 2 * ROWS - 2
+    press(page, "k", "Shift+Digit1")  # a compound row
+    wait_saved(page)
+    assert len(own(cast.bob).said[first].links) == 2
+    press(page, "Control+z")
+    wait_saved(page)
+    assert own(cast.bob).said[first].links == (link,)
+    enter(page, address)
+    press(page, "Control+z")
+    wait_until(page, f"document.querySelectorAll('.align-row[data-answer=open]').length === {2 * ROWS}")
+    wait_saved(page)
+    assert first not in own(cast.bob).said
+    page.context.set_offline(True)
+    press(page, "u")
+    wait_until(page, "document.getElementById('save-state').textContent.includes('not saved')")
+    assert first not in own(cast.bob).said
+    page.context.set_offline(False)
+    wait_saved(page)
+    assert own(cast.bob).said[first].verdict == "unclear"
+    target = page.locator("[data-side=g] .align-row").first
+    page.locator(f"[data-row={first}]").drag_to(target)
+    wait_until(page, f"document.querySelector('[data-row={first}]').dataset.answer === 'linked'")
+    wait_saved(page)
+    assert own(cast.bob).said[first].links == (target.get_attribute("data-row"),)
+    press(page, "f")
+    assert "still open" in page.inner_text("#announce")
+    assert_accessible(page)
+
+
+def test_an_expert_decides_what_has_no_majority(page, login, cast, made, assert_accessible):
+    answer_all(own(cast.bob), p1="g1", p2="g2")
+    answer_all(own(cast.bea), p1="g1", p2="g3")
+    settled = SettledAlignment.objects.get()
+    assert settled.open_rows == 3  # p2, g2, g3
+    login(page, cast.esi)
+    page.goto(f"/p/minds/alignment/{made.uid}/")
+    assert_accessible(page)
+    page.click("main a:has-text('Story 1')")
+    page.wait_for_selector("html[data-align-ready]", state="attached")
+    assert active(page) == "p2" and page.inner_text("#count") == f"3 of {2 * ROWS} open"
+    assert {"1 × G2", "1 × G3"} == set(page.inner_text("[data-row=p2] .align-votes").split("; "))
+    assert not {"Bob", "Bea"} & set(page.inner_text("main").split())
+    page.locator("[data-row=p2]").drag_to(page.locator("[data-row=g2]"))
+    page.focus("[data-row=g3]")
+    press(page, "x", "f")
+    page.fill("#reason", "The second row says more.")
+    press(page, "Enter")
+    page.wait_for_url(f"**/alignment/{made.uid}/")
+    settled.refresh_from_db()
+    assert settled.open_rows == 0 and settled.answers["g2"].count == 1 and settled.answers["g3"].count == 0
+    assert set(made.tasks.get().settled_events.filter(by=cast.esi).values_list("row", flat=True)) == {"p2", "g2", "g3"}
+    with pytest.raises(Exception, match="expert has decided"):
+        from judge.services.aligning import take_back
+
+        take_back(alignment=own(cast.bob), now=NOW)
+    assert hand_in(alignment=own(cast.bob), now=NOW).state == "handed-in"
