@@ -33,6 +33,7 @@ from benchmark.services.open_questions import questions_about, texts_of_stories
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import NamedEntrant
+from core.language import gettext_noop
 from workers.providers.registry import without_prompts
 
 
@@ -65,7 +66,9 @@ def results_access(user: User, slug: str, *, role: Role = Role.ANNOTATOR) -> Pro
     who may not see them."""
     access = project_access(user, slug, role=role)
     if not sees_results(access):
-        raise PermissionDenied(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
+        raise PermissionDenied(
+            gettext_noop(f"{access.project.name} shows results of models to {visibility_of(access).told}.")
+        )
     return access
 
 
@@ -108,18 +111,20 @@ def check_open(access: ProjectAccess, number: int, run: Run | None = None) -> No
     """Raise PermissionDenied for a user with open work on the story, or on that of the run's sample: gold stands beside
     what is shown."""
     if number in (closed_in(access, run) if run else closed_to(access)):
-        raise PermissionDenied("You still have work to do on this story yourself; finish it first.")
+        raise PermissionDenied(gettext_noop("You still have work to do on this story yourself; finish it first."))
 
 
 def check_whole(access: ProjectAccess, dataset: Dataset) -> None:
     """Raises PermissionDenied for who has open work on any story of the version: for what holds the gold of all."""
     if count := len(closed_to(access, dataset.suite, dataset) & set(dataset.samples.values_list("number", flat=True))):
         singular, many = (
-            ("question about a story", "questions about stories") if dataset.suite else ("story", "stories")
+            (gettext_noop("question about a story"), gettext_noop("questions about stories"))
+            if dataset.suite
+            else ("story", "stories")
         )
         counted = f"a {singular}" if count == 1 else f"{count:,} {many}"
         raise PermissionDenied(
-            f"This holds the gold of {counted} that you still have work to do on; finish that first."
+            gettext_noop(f"This holds the gold of {counted} that you still have work to do on; finish that first.")
         )
 
 
@@ -196,8 +201,10 @@ def _check_enough(stories: withheld.Numbers, closed: withheld.Numbers, suite: st
 def check_shown(files: Mapping[str, object], name: str, withheld: int) -> None:
     """Raise PermissionDenied where a file may be missing because its reader has open work on `withheld` stories."""
     if withheld and name not in files:
-        stories = "a story" if withheld == 1 else f"{withheld:,} stories"
-        raise PermissionDenied(f"This file tells of {stories} that you still have work to do on; finish that first.")
+        stories = "a story" if withheld == 1 else gettext_noop(f"{withheld:,} stories")
+        raise PermissionDenied(
+            gettext_noop(f"This file tells of {stories} that you still have work to do on; finish that first.")
+        )
 
 
 def leaderboard_for(

@@ -32,6 +32,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.registry import is_suite, suite_named
 from benchmark.suites.shown import EntrantResults, NamedEntrant
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 from core.views.contexts import Context
 
 
@@ -147,7 +148,7 @@ def _version_of(params: Mapping[str, str], project: Project) -> Dataset | None:
     return (version_to_show(project, named) if is_suite(named) else None) or version_to_show(project)
 
 
-CONDITIONS = {"prompts": "Prompts", "judge": "Judge"}
+CONDITIONS = {"prompts": "Prompts", "judge": gettext_noop("Judge")}
 
 
 def _conditions(leaderboard: Leaderboard, chosen: Mapping[str, str]) -> list[ConditionFilter]:
@@ -159,7 +160,7 @@ def _conditions(leaderboard: Leaderboard, chosen: Mapping[str, str]) -> list[Con
     ]
 
 
-KINDS = {"model": "Models", "baseline": "Baselines", "person": "People"}
+KINDS = {"model": gettext_noop("Models"), "baseline": gettext_noop("Baselines"), "person": gettext_noop("People")}
 
 
 def filters_of(params: Mapping[str, str]) -> dict[str, str]:
@@ -192,7 +193,7 @@ def model_in(params: Mapping[str, str], rankings: Sequence[SuiteRanking]) -> Acr
     key = params.get("model", "")
     model = next((model for model in models_across(rankings) if model.key == key), None)
     if key and model is None:
-        raise Http404("No suite has a figure of this model.")
+        raise Http404(gettext_noop("No suite has a figure of this model."))
     return model
 
 
@@ -200,7 +201,7 @@ def document_asked_for(params: Mapping[str, str], access: ProjectAccess) -> Docu
     """Return the document of the leaderboard that the address asks for, with the rows that its filters leave."""
     chosen = chosen_leaderboard(params, access)
     if chosen is None:
-        raise Http404("There is no dataset yet.")
+        raise Http404(gettext_noop("There is no dataset yet."))
     return leaderboard_document_of(chosen, params)
 
 
@@ -224,7 +225,7 @@ def table_named(tables: Mapping[str, Callable[[], Table]], name: str, withheld: 
     withheld."""
     check_shown(tables, name, withheld)
     if name not in tables:
-        raise Http404(f"There is no table {name!r}; there are {', '.join(tables)}.")
+        raise Http404(gettext_noop(f"There is no table {name!r}; there are {', '.join(tables)}."))
     return tables[name]()
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.statistics import DIFFERENCE, RESAMPLES, Estimate, mean_estimates, numbered
 
 Scores = Mapping[int, float | None]
@@ -48,7 +49,7 @@ def paired(
         scale=DIFFERENCE,
         seed=seed,
         unit=unit,
-        empty="no sample has a score both ways",
+        empty=gettext_noop("no sample has a score both ways"),
         resamples=resamples,
         clusters=numbered([clusters[number] for number in apart]),
     )

@@ -9,6 +9,7 @@ from benchmark.controls.contract import CHINESE, Control, Controllable
 from benchmark.controls.drawing import drawn_number
 from benchmark.controls.lists.sentences import SENTENCES
 from benchmark.suites.asked import Sample
+from core.language import gettext_noop
 
 _END = {"en": re.compile(r"(?<=[a-z]{2}[.!?])[ \n]+(?=[A-Z])"), "zh": re.compile(r"(?<=[。！？])(?=[^”’」』\s])")}
 
@@ -45,11 +46,11 @@ def _outside_quotes(before: str) -> bool:
 
 DISTRACTED = Control(
     "distracted",
-    "an irrelevant sentence",
-    "The story has a sentence more, which bears on nothing.",
-    "what was better without it hung on the wording of the story",
-    "It has no story.",
-    "Its questions have no story.",
+    gettext_noop("an irrelevant sentence"),
+    gettext_noop("The story has a sentence more, which bears on nothing."),
+    gettext_noop("what was better without it hung on the wording of the story"),
+    gettext_noop("It has no story."),
+    gettext_noop("Its questions have no story."),
     distracted,
     lambda controllable: bool(controllable.story),
 )

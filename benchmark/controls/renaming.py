@@ -16,6 +16,7 @@ from benchmark.controls.people import people_in, stands_for
 from benchmark.controls.places import changed_at, texts_at
 from benchmark.controls.spellings import others_in
 from benchmark.suites.asked import Sample
+from core.language import gettext_noop
 
 _WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)\Z")
@@ -192,11 +193,11 @@ def renamed(sample: Sample, controllable: Controllable, seed: int) -> Sample:
 
 RENAMED = Control(
     "renamed",
-    "other names",
-    "People, places and objects have other names, in story, question, options and gold.",
-    "what was better under the names as published was remembered, not understood",
-    "It names nobody, and nothing that the lists of names have.",
-    "It does not say which of its texts have names.",
+    gettext_noop("other names"),
+    gettext_noop("People, places and objects have other names, in story, question, options and gold."),
+    gettext_noop("what was better under the names as published was remembered, not understood"),
+    gettext_noop("It names nobody, and nothing that the lists of names have."),
+    gettext_noop("It does not say which of its texts have names."),
     renamed,
     lambda controllable: bool(controllable.texts),
     since=2,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmark.controls.contract import Control, Controllable
 from benchmark.controls.drawing import drawn_order
 from benchmark.suites.asked import Sample
+from core.language import gettext_noop
 
 OPTIONS = "options"
 
@@ -22,11 +23,11 @@ def shuffled(sample: Sample, controllable: Controllable, seed: int) -> Sample:
 
 SHUFFLED = Control(
     "shuffled",
-    "shuffled options",
-    "The options stand in another order.",
-    "what was better in the order as published hung on the place of the right option",
-    "It has no options to be shuffled.",
-    "Its questions have no options to be shuffled.",
+    gettext_noop("shuffled options"),
+    gettext_noop("The options stand in another order."),
+    gettext_noop("what was better in the order as published hung on the place of the right option"),
+    gettext_noop("It has no options to be shuffled."),
+    gettext_noop("Its questions have no options to be shuffled."),
     shuffled,
     lambda controllable: controllable.reordered is not None,
 )

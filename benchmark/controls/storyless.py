@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from benchmark.controls.contract import Control, Controllable
 from benchmark.suites.asked import Sample
+from core.language import gettext_noop
 
 INSTEAD = {
     "en": "(The text is left out. Answer as best you can without it.)",
@@ -26,11 +27,11 @@ def storyless(sample: Sample, controllable: Controllable, seed: int) -> Sample:
 
 STORYLESS = Control(
     "storyless",
-    "question without its story",
-    "A question is asked without its story.",
-    "what is left without the story is what cues in the question alone give, or what was remembered",
-    "It has no story.",
-    "Its questions have no story.",
+    gettext_noop("question without its story"),
+    gettext_noop("A question is asked without its story."),
+    gettext_noop("what is left without the story is what cues in the question alone give, or what was remembered"),
+    gettext_noop("It has no story."),
+    gettext_noop("Its questions have no story."),
     storyless,
     lambda controllable: bool(controllable.story),
 )

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from core.language import gettext_noop
 from core.plain import Json
 from core.statistics import (
     SHARE,
@@ -24,7 +25,7 @@ from core.statistics import (
 from core.statistics import mean_of as mean_of_rows
 
 Assumption = Literal["worst", "best", "estimate"]
-NONE_USABLE = "no usable story"
+NONE_USABLE = gettext_noop("no usable story")
 BOUNDS: tuple[Assumption, Assumption] = ("worst", "best")
 COMPLETE = (0, 0)
 """Counts of unjudged rows of an extraction whose every row was judged."""

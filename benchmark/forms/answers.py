@@ -20,6 +20,7 @@ from benchmark.services.made_elsewhere.reading import FORMATS
 from benchmark.services.plans import MOST_REPETITIONS, MOST_TITLE, Plan
 from benchmark.services.prompt_sets import names_of
 from benchmark.suites.contract import Suite
+from core.language import gettext_noop
 
 MOST_NAME = 200
 
@@ -29,18 +30,28 @@ class AnswersForm(RefusableForm, SampleFields):
     that say what the ids are of have `ids_<name>`."""
 
     files = FilesField(
-        label="Files", command="import_answers",
-        help_text="Answers by id, samples_….jsonl with results_….json, or a log of inspect_ai; of one model.",
+        label=gettext_noop("Files"), command="import_answers",
+        help_text=gettext_noop(
+            "Answers by id, samples_….jsonl with results_….json, or a log of inspect_ai; of "
+            "one model."
+        ),
     )  # fmt: skip
     model = forms.CharField(
-        required=False, max_length=MOST_NAME, label="Model", help_text="Where the files do not name it."
+        required=False,
+        max_length=MOST_NAME,
+        label=gettext_noop("Model"),
+        help_text=gettext_noop("Where the files do not name it."),
     )
-    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
-    format = forms.ChoiceField(required=False, choices=[("", "as the files look"), *FORMATS.items()], label="Format")
-    step = forms.ChoiceField(required=False, label="What is answered")
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
+    format = forms.ChoiceField(
+        required=False,
+        choices=[("", gettext_noop("as the files look")), *FORMATS.items()],
+        label=gettext_noop("Format"),
+    )
+    step = forms.ChoiceField(required=False, label=gettext_noop("What is answered"))
     repetitions = forms.IntegerField(
-        required=False, min_value=1, max_value=MOST_REPETITIONS, label="Repetitions",
-        help_text="Answers to each question; empty takes as many as the files have.",
+        required=False, min_value=1, max_value=MOST_REPETITIONS, label=gettext_noop("Repetitions"),
+        help_text=gettext_noop("Answers to each question; empty takes as many as the files have."),
     )  # fmt: skip
 
     def __init__(
@@ -56,7 +67,7 @@ class AnswersForm(RefusableForm, SampleFields):
         self.suite = suite
         self.set_samples(project)
         steps = [(step.key, step.label) for step in importable(suite)]
-        self.fields["step"].choices = [("", "as the files say"), *steps]
+        self.fields["step"].choices = [("", gettext_noop("as the files say")), *steps]
         if len(steps) < 2:
             del self.fields["step"]
         judging = {setting.name for setting in suite.judging_settings}

@@ -6,24 +6,29 @@ from django.conf import settings
 from benchmark.forms.settings import setting_field
 from benchmark.models import Audience
 from benchmark.suites.contract import Suite
+from core.language import gettext_noop
 
 
 class FreezeForm(forms.Form):
-    note = forms.CharField(required=False, max_length=200, label="Note", help_text="What this version is for.")
+    note = forms.CharField(
+        required=False, max_length=200, label=gettext_noop("Note"), help_text=gettext_noop("What this version is for.")
+    )
 
 
 class AudienceForm(forms.Form):
     audience = forms.ChoiceField(
         choices=Audience.choices,
-        label="Who sees results of models",
-        help_text="Results can bias those who still label. Admins always see them.",
+        label=gettext_noop("Who sees results of models"),
+        help_text=gettext_noop("Results can bias those who still label. Admins always see them."),
     )
     once_frozen = forms.BooleanField(
         required=False,
-        label="Experts and annotators only while gold is frozen",
+        label=gettext_noop("Experts and annotators only while gold is frozen"),
         help_text=(
-            "While every story is settled and the present gold is a frozen version; any later change hides the "
-            "results again."
+            gettext_noop(
+                "While every story is settled and the present gold is a frozen version; any later change hides the "
+                "results again."
+            )
         ),
     )
 
@@ -31,8 +36,10 @@ class AudienceForm(forms.Form):
 class CopyForm(forms.Form):
     """A user's copy of a benchmark; the suite's options have fields named `set_<name>`."""
 
-    file = forms.FileField(label="Zip of its folder", widget=forms.FileInput(attrs={"accept": ".zip"}))
-    note = forms.CharField(required=False, max_length=200, label="Note", help_text="What this copy is for.")
+    file = forms.FileField(label=gettext_noop("Zip of its folder"), widget=forms.FileInput(attrs={"accept": ".zip"}))
+    note = forms.CharField(
+        required=False, max_length=200, label=gettext_noop("Note"), help_text=gettext_noop("What this copy is for.")
+    )
 
     def __init__(self, data=None, files=None, *, suite: Suite) -> None:
         super().__init__(data, files)
@@ -40,13 +47,15 @@ class CopyForm(forms.Form):
         for setting in suite.load_options:
             self.fields[f"set_{setting.name}"] = setting_field(setting)
         if suite.archive:
-            self.fields["file"].label = f"{suite.archive}, or a zip of its folder"
+            self.fields["file"].label = gettext_noop(f"{suite.archive}, or a zip of its folder")
             self.fields["file"].widget.attrs["accept"] = ".zip,.gz,.tgz"
 
     def clean_file(self):
         file = self.cleaned_data["file"]
         if file.size > settings.IMPORT_MAX_BYTES:
-            raise forms.ValidationError(f"The file is larger than {settings.IMPORT_MAX_BYTES // 2**20} MB.")
+            raise forms.ValidationError(
+                gettext_noop(f"The file is larger than {settings.IMPORT_MAX_BYTES // 2**20} MB.")
+            )
         return file
 
     @property

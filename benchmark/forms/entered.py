@@ -9,6 +9,7 @@ from django import forms
 from benchmark.models import EnteredKind, EnteredRow
 from benchmark.services.entered_rows import Entry, EntryRefused, problems_of
 from benchmark.suites.contract import Suite
+from core.language import gettext_noop
 
 FIGURE = "figure."
 """The beginning of the names of fields of figures."""
@@ -18,10 +19,13 @@ class EntryForm(forms.Form):
     """A row of a paper: what it is, where it stands, and each figure that the suite lets be entered, in a field named
     `figure.KEY`."""
 
-    name = forms.CharField(max_length=120, help_text="What the row is called, such as Human or GPT-4 (0613).")
+    name = forms.CharField(
+        max_length=120, help_text=gettext_noop("What the row is called, such as Human or GPT-4 (0613).")
+    )
     kind = forms.ChoiceField(choices=EnteredKind.choices)
     source = forms.CharField(
-        max_length=400, help_text="A citation that a reader finds it by, such as Kim et al. 2023, table 9."
+        max_length=400,
+        help_text=gettext_noop("A citation that a reader finds it by, such as Kim et al. 2023, table 9."),
     )
 
     def __init__(self, data: Any = None, *, suite: Suite, row: EnteredRow | None = None) -> None:

@@ -11,8 +11,9 @@ from benchmark.services.item_rows import asks_for_rows
 from benchmark.services.items import STATE_NAMES, categories_of, parts_of, problems_of
 from benchmark.suites.registry import suite_named
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 
-ALL = ("", "All")
+ALL = ("", gettext_noop("All"))
 
 
 def _choices(names: Iterable[str]) -> list[tuple[str, str]]:
@@ -26,11 +27,11 @@ class ItemFilter(forms.Form):
     model = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     stage = forms.ChoiceField(required=False, choices=[ALL])
     state = forms.ChoiceField(required=False, choices=[ALL, *STATE_NAMES.items()])
-    problem = forms.ChoiceField(required=False, label="Answer")
+    problem = forms.ChoiceField(required=False, label=gettext_noop("Answer"))
     category = forms.ChoiceField(required=False)
-    split = forms.ChoiceField(required=False, label="Stories")
+    split = forms.ChoiceField(required=False, label=gettext_noop("Stories"))
     reading = forms.ChoiceField(
-        required=False, choices=[("", "Repaired"), *((name, name.capitalize()) for name in PARSES[:1])]
+        required=False, choices=[("", gettext_noop("Repaired")), *((name, name.capitalize()) for name in PARSES[:1])]
     )
 
     def __init__(self, data: QueryDict, *, run: Run, entrants: Collection[int] | None = None) -> None:
@@ -59,7 +60,7 @@ class ItemFilter(forms.Form):
     def clean(self) -> dict[str, Any]:
         chosen = super().clean()
         if asks_for_rows(self.rows, chosen) and not chosen.get("model"):
-            self.add_error(None, "Choose a model: rows are looked for in the answers of one.")
+            self.add_error(None, gettext_noop("Choose a model: rows are looked for in the answers of one."))
         return chosen
 
     @property

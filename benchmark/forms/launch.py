@@ -26,10 +26,11 @@ from benchmark.suites.registry import suite_named, suites_of
 from benchmark.suites.settings import Setting
 from core.incoming.misfit import Misfit
 from core.incoming.shapes import Shape
+from core.language import gettext_noop
 from judge.domain import lexical
 from workers.models import Endpoint
 
-NO_MODEL = "Tick at least one model."
+NO_MODEL = gettext_noop("Tick at least one model.")
 
 
 def as_posted(form: forms.Form, given: Mapping[str, Any]) -> QueryDict:
@@ -87,7 +88,11 @@ class JudgingFields(forms.Form):
     """The judge and its settings: the suite's settings of judging have fields under their names."""
 
     judge = forms.ModelChoiceField(
-        Endpoint.objects.none(), to_field_name="name", required=False, empty_label="No judge", label="Judge"
+        Endpoint.objects.none(),
+        to_field_name="name",
+        required=False,
+        empty_label=gettext_noop("No judge"),
+        label=gettext_noop("Judge"),
     )
 
     def set_judging(self, suite: Suite) -> None:
@@ -121,17 +126,21 @@ class JudgingFields(forms.Form):
 
 class MoneyFields(forms.Form):
     budget = forms.DecimalField(
-        required=False, min_value=0, max_digits=12, decimal_places=4, label="Budget in US dollars",
-        help_text="A hard cap: no call is made that could exceed it.",
+        required=False, min_value=0, max_digits=12, decimal_places=4, label=gettext_noop("Budget in US dollars"),
+        help_text=gettext_noop("A hard cap: no call is made that could exceed it."),
     )  # fmt: skip
-    batch = forms.BooleanField(required=False, label="As a batch, at the provider’s lower price; it may take a day")
+    batch = forms.BooleanField(
+        required=False, label=gettext_noop("As a batch, at the provider’s lower price; it may take a day")
+    )
 
 
 class ControlFields(forms.Form):
     """Controls, of which a suite may have some."""
 
     suite: Suite
-    controls = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple, label="Controls")
+    controls = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label=gettext_noop("Controls")
+    )
 
     def set_controls(self, suite: Suite, there: Collection[str] = ()) -> None:
         """Call it once the suite is known; `there` are those that a run has already."""
@@ -158,7 +167,7 @@ class ControlsForm(RefusableForm, ControlFields):
         super().__init__(data)
         self.set_controls(suite_named(run.suite), run.controls.values_list("control", flat=True))
         self.fields["controls"].required = True
-        self.fields["controls"].error_messages["required"] = "Tick at least one control."
+        self.fields["controls"].error_messages["required"] = gettext_noop("Tick at least one control.")
 
 
 class SampleFields(forms.Form):
@@ -168,7 +177,7 @@ class SampleFields(forms.Form):
     dataset = forms.ModelChoiceField(Dataset.objects.none(), to_field_name="version", empty_label=None)
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    limit = WholeField(Launch, "limit", required=False, label="Only the first")
+    limit = WholeField(Launch, "limit", required=False, label=gettext_noop("Only the first"))
 
     def set_samples(self, project: Project) -> None:
         """Call it once the suite is known. What can be asked about: versions, and the splits and categories of the
@@ -183,13 +192,13 @@ class SampleFields(forms.Form):
         datasets = project.datasets.asked_about_by(suite)
         fields["dataset"].queryset = datasets
         fields["dataset"].label_from_instance = lambda dataset: version_label(dataset, suite.noun[1])
-        fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
+        fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")
         for name, rows in (("split", project.splits), ("category", project.categories)):
             samples = DatasetSample.objects.filter(dataset__in=datasets).exclude(**{name: ""}).order_by(name)
             there = (
                 samples.values_list(name, flat=True).distinct() if suite.load else rows.values_list("name", flat=True)
             )
-            fields[name].choices = [("", "All"), *((value, value) for value in there)]
+            fields[name].choices = [("", gettext_noop("All")), *((value, value) for value in there)]
             if suite.load and not there:
                 del fields[name]
 
@@ -209,19 +218,23 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
     """A run of a suite, or one by each of several methods; its settings have fields under their names."""
 
     endpoints = forms.ModelMultipleChoiceField(
-        Endpoint.objects.none(), to_field_name="name", label="Models", widget=forms.CheckboxSelectMultiple,
+        Endpoint.objects.none(), to_field_name="name", label=gettext_noop("Models"),
+        widget=forms.CheckboxSelectMultiple,
         error_messages={"required": NO_MODEL},
     )  # fmt: skip
     stages = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple, error_messages={"required": "Tick at least one step."}
+        widget=forms.CheckboxSelectMultiple, error_messages={"required": gettext_noop("Tick at least one step.")}
     )
-    max_tokens = WholeField(Launch, "max_tokens", label="Longest answer in tokens")
+    max_tokens = WholeField(Launch, "max_tokens", label=gettext_noop("Longest answer in tokens"))
     seed = WholeField(Launch, "seed", initial=1)
     repetitions = WholeField(
-        Launch, "repetitions", label="Times everything is asked", help_text="Each is a call of its own."
+        Launch,
+        "repetitions",
+        label=gettext_noop("Times everything is asked"),
+        help_text=gettext_noop("Each is a call of its own."),
     )
-    temperature = forms.FloatField(required=False, min_value=0, max_value=2, label="Temperature")
-    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
+    temperature = forms.FloatField(required=False, min_value=0, max_value=2, label=gettext_noop("Temperature"))
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
     def __init__(
         self,
@@ -251,7 +264,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
         steps = [(step.key, step.label) for step in suite.launched]
         fields["stages"].choices, fields["stages"].initial = steps, [key for key, _ in steps]
         fields["repetitions"].initial, fields["max_tokens"].initial = suite.repetitions, suite.max_tokens
-        fields["temperature"].help_text = f"Empty takes {suite.temperature}."
+        fields["temperature"].help_text = gettext_noop(f"Empty takes {suite.temperature}.")
         self.set_controls(suite)
 
     @property
@@ -340,7 +353,7 @@ class LaunchForm(RefusableForm, JudgingFields, MoneyFields, ControlFields, Sampl
 def version_label(dataset: Dataset, nouns: str) -> str:
     """Return the text of a version in the list of a launch form."""
     what = f"{dataset.title}, " if dataset.title else ""
-    return f"Version {dataset.version}: {what}{dataset.stories_count:,} {nouns}" + (
+    return gettext_noop(f"Version {dataset.version}: {what}{dataset.stories_count:,} {nouns}") + (
         f", {dataset.note}" if dataset.note else ""
     )
 
@@ -349,11 +362,11 @@ class JudgeForm(RefusableForm, JudgingFields, MoneyFields):
     """Another judge for what the models of a run answered."""
 
     judges = forms.ModelMultipleChoiceField(
-        Endpoint.objects.none(), to_field_name="name", required=False, label="More judges",
+        Endpoint.objects.none(), to_field_name="name", required=False, label=gettext_noop("More judges"),
         widget=forms.CheckboxSelectMultiple,
-        help_text="Each judges the same answers in a run of its own, with an equal part of the budget.",
+        help_text=gettext_noop("Each judges the same answers in a run of its own, with an equal part of the budget."),
     )  # fmt: skip
-    title = forms.CharField(required=False, max_length=MOST_TITLE, label="Name of the run")
+    title = forms.CharField(required=False, max_length=MOST_TITLE, label=gettext_noop("Name of the run"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
         super().__init__(data)
@@ -380,13 +393,13 @@ class ExtendForm(forms.Form):
     """More models and more stories for a run that is there."""
 
     endpoints = forms.ModelMultipleChoiceField(
-        Endpoint.objects.none(), to_field_name="name", required=False, label="More models",
+        Endpoint.objects.none(), to_field_name="name", required=False, label=gettext_noop("More models"),
         widget=forms.CheckboxSelectMultiple,
     )  # fmt: skip
     more = forms.BooleanField(required=False)
     split = forms.ChoiceField(required=False)
     category = forms.ChoiceField(required=False)
-    limit = WholeField(ExtendIn, "limit", required=False, label="Only the first")
+    limit = WholeField(ExtendIn, "limit", required=False, label=gettext_noop("Only the first"))
 
     def __init__(self, data=None, *, run: Run) -> None:
         super().__init__(data)
@@ -395,16 +408,16 @@ class ExtendForm(forms.Form):
         here = run.entrants.values("endpoint")
         steps = [step.key for step in suite.launched if not step.judged and step.key in run.stages]
         self.fields["endpoints"].queryset = able_to(suite, steps).exclude(pk__in=here)
-        self.fields["more"].label = f"More {suite.noun[1]} of the dataset:"
-        self.fields["limit"].help_text = f"{suite.noun[1].capitalize()}; empty takes all."
+        self.fields["more"].label = gettext_noop(f"More {suite.noun[1]} of the dataset:")
+        self.fields["limit"].help_text = gettext_noop(f"{suite.noun[1].capitalize()}; empty takes all.")
         for name in ("split", "category"):
             names = run.dataset.samples.exclude(**{name: ""}).order_by(name).values_list(name, flat=True).distinct()
-            self.fields[name].choices = [("", "All"), *((value, value) for value in names)]
+            self.fields[name].choices = [("", gettext_noop("All")), *((value, value) for value in names)]
 
     def clean(self) -> dict:
         cleaned = super().clean()
         if not cleaned.get("endpoints") and not cleaned.get("more"):
-            raise forms.ValidationError(f"Tick a model, or more {self.noun}.")
+            raise forms.ValidationError(gettext_noop(f"Tick a model, or more {self.noun}."))
         return cleaned
 
     def chosen(self, run: Run) -> dict[str, list]:

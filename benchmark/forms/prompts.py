@@ -12,29 +12,34 @@ from benchmark.services.prompt_sets import LARGEST
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import PromptSets
 from core.duplicates import first_duplicate
+from core.language import gettext_noop
 
 
 class PromptSetForm(forms.Form):
     name = forms.SlugField(
         max_length=60,
-        help_text="What runs call it. Letters, digits, hyphens.",
+        help_text=gettext_noop("What runs call it. Letters, digits, hyphens."),
         error_messages={
-            "invalid": "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."
+            "invalid": gettext_noop(
+                "A name of letters, digits, hyphens and underscores is expected, such as our-prompts-2."
+            )
         },
     )
-    files = FilesField(label="Files (.txt)")
+    files = FilesField(label=gettext_noop("Files (.txt)"))
 
     def __init__(self, *args: Any, prompting: PromptSets, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["files"].help_text = f"All files of the set at once, such as {prompting.example_file}."
+        self.fields["files"].help_text = gettext_noop(
+            f"All files of the set at once, such as {prompting.example_file}."
+        )
 
     def clean_files(self) -> dict[str, bytes]:
         files = self.cleaned_data["files"]
         if sum(file.size for file in files) > LARGEST:
-            raise forms.ValidationError("The files are larger than 1 MB together.")
+            raise forms.ValidationError(gettext_noop("The files are larger than 1 MB together."))
         names = [PurePath(file.name).name for file in files]
         if twice := first_duplicate(names):
-            raise forms.ValidationError(f"There are two files called {twice}.")
+            raise forms.ValidationError(gettext_noop(f"There are two files called {twice}."))
         return {name: file.read() for name, file in zip(names, files, strict=True)}
 
 
@@ -44,9 +49,12 @@ class PromptChoice(forms.Form):
     stage = forms.ChoiceField()
     level = forms.TypedChoiceField(choices=[(level, str(level)) for level in (1, 2, 3, 4)], coerce=int)
     form = forms.ChoiceField(choices=Form.choices)
-    filled = forms.ChoiceField(required=False, label="Shown as")
+    filled = forms.ChoiceField(required=False, label=gettext_noop("Shown as"))
 
     def __init__(self, data: Mapping[str, Any] | None = None, *, suite: Suite) -> None:
         super().__init__(data)
         self.fields["stage"].choices = [(step.key, step.label) for step in suite.launched]
-        self.fields["filled"].choices = [("", "The wording"), ("1", f"Filled in with a {suite.noun[0]}")]
+        self.fields["filled"].choices = [
+            ("", gettext_noop("The wording")),
+            ("1", gettext_noop(f"Filled in with a {suite.noun[0]}")),
+        ]

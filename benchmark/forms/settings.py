@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from benchmark.suites.settings import MOST_CHARACTERS, Setting
+from core.language import gettext_noop
 
 FEW = 10
 """Numbers that are chosen from a list rather than typed."""
@@ -31,7 +32,7 @@ def methods_field(setting: Setting) -> forms.MultipleChoiceField:
     """Return the field of a setting of which a launch may take several choices."""
     return forms.MultipleChoiceField(
         choices=setting.choices, initial=[setting.default], label=setting.label, widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": "Tick at least one method."},
+        error_messages={"required": gettext_noop("Tick at least one method.")},
     )  # fmt: skip
 
 
@@ -39,8 +40,8 @@ def swept_field(setting: Setting) -> forms.TypedMultipleChoiceField:
     """Return the field of a setting of which a launch may take several choices, a run each; none need be taken."""
     return forms.TypedMultipleChoiceField(
         choices=setting.choices, coerce=type(setting.default), required=False, widget=forms.CheckboxSelectMultiple,
-        label=f"Sweep of {setting.label.lower()}", empty_value=[],
-        help_text="A run at each that is ticked, in one launch, instead of the one above.",
+        label=gettext_noop(f"Sweep of {setting.label.lower()}"), empty_value=[],
+        help_text=gettext_noop("A run at each that is ticked, in one launch, instead of the one above."),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.reasoning import MARK, final_answer
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 
@@ -19,4 +20,10 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     )
 
 
-COT = Method("cot", "chain of thought", "Reasoning step by step, then the answer.", _answer, read=final_answer)
+COT = Method(
+    "cot",
+    gettext_noop("chain of thought"),
+    gettext_noop("Reasoning step by step, then the answer."),
+    _answer,
+    read=final_answer,
+)

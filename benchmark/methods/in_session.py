@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 FIRST = "asked-first"
@@ -28,8 +29,15 @@ def in_session(task: str) -> Method:
     return Method(
         "joint",
         "joint",
-        "Questions that go together in one session: the one, its answer, then the other.",
+        gettext_noop("Questions that go together in one session: the one, its answer, then the other."),
         _answer,
-        steps=(Step(FIRST, "Asking the first question", task=task, answers=("first answer", "first answers")),),
+        steps=(
+            Step(
+                FIRST,
+                gettext_noop("Asking the first question"),
+                task=task,
+                answers=(gettext_noop("first answer"), gettext_noop("first answers")),
+            ),
+        ),
         ask=_ask,
     )

@@ -15,6 +15,7 @@ from benchmark.methods.contract import Earlier, Method, NothingToAsk, Put
 from benchmark.methods.perceptions import Perceived, perceived_by, perceptions_of
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 PERCEIVE = "perceive"
@@ -57,7 +58,9 @@ def perceptions_in(answer: str) -> Perceived:
     perceptions = perceptions_of(answer)
     if perceptions is None:
         raise NothingToAsk(
-            "The answer on who perceives what is not an array of objects, so that the question could not be asked."
+            gettext_noop(
+                "The answer on who perceives what is not an array of objects, so that the question could not be asked."
+            )
         )
     return perceptions
 
@@ -74,14 +77,14 @@ def _oracle(put: Put, earlier: Earlier) -> Sequence[Message]:
 PERCEPTOM = Method(
     "perceptom",
     "PercepToM",
-    "First who perceives what, then the question about what the person perceived.",
+    gettext_noop("First who perceives what, then the question about what the person perceived."),
     _answer,
     steps=(Step(PERCEIVE, "Perceiving", answers=("perceptions", "perceptions")),),
     ask=_ask,
 )
 ORACLE_PERCEPTION = Method(
     "oracle-perception",
-    "PercepToM with the true perceptions",
-    "The question about what the person perceived, by the data.",
+    gettext_noop("PercepToM with the true perceptions"),
+    gettext_noop("The question about what the person perceived, by the data."),
     _oracle,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, Put
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 
@@ -17,4 +18,4 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
     return put.messages(prompt(put))
 
 
-PLAIN = Method("plain", "plain", "The story, the question, nothing else.", _answer)
+PLAIN = Method("plain", "plain", gettext_noop("The story, the question, nothing else."), _answer)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 EXTRACT = "s2a-extract"
@@ -28,7 +29,7 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
 S2A = Method(
     "s2a",
     "System 2 Attention",
-    "The relevant part of the story is extracted, then the question is asked about it.",
+    gettext_noop("The relevant part of the story is extracted, then the question is asked about it."),
     _answer,
     steps=(Step(EXTRACT, "Extracting", answers=("extract", "extracts")),),
     ask=_ask,

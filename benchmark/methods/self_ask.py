@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.reasoning import MARK, final_answer
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 
@@ -22,7 +23,7 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
 SELF_ASK = Method(
     "self-ask",
     "Self-Ask",
-    "Smaller questions that the model asks and answers itself, then the answer.",
+    gettext_noop("Smaller questions that the model asks and answers itself, then the answer."),
     _answer,
     read=final_answer,
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from benchmark.methods.contract import Earlier, Method, Put
 from benchmark.methods.plain import prompt
 from benchmark.suites.asked import Step
+from core.language import gettext_noop
 from workers.providers.contract import Message
 
 PERSPECTIVE = "simtom-perspective"
@@ -33,7 +34,7 @@ def _answer(put: Put, earlier: Earlier) -> Sequence[Message]:
 SIMTOM = Method(
     "simtom",
     "SimToM",
-    "First what the person knows, then the question about that alone.",
+    gettext_noop("First what the person knows, then the question about that alone."),
     _answer,
     steps=(Step(PERSPECTIVE, "Taking the perspective", answers=("perspective", "perspectives")),),
     ask=_ask,

@@ -10,6 +10,7 @@ from annotation.domain.shipped_schemas import FIRST
 from annotation.models import Project, Story, schema_of
 from benchmark.suites.contract import Suite
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 
 IN_FULL_AT_ONCE = 500
 
@@ -55,7 +56,7 @@ class Dataset(OpaqueModel):
     stories_count = models.PositiveIntegerField()
     propositions_count = models.PositiveIntegerField()
     left_out = models.PositiveIntegerField(
-        default=0, help_text="Stories with a table whose cells were not all settled."
+        default=0, help_text=gettext_noop("Stories with a table whose cells were not all settled.")
     )
     methods = models.JSONField(default=dict)
     note = models.CharField(max_length=200, blank=True)
@@ -72,7 +73,7 @@ class Dataset(OpaqueModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.project.name}, version {self.version}"
+        return gettext_noop(f"{self.project.name}, version {self.version}")
 
     @property
     def title(self) -> str:
@@ -142,7 +143,7 @@ class DatasetSample(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Sample {self.number}"
+        return gettext_noop(f"Sample {self.number}")
 
     @classmethod
     def in_full(cls, samples: Iterable[DatasetSample]) -> Iterator[DatasetSample]:

@@ -6,11 +6,12 @@ from django.db.models import Q
 
 from annotation.models import Project
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 
 
 class EnteredKind(models.TextChoices):
-    HUMAN = "human", "People"
-    PUBLISHED = "published", "Published model"
+    HUMAN = "human", gettext_noop("People")
+    PUBLISHED = "published", gettext_noop("Published model")
 
 
 class EnteredRow(OpaqueModel):

@@ -7,6 +7,7 @@ from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
 from benchmark.models.run import Form
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from workers.models import Call, Endpoint, Item, Job
 
 
@@ -33,7 +34,7 @@ class JudgeTest(OpaqueModel):
         constraints = [models.UniqueConstraint(fields=["project", "suite", "version"], name="one_judge_test_a_version")]
 
     def __str__(self) -> str:
-        return f"Self-test of {self.judge}"
+        return gettext_noop(f"Self-test of {self.judge}")
 
 
 class JudgeTestItem(models.Model):

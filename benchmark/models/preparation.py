@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from benchmark.models.run import Run
+from core.language import gettext_noop
 
 
 class RunPreparation(models.Model):
@@ -28,7 +29,7 @@ class RunPreparation(models.Model):
         constraints = [models.CheckConstraint(condition=Q(done__lte=F("of")), name="preparation_within_its_samples")]
 
     def __str__(self) -> str:
-        return f"{self.done} of {self.of}"
+        return gettext_noop(f"{self.done} of {self.of}")
 
     @property
     def positions(self) -> list[int]:

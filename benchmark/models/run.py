@@ -9,6 +9,7 @@ from django.db.models import Q
 from annotation.models import Project
 from benchmark.models.dataset import Dataset, DatasetSample
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from core.plain import Json
 from workers.models import Call, Endpoint, Item, Job, JobState
 
@@ -17,8 +18,8 @@ class Form(models.TextChoices):
     """Answer format: the published protocol's tables in free text, or rows held to a JSON schema. The two are never
     mixed in a table."""
 
-    TEXT = "text", "Free text"
-    STRUCTURED = "structured", "Structured output"
+    TEXT = "text", gettext_noop("Free text")
+    STRUCTURED = "structured", gettext_noop("Structured output")
 
 
 class RunQuerySet(models.QuerySet):

@@ -3,14 +3,15 @@ from __future__ import annotations
 from django.db import models
 
 from annotation.models import Project, Role
+from core.language import gettext_noop
 
 
 class Audience(models.TextChoices):
     """The lowest role that sees results of models. Admins always do."""
 
-    ADMINS = "admin", "Admins only"
-    EXPERTS = "expert", "Admins and experts"
-    EVERYONE = "annotator", "Every member"
+    ADMINS = "admin", gettext_noop("Admins only")
+    EXPERTS = "expert", gettext_noop("Admins and experts")
+    EVERYONE = "annotator", gettext_noop("Every member")
 
     @property
     def role(self) -> Role:
@@ -35,4 +36,6 @@ class ResultsVisibility(models.Model):
         audience = Audience(self.audience)
         if not self.once_frozen or audience == Audience.ADMINS:
             return audience.label.lower()
-        return f"admins, and {'experts' if audience == Audience.EXPERTS else 'every member'} while gold is frozen"
+        return gettext_noop(
+            f"admins, and {'experts' if audience == Audience.EXPERTS else 'every member'} while gold is frozen"
+        )

@@ -24,6 +24,7 @@ from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import group_named, group_suite, keys_of, suite_named
 from benchmark.suites.showing.ranking import WITHIN
 from benchmark.suites.shown import EntrantResults, RunEntrant
+from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.outcomes import commonest
 from workers.models import ItemState
@@ -60,9 +61,9 @@ class Absence:
 
     def __str__(self) -> str:
         if not self.failed:
-            return f"{self.model} is not in the ranking of {group_named(self.stage).noun}: {self.why}."
-        why = f" The commonest reason: {self.problem}" if self.problem else ""
-        return f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}"
+            return gettext_noop(f"{self.model} is not in the ranking of {group_named(self.stage).noun}: {self.why}.")
+        why = gettext_noop(f" The commonest reason: {self.problem}") if self.problem else ""
+        return gettext_noop(f"{self.model} has no figures ({self.run_title}): all {self.failed:,} calls failed.{why}")
 
 
 _LONGEST = 160
@@ -75,7 +76,7 @@ def apart(stage: str, ranking: Ranking) -> list[Absence]:
     for other in ranking.others:
         unlike = {field: name for field, name in other.within.items() if name != ranking.chosen[field]}
         how = [f"{label} {unlike[field]}" for field, label in WITHIN.items() if field in unlike]
-        why = f"ranked apart: {', '.join(how)}" if how else "ranked apart"
+        why = gettext_noop(f"ranked apart: {', '.join(how)}") if how else gettext_noop("ranked apart")
         absent += [Absence(stage, name, why=why) for name in other.models]
     return absent
 
@@ -91,7 +92,7 @@ def uncovered(stage: str, entrants: Sequence[RunEntrant], present: Set[str], sto
     return [
         Absence(
             stage, name, run=entrant.run, run_title=entrant.run_title, covered=covered,
-            why=f"its run has {covered:,} of these {len(stories):,} {_samples(stage)}",
+            why=gettext_noop(f"its run has {covered:,} of these {len(stories):,} {_samples(stage)}"),
         )
         for name, (covered, entrant) in widest.items()
     ]  # fmt: skip
@@ -130,8 +131,8 @@ def unscored(suite: str, runs: Sequence[Run], reports: Mapping[int, RunFigures])
 def rows_withheld(stage: str, rows: str, stories: int) -> Absence:
     """Return the absence of `rows` such as "People" for a reader with open work on so many of the stories."""
     nouns = _samples(stage)
-    some = f"one of these {nouns}" if stories == 1 else f"{stories:,} of these {nouns}"
-    return Absence(stage, rows, why=f"withheld: you still have work to do on {some}")
+    some = gettext_noop(f"one of these {nouns}") if stories == 1 else gettext_noop(f"{stories:,} of these {nouns}")
+    return Absence(stage, rows, why=gettext_noop(f"withheld: you still have work to do on {some}"))
 
 
 def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
@@ -141,7 +142,7 @@ def unread(entrants: Sequence[EntrantResults], parse: str) -> list[Absent]:
         metrics = entrant.parses[parse]
         if not metrics:
             unread_models.append(
-                {"model": entrant.model, "why": _sentence(entrant.parses.get("reason") or "no figures")}
+                {"model": entrant.model, "why": _sentence(entrant.parses.get("reason") or gettext_noop("no figures"))}
             )
         elif not int(metrics["overall"]["stories"]):
             reasons = metrics["overall"].get("unusable_reasons", {})
@@ -169,7 +170,9 @@ def absences(stage: str, entrants: Sequence[RunEntrant]) -> list[Absence]:
     for entrant in entrants:
         model_problems = problems.get(entrant.entrant or 0, [])
         failed, problem = sum(count for _, count in model_problems), commonest(model_problems)[0]
-        why = f"all {failed:,} calls failed" + (f", most often: {_sentence(problem[:_LONGEST])}" if problem else "")
+        why = gettext_noop(f"all {failed:,} calls failed") + (
+            gettext_noop(f", most often: {_sentence(problem[:_LONGEST])}") if problem else ""
+        )
         absent.append(
             Absence(stage, entrant.name, entrant.run, entrant.run_title, failed=failed, problem=problem, why=why)
         )

@@ -27,13 +27,14 @@ from benchmark.services.variance import IDENTITY
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import group_suite, ordered_suites, suite_named
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 from core.plain import Json
 from core.statistics import FEWEST, few
 from core.statistics.correlation import Correlation, pearson
 
 CHANCE = "random"
 """The baseline that draws among what may be answered: its figure in a ranking is the chance level."""
-NO_CHANCE = (
+NO_CHANCE = gettext_noop(
     "it is not defined by what may be answered, and no finished run of the baseline “random” answers these questions"
 )
 
@@ -121,7 +122,7 @@ def _ranking(
     return SuiteRanking(
         stage=group.key,
         title="",
-        dataset=f"{dataset.title or 'gold'}, version {dataset.version}",
+        dataset=gettext_noop(f"{dataset.title or 'gold'}, version {dataset.version}"),
         over=chosen.label if chosen else "",
         numbers=chosen.stories if chosen else frozenset(),
         query={
@@ -207,7 +208,7 @@ def _parts(ranking: SuiteRanking) -> tuple[str, str, str, str]:
     return (
         suite_named(group_suite(ranking.stage)).title,
         ranking.score,
-        f"version {ranking.query['version']}",
+        gettext_noop(f"version {ranking.query['version']}"),
         Form(ranking.query["form"]).label.lower(),
     )
 

@@ -16,6 +16,7 @@ from benchmark.services.methods_text import facts_of
 from benchmark.services.reports import reports_of
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_named
+from core.language import gettext_noop
 
 ACROSS = "across"
 """The kind of such a document; it has `rankings`, and no `stages`."""
@@ -24,14 +25,17 @@ ACROSS = "across"
 def across_report(rankings: Sequence[SuiteRanking], runs: Sequence[Run]) -> Document:
     """Return the rankings as a document to be frozen; `runs` are those that they have places of."""
     reports = reports_of(runs)
-    ranked = [[f"Ranking {ranking.title}", _ranked_told(ranking)] for ranking in rankings]
+    ranked = [[gettext_noop(f"Ranking {ranking.title}"), _ranked_told(ranking)] for ranking in rankings]
     return Document(
         kind=ACROSS,
         rankings=rankings,
         facts=[*ranked, *(fact for run in runs for fact in facts_of(run, reports[run.pk]))],
         methods=[
-            {"heading": "Figures and ranks", "text": " ".join((METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE))},
-            {"heading": "Correlations", "text": PAIR_NOTE},
+            {
+                "heading": gettext_noop("Figures and ranks"),
+                "text": " ".join((METRIC_NOTE, CHANCE_NOTE, RANK_NOTE, NEWEST_NOTE)),
+            },
+            {"heading": gettext_noop("Correlations"), "text": PAIR_NOTE},
         ],
     )
 

@@ -14,6 +14,7 @@ from benchmark.services.across import pairs_across
 from benchmark.services.plot_data import Arguments, Picture, plots
 from benchmark.services.suite_rankings import AcrossModel, Place, SuiteRanking, models_across
 from benchmark.suites.registry import group_suite, suite_named
+from core.language import gettext_noop
 from core.statistics import FEWEST
 
 if TYPE_CHECKING:  # it takes matplotlib a second to load
@@ -22,26 +23,26 @@ if TYPE_CHECKING:  # it takes matplotlib a second to load
 ALL, PAIRS, ONE = "across", "correlations", "model"
 """Names of the table and picture of all models, of the table of correlations, and of the table and picture of one
 model."""
-METRIC_NOTE = (
+METRIC_NOTE = gettext_noop(
     "Figures in per cent, repaired parse; brackets: 95 % intervals over what each suite resamples. As on the "
     "leaderboards; nothing is averaged over suites."
 )
-RANK_NOTE = (
+RANK_NOTE = gettext_noop(
     "Rank: with missing answers at their worst, among all rows of that ranking, baselines too; its brackets, from "
     f"{RANKS_FROM} rows on: 95 % bootstrap intervals."
 )
-CHANCE_ROW = "Chance level"
-CHANCE_NOTE = (
+CHANCE_ROW = gettext_noop("Chance level")
+CHANCE_NOTE = gettext_noop(
     f"{CHANCE_ROW}: what answers drawn among all that may be answered are expected to come to, computed from each "
     "sample; where that is not defined, what the baseline “random” came to on the same questions, with its interval "
     "and n."
 )
-NEWEST_NOTE = (
+NEWEST_NOTE = gettext_noop(
     "Of several finished runs of a model the one that was asked most counts, of those the newest; archived "
     "runs and runs under a control never do. A ranking is over the samples in which its "
     "figure counts most."
 )
-PAIR_NOTE = (
+PAIR_NOTE = gettext_noop(
     "r: Pearson’s correlation of two rankings’ figures, whatever answers are missing, over the models that both "
     f"have, from {FEWEST} on; brackets: 95 % intervals by Fisher’s z. Models are few and no random draw: read the "
     "interval first."
@@ -59,7 +60,7 @@ def tables_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = 
 
 def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
     """A row a model, and for each ranking its figure and its rank."""
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     by_key = {f"s{at}": ranking for at, ranking in enumerate(rankings)}
     rows = [_row_across(model, by_key) for model in models_across(rankings)]
     totals: dict[str, object] = {"model": CHANCE_ROW}
@@ -67,7 +68,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
         columns += _columns(key, ranking)
         totals |= _metric(key, ranking.chance)
     return Table(
-        title="Models across suites",
+        title=gettext_noop("Models across suites"),
         columns=columns,
         rows=rows,
         totals=[totals],
@@ -78,7 +79,7 @@ def table_of_all(rankings: Sequence[SuiteRanking]) -> Table:
 
 
 def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
-    named = {"group": ranking.title, "unit": "", "label": "Figure"}
+    named = {"group": ranking.title, "unit": "", "label": gettext_noop("Figure")}
     metric = share_column(
         key,
         ranking.score,
@@ -90,7 +91,9 @@ def _columns(key: str, ranking: SuiteRanking) -> list[Column]:
     )
     return [
         metric,
-        Column(key=f"{key}_rank", header="Rank", kind="count", group=ranking.title, interval=f"{key}_ranks"),
+        Column(
+            key=f"{key}_rank", header=gettext_noop("Rank"), kind="count", group=ranking.title, interval=f"{key}_ranks"
+        ),
     ]
 
 
@@ -126,7 +129,7 @@ def _drawn_levels(rankings: Sequence[SuiteRanking]) -> list[str]:
         for ranking in rankings
         if ranking.chance and not ranking.chance.get("exact")
     ]
-    return [f"{CHANCE_ROW} of {', '.join(notes)}: the baseline “random”."] if notes else []
+    return [gettext_noop(f"{CHANCE_ROW} of {', '.join(notes)}: the baseline “random”.")] if notes else []
 
 
 MOST_RUNS = 3
@@ -137,7 +140,7 @@ def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
     notes = []
     for ranking in rankings:
         titles = list(dict.fromkeys(place.run_title for place in ranking.places.values()))
-        more = f" and {len(titles) - MOST_RUNS} more" if len(titles) > MOST_RUNS else ""
+        more = gettext_noop(f" and {len(titles) - MOST_RUNS} more") if len(titles) > MOST_RUNS else ""
         if titles:
             notes.append(f"{ranking.title}: {', '.join(f'“{title}”' for title in titles[:MOST_RUNS])}{more}")
     return [f"Runs. {'; '.join(notes)}."] if notes else []
@@ -145,12 +148,20 @@ def _runs_told(rankings: Sequence[SuiteRanking]) -> list[str]:
 
 def _leads(rankings: Sequence[SuiteRanking]) -> list[str]:
     """Say of each ranking whom it lacks and what it has no chance level for."""
-    leads = [f"{ranking.title} is not shown. {ranking.withheld}" for ranking in rankings if ranking.withheld]
-    leads += [f"Not in {ranking.title}: {absent_told(ranking.absent)}." for ranking in rankings if ranking.absent]
+    leads = [
+        gettext_noop(f"{ranking.title} is not shown. {ranking.withheld}") for ranking in rankings if ranking.withheld
+    ]
+    leads += [
+        gettext_noop(f"Not in {ranking.title}: {absent_told(ranking.absent)}.")
+        for ranking in rankings
+        if ranking.absent
+    ]
     without = [ranking for ranking in rankings if ranking.no_chance and not ranking.withheld]
     reasons = dict.fromkeys(ranking.no_chance for ranking in without)
     return leads + [
-        f"No chance level in {', '.join(ranking.title for ranking in without if ranking.no_chance == why)}: {why}."
+        gettext_noop(
+            f"No chance level in {', '.join(ranking.title for ranking in without if ranking.no_chance == why)}: {why}."
+        )
         for why in reasons
     ]
 
@@ -166,20 +177,27 @@ def table_of_model(rankings: Sequence[SuiteRanking], model: AcrossModel) -> Tabl
     names = {row["suite"] for row in rows}
     share = {"kind": "share", "digits": 1}
     columns = [
-        Column(key="suite", header="Suite"),
-        Column(key="score", header="Figure"),
-        Column(key="value", header="Value", unit="%", interval="value_interval", bounds="value_bounds", **share),
-        Column(key="worst", header="Worst case", unit="%", **share),
-        Column(key="best", header="Best case", unit="%", **share),
-        Column(key="chance", header="Chance level", unit="%", interval="chance_interval", **share),
-        Column(key="rank", header="Rank", kind="count", interval="ranks"),
+        Column(key="suite", header=gettext_noop("Suite")),
+        Column(key="score", header=gettext_noop("Figure")),
+        Column(
+            key="value",
+            header=gettext_noop("Value"),
+            unit="%",
+            interval="value_interval",
+            bounds="value_bounds",
+            **share,
+        ),
+        Column(key="worst", header=gettext_noop("Worst case"), unit="%", **share),
+        Column(key="best", header=gettext_noop("Best case"), unit="%", **share),
+        Column(key="chance", header=gettext_noop("Chance level"), unit="%", interval="chance_interval", **share),
+        Column(key="rank", header=gettext_noop("Rank"), kind="count", interval="ranks"),
         Column(key="of", header="Of", kind="count"),
-        Column(key="within", header="Asked and judged"),
-        Column(key="dataset", header="Dataset"),
-        Column(key="run", header="Run"),
+        Column(key="within", header=gettext_noop("Asked and judged")),
+        Column(key="dataset", header=gettext_noop("Dataset")),
+        Column(key="run", header=gettext_noop("Run")),
     ]
     return Table(
-        title=f"{model.name} across suites",
+        title=gettext_noop(f"{model.name} across suites"),
         columns=columns,
         rows=rows,
         lead=[
@@ -221,9 +239,9 @@ def _not_run(rankings: Sequence[SuiteRanking], model: AcrossModel) -> list[str]:
     notes = []
     for ranking in rankings:
         names = {absent["model"]: absent["why"] for absent in ranking.absent}
-        why = next((why for name, why in names.items() if model.name.startswith(name)), "no finished run")
+        why = next((why for name, why in names.items() if model.name.startswith(name)), gettext_noop("no finished run"))
         notes.append(f"{ranking.title} ({why})")
-    return [f"Without a figure in {'; '.join(notes)}."] if notes else []
+    return [gettext_noop(f"Without a figure in {'; '.join(notes)}.")] if notes else []
 
 
 def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
@@ -241,23 +259,25 @@ def table_of_pairs(rankings: Sequence[SuiteRanking]) -> Table:
         for pair in pairs_across(rankings)
     ]
     columns = [
-        Column(key="first", header="Suite"),
-        Column(key="second", header="Other suite"),
-        Column(key="models", header="Models", kind="count"),
+        Column(key="first", header=gettext_noop("Suite")),
+        Column(key="second", header=gettext_noop("Other suite")),
+        Column(key="models", header=gettext_noop("Models"), kind="count"),
         Column(key="r", header="r", kind="number", digits=3, interval="r_interval"),
         Column(key="p", header="p", kind="number", digits=3),
-        *([Column(key="why", header="Why none")] if any(row["why"] != MISSING for row in rows) else []),
+        *([Column(key="why", header=gettext_noop("Why none"))] if any(row["why"] != MISSING for row in rows) else []),
     ]
-    notes = [PAIR_NOTE, "p: two-sided, of no correlation, not adjusted for the number of pairs."]
-    return Table(title="Correlations between suites over models", columns=columns, rows=rows, notes=notes)
+    notes = [PAIR_NOTE, gettext_noop("p: two-sided, of no correlation, not adjusted for the number of pairs.")]
+    return Table(title=gettext_noop("Correlations between suites over models"), columns=columns, rows=rows, notes=notes)
 
 
 def pictures_across(rankings: Sequence[SuiteRanking], model: AcrossModel | None = None) -> dict[str, Picture]:
     """Return the pictures by name: of all models, or of one where it is chosen."""
     if model:
-        title = f"{model.name} across suites"
+        title = gettext_noop(f"{model.name} across suites")
         return {ONE: Picture(title, lambda: plots().model_across, partial(_of_model, rankings, model, title))}
-    return {ALL: Picture("Models across suites", lambda: plots().models_across, partial(_of_all, rankings))}
+    return {
+        ALL: Picture(gettext_noop("Models across suites"), lambda: plots().models_across, partial(_of_all, rankings))
+    }
 
 
 def _of_all(rankings: Sequence[SuiteRanking]) -> Arguments:
@@ -295,4 +315,4 @@ def _ranks(place: Place, ranking: SuiteRanking) -> str:
     if place.rank is None:
         return MISSING
     ends = f" [{place.ranks[0]}, {place.ranks[1]}]" if place.ranks else ""
-    return f"{place.rank}{ends} of {ranking.ranked}"
+    return gettext_noop(f"{place.rank}{ends} of {ranking.ranked}")

@@ -27,10 +27,11 @@ from benchmark.models import (
     UnmatchedReport,
 )
 from benchmark.services.plans import RunRefused
+from core.language import gettext_noop
 from workers.models import Job, JobState
 
-DELETED = "The run was deleted."
-ARCHIVED = "The run is archived; restore it first."
+DELETED = gettext_noop("The run was deleted.")
+ARCHIVED = gettext_noop("The run is archived; restore it first.")
 LONGEST_TITLE = 200
 
 
@@ -77,9 +78,11 @@ def checked_title(title: str) -> str:
     """Return a run's name without blanks around it. Raises RunRefused."""
     title = " ".join(title.replace("\x00", "").split())
     if not title:
-        raise RunRefused("A run needs a name.", "title")
+        raise RunRefused(gettext_noop("A run needs a name."), "title")
     if len(title) > LONGEST_TITLE:
-        raise RunRefused(f"The name has {len(title):,} characters; expected up to {LONGEST_TITLE}.", "title")
+        raise RunRefused(
+            gettext_noop(f"The name has {len(title):,} characters; expected up to {LONGEST_TITLE}."), "title"
+        )
     return title
 
 
@@ -162,8 +165,12 @@ def _working(run: Run, done: str) -> str:
     """Say that the run, or one under its controls, has not ended; empty where all have."""
     for member in _with_controls(run):
         if member.job.state in (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED):
-            what = "The run" if member == run else f"“{member.title}”, under a control of the run,"
-            return f"{what} is {member.job.standing}: let it end or cancel it before it is {done}."
+            what = (
+                gettext_noop("The run")
+                if member == run
+                else gettext_noop(f"“{member.title}”, under a control of the run,")
+            )
+            return gettext_noop(f"{what} is {member.job.standing}: let it end or cancel it before it is {done}.")
     return ""
 
 
@@ -175,7 +182,7 @@ def _resting(run: Run) -> str:
     count = run.judged_anew.count()
     named = ", ".join(titles) + (" …" if count > len(titles) else "")
     return (
-        f"1 run judges its answers anew: {named}. Delete that first, or archive this one."
+        gettext_noop(f"1 run judges its answers anew: {named}. Delete that first, or archive this one.")
         if count == 1
-        else f"{count:,} runs judge its answers anew: {named}. Delete these first, or archive this one."
+        else gettext_noop(f"{count:,} runs judge its answers anew: {named}. Delete these first, or archive this one.")
     )

@@ -25,6 +25,7 @@ from benchmark.suites.contract import Question, Sample
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import COLUMN, OPTION, PARAMETER, Setting
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from workers.models import Endpoint
@@ -42,7 +43,9 @@ def prompt_set_named(sets: PromptSets, name: str, project: Project) -> PromptSet
     stored = StoredPromptSet.objects.filter(project=project, name=name).first()
     if stored is None:
         project_names = StoredPromptSet.objects.filter(project=project).values_list("name", flat=True)
-        raise BadPromptSet(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *project_names])}.")
+        raise BadPromptSet(
+            gettext_noop(f"There is no prompt set {name!r}; there are {', '.join([*sets.names, *project_names])}.")
+        )
     return _loaded(sets.load, stored.pk)
 
 

@@ -11,6 +11,7 @@ from benchmark.domain.inference import differs
 from benchmark.domain.tables import Cells, Column, Table
 from benchmark.services.comparisons import Comparison
 from benchmark.suites.registry import group_named, nouns_of_group
+from core.language import gettext_noop
 
 
 def told_apart(row: Mapping[str, Any]) -> str:
@@ -27,7 +28,9 @@ def answered_columns(stage: str) -> tuple[Column, ...]:
     """Return the columns of the difference over what both answered, beside the one with missing answers at their
     worst."""
     counted = replace(count_column(stage), key="answered_n", group="Answered by both")
-    difference = Column(key="answered_value", header="Difference", unit="points", kind="share", group=counted.group)
+    difference = Column(
+        key="answered_value", header=gettext_noop("Difference"), unit="points", kind="share", group=counted.group
+    )
     return difference, counted
 
 
@@ -48,18 +51,18 @@ def difference_table(comparison: Comparison) -> Table:
     """Return the measures over all stories, of labelling each dimension among them, and the score by category."""
     first, second = comparison.first, comparison.second
     columns = [
-        Column(key="part", header="Over"),
-        Column(key="what", header="Figure"),
+        Column(key="part", header=gettext_noop("Over")),
+        Column(key="what", header=gettext_noop("Figure")),
         Column(key="first", header=first, unit="%", kind="share"),
         Column(key="second", header=second, unit="%", kind="share"),
-        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
+        Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
         Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
-        Column(key="shown", header="Shown to differ"),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(comparison.stage),
         *(answered_columns(comparison.stage) if any(row.get("answered") for row in comparison.rows) else ()),
     ]
-    everything = f"All {nouns_of_group(comparison.stage)[1]}"
+    everything = gettext_noop(f"All {nouns_of_group(comparison.stage)[1]}")
     rows = [
         row
         | {"part": "Category" if row["category"] else everything, "shown": told_apart(row)}
@@ -67,7 +70,9 @@ def difference_table(comparison: Comparison) -> Table:
         | answered_by_both(row)
         for row in comparison.rows
     ]
-    title = f"{group_named(comparison.stage).score_title}: {first} minus {second}, {comparison.parse} parse"
+    title = gettext_noop(
+        f"{group_named(comparison.stage).score_title}: {first} minus {second}, {comparison.parse} parse"
+    )
     facts = {"Stories": comparison.selection, "Settings that differ": comparison.differ}
     notes = [f"{name}: {text}." for name, text in facts.items() if text]
     notes += comparison.judge_tests
@@ -83,12 +88,16 @@ def story_table(comparison: Comparison) -> Table:
             key="number",
             header=f"{noun.capitalize()}{', by its first question' * bool(group_named(comparison.stage).unit)}",
         ),
-        *([Column(key="category", header="Category")] if any(story.category for story in comparison.stories) else ()),
+        *(
+            [Column(key="category", header=gettext_noop("Category"))]
+            if any(story.category for story in comparison.stories)
+            else ()
+        ),
         Column(key="first", header=comparison.first, unit="%", kind="share"),
         Column(key="second", header=comparison.second, unit="%", kind="share"),
-        Column(key="difference", header="Difference", unit="points", kind="share"),
+        Column(key="difference", header=gettext_noop("Difference"), unit="points", kind="share"),
     ]
-    title = f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse"
+    title = gettext_noop(f"{group_named(comparison.stage).score_title} by {noun}, {comparison.parse} parse")
     return Table(title=title, columns=columns, rows=[*map(asdict, comparison.stories)], lead=comparison.lead)
 
 

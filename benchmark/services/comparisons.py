@@ -30,6 +30,7 @@ from benchmark.suites.story_scores import (
     lacking,
     scores_by_story,
 )
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from core.statistics import holm, mean_of, method
@@ -87,7 +88,7 @@ class Comparison:
         return cls(parse=kept["reading"], stories=stories, **plain)
 
 
-RUN_DELETED = "A run of the two was deleted; frozen comparisons with it stay as they are."
+RUN_DELETED = gettext_noop("A run of the two was deleted; frozen comparisons with it stay as they are.")
 
 
 class NotComparable(ValueError):
@@ -102,25 +103,35 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
     """Return (the two runs, both entrants by each metric group that both have) of two keys `<run>.<entrant>`. Raises
     NotComparable, and NotChosen where a key is empty."""
     if not (first and second):
-        raise NotChosen("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
+        raise NotChosen(
+            gettext_noop("Choose two models on the leaderboard, under “Compare two”; a run's page compares its own.")
+        )
     uids = [uid for key in (first, second) if (uid := key.partition(".")[0]).isalnum()]
     chosen_runs = Run.objects.filter(project=project, uid__in=uids).select_related("dataset", "judge")
     runs = {run.uid: run for run in chosen_runs.prefetch_related("entrants")}
     if len(uids) < 2 or not all(uid in runs for uid in uids) or first == second:
         gone = Run.with_deleted.filter(project=project, uid__in=uids, deleted_at__isnull=False).exists()
-        raise NotComparable(RUN_DELETED if gone else "Choose two different entrants of this project's runs.")
+        raise NotComparable(
+            RUN_DELETED if gone else gettext_noop("Choose two different entrants of this project's runs.")
+        )
     first_run, second_run = (runs[uid] for uid in uids)
     if first_run.dataset_id != second_run.dataset_id:
-        raise NotComparable("The two ran on different versions of the dataset, so their samples and gold differ.")
+        raise NotComparable(
+            gettext_noop("The two ran on different versions of the dataset, so their samples and gold differ.")
+        )
     if first_run.form != second_run.form:
-        raise NotComparable("One answered in free text, the other in structured output; the two are never compared.")
+        raise NotComparable(
+            gettext_noop("One answered in free text, the other in structured output; the two are never compared.")
+        )
     if first_run.control != second_run.control:
         raise NotComparable(
-            "The two were asked under different controls, or one of them as published; the report of a run "
-            "pairs it with its own controls."
+            gettext_noop(
+                "The two were asked under different controls, or one of them as published; the report of a run "
+                "pairs it with its own controls."
+            )
         )
     if first_run.suite != second_run.suite:
-        raise NotComparable("The two ran under different suites, which measure different things.")
+        raise NotComparable(gettext_noop("The two ran under different suites, which measure different things."))
     reports = reports_of(list(runs.values()))
     entrants_by_stage = {}
     for stage in keys_of(first_run.suite):
@@ -128,7 +139,7 @@ def pair_of(project, first: str, second: str) -> tuple[list[Run], dict[str, list
         if first in by_key and second in by_key:
             entrants_by_stage[stage], _ = label([by_key[first], by_key[second]])
     if not entrants_by_stage:
-        raise NotComparable("The two have no metric group in common, or no figures yet.")
+        raise NotComparable(gettext_noop("The two have no metric group in common, or no figures yet."))
     return [first_run, second_run], entrants_by_stage
 
 
@@ -137,7 +148,7 @@ def unread(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: 
     empty where both have."""
     for entrant in entrants:
         if why := _unread(entrant, stage, parse, selection):
-            return f"{entrant.model} has no {parse} figures. {why}".strip()
+            return gettext_noop(f"{entrant.model} has no {parse} figures. {why}").strip()
     return ""
 
 
@@ -146,7 +157,7 @@ def _unread(entrant: NamedEntrant, stage: str, parse: str, selection: Selection 
     if metrics[parse]:
         return ""
     columns = selection and columns_of(StoryScores.objects.get(pk=entrant.scores).metrics[stage], parse)
-    return lacking(columns, selection.stories) if columns else metrics.get("reason") or "It has none."
+    return lacking(columns, selection.stories) if columns else metrics.get("reason") or gettext_noop("It has none.")
 
 
 def compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection: Selection | None = None) -> Comparison:
@@ -180,7 +191,9 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
     if selection:
         categories = {number: name for number, name in categories.items() if number in selection.stories}
         if not categories:
-            raise NotComparable(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
+            raise NotComparable(
+                gettext_noop(f"The two have no {nouns_of_group(stage)[0]} in common with {selection.label}.")
+            )
     of_both = {*sides[0].stories} & {*sides[1].stories}
     asked_both = {number: category for number, category in categories.items() if number in of_both}
     rows = _rows(sides, asked_both, stage)
@@ -210,9 +223,13 @@ def _compare(entrants: Sequence[NamedEntrant], stage: str, parse: str, selection
         n=rows[0]["n"],
         tests=tests,
         method=(
-            f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; "
-            f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
-            "leaderboard" + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
+            gettext_noop(
+                f"missing answers at their worst; {method(seed=SEED, unit=unit)}; two-sided sign-flip test "
+                f"over {unit}; "
+                f"Holm's correction over the {tests} tests of this table alone, not over all pairs of models as on the "
+                "leaderboard"
+            )
+            + (f"; {why}" if (why := caution_told(fewest_units(rows), unit)) else "")
         ),
     )
 
@@ -225,9 +242,13 @@ def _not_asked(
     sentences = []
     for entrant, columns in zip(entrants, sides, strict=True):
         if lacks := len(stories - set(columns.stories)):
-            how = "has not labelled" if entrant.kind == "person" else "was not asked about"
-            sentences.append(f"{entrant.model} {how} {lacks:,} of the {len(stories):,} {nouns}")
-    return [f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared."] if sentences else []
+            how = gettext_noop("has not labelled") if entrant.kind == "person" else gettext_noop("was not asked about")
+            sentences.append(gettext_noop(f"{entrant.model} {how} {lacks:,} of the {len(stories):,} {nouns}"))
+    return (
+        [gettext_noop(f"{' and '.join(sentences)}: only the {len(both):,} that both have are compared.")]
+        if sentences
+        else []
+    )
 
 
 def _unlike_missing(
@@ -244,7 +265,8 @@ def _unlike_missing(
         unjudged = columns.unjudged.items()
         rows[entrant.model] = sum(sum(counts) for number, counts in unjudged if int(number) in stories)
     return differ_told(
-        (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)), "The differences count them at their worst."
+        (shares_told(shares, nouns_of_group(stage)[1]), rows_told(rows)),
+        gettext_noop("The differences count them at their worst."),
     )
 
 

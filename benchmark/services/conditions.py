@@ -24,6 +24,7 @@ from benchmark.services.judge_versions import version_of
 from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.settings import OF_EVERY_RUN
 from benchmark.suites.shown import RunEntrant
+from core.language import gettext_noop
 from core.plain import Json
 
 FIELDS = ("judge", "prompts")
@@ -157,7 +158,7 @@ def named(entrants: Sequence[RunEntrant]) -> list[RunEntrant]:
         for entrant, names in zip(entrants, within, strict=True):
             _, digest = entrant.conditions[field] or ("", "")
             names[field] = words.get(digest) and words[digest] + (
-                f", version {digest[:6]}" if shared[words[digest]] > 1 else ""
+                gettext_noop(f", version {digest[:6]}") if shared[words[digest]] > 1 else ""
             )
     return [replace(entrant, within=names) for entrant, names in zip(entrants, within, strict=True)]
 

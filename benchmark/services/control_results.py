@@ -23,6 +23,7 @@ from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, nouns_of_group, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES, clusters_of, scores_by_story
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import plain
 from core.statistics import method
@@ -137,7 +138,7 @@ def _stories(
 
 def _method(rows: Sequence[ControlRow], unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
-    return (
+    return gettext_noop(
         "Published less controlled, over the samples that the control changes, missing answers at their worst; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
         "tests of this table, every model under every control."

@@ -20,17 +20,18 @@ from benchmark.suites.registry import (
     units_of_group,
 )
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 MOST_STORIES = 100
 """So many stories a table of flips has; the page of flips has all."""
-NO_BASELINE = (
+NO_BASELINE = gettext_noop(
     "No baseline was asked: with “random” among the models, the table has what guessing gives beside what cues give."
 )
-OF_SETS = (
+OF_SETS = gettext_noop(
     "A set of which a control changes some questions counts under it with its other answers as published: they "
     "are to the same questions."
 )
-AT_CHANCE = (
+AT_CHANCE = gettext_noop(
     "The score without the story is what cues in question and options give by themselves, or memory; rows of "
     "baselines say what guessing gives."
 )
@@ -64,32 +65,43 @@ def control_tables(controls: ControlResults, parse: str) -> Iterator[tuple[str, 
 def difference_table(rows: Sequence[ControlRow], controls: ControlResults, stage: str, parse: str) -> Table:
     """Tabulate each model under each control, beside what it comes to as published."""
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
-    missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
+    missing: Mapping[str, Any] = {"kind": "count", "group": gettext_noop("Without a score")}
     columns = [
-        Column(key="model", header="Model"),
-        Column(key="published", header="As published", **share),
-        Column(key="controlled", header="Under the control", **share),
-        Column(key="value", header="Difference", unit="points", kind="share", interval="interval", bounds="bounds"),
+        Column(key="model", header=gettext_noop("Model")),
+        Column(key="published", header=gettext_noop("As published"), **share),
+        Column(key="controlled", header=gettext_noop("Under the control"), **share),
+        Column(
+            key="value",
+            header=gettext_noop("Difference"),
+            unit="points",
+            kind="share",
+            interval="interval",
+            bounds="bounds",
+        ),
         Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
-        Column(key="shown", header="Shown to differ"),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(stage),
-        Column(key="published_missing", header="As published", **missing),
-        Column(key="controlled_missing", header="Under the control", **missing),
+        Column(key="published_missing", header=gettext_noop("As published"), **missing),
+        Column(key="controlled_missing", header=gettext_noop("Under the control"), **missing),
         *answered_columns(stage),
-        Column(key="agreement", header="Same score", group="Answered by both", **share),
-        Column(key="flipped", header="Another score", group="Answered by both", kind="count"),
+        Column(key="agreement", header=gettext_noop("Same score"), group=gettext_noop("Answered by both"), **share),
+        Column(
+            key="flipped", header=gettext_noop("Another score"), group=gettext_noop("Answered by both"), kind="count"
+        ),
     ]
-    title = f"{group_named(stage).score_title} under controls, {parse} parse"
+    title = gettext_noop(f"{group_named(stage).score_title} under controls, {parse} parse")
     lead = [
         f"{CONTROLS[name].title.capitalize()}: {CONTROLS[name].told}."
         for name in dict.fromkeys(row.control for row in rows)
     ]
     if controls.unfinished:
-        lead.append(f"Not finished: {', '.join(controls.unfinished)}. What has no answer yet counts as missing.")
+        lead.append(
+            gettext_noop(f"Not finished: {', '.join(controls.unfinished)}. What has no answer yet counts as missing.")
+        )
     notes = [
         controls.methods[stage][parse],
-        "Same score: a model's agreement with itself, over what has a score both ways.",
+        gettext_noop("Same score: a model's agreement with itself, over what has a score both ways."),
     ]
     if group_named(stage).counts and any(row.same for row in controls.left):
         notes.append(OF_SETS)
@@ -125,12 +137,12 @@ def left_table(left: Sequence[Left]) -> Table:
     """Tabulate what each control leaves as it is, and why."""
     many = left[0].noun[1] if left else "samples"
     columns = [
-        Column(key="title", header="Control"),
+        Column(key="title", header=gettext_noop("Control")),
         Column(key="samples", header=many.capitalize(), kind="count"),
-        Column(key="same", header="Left as they are", kind="count"),
-        Column(key="why", header="Why"),
-        Column(key="numbers", header="Their numbers"),
-        Column(key="steps", header="Steps left out"),
+        Column(key="same", header=gettext_noop("Left as they are"), kind="count"),
+        Column(key="why", header=gettext_noop("Why")),
+        Column(key="numbers", header=gettext_noop("Their numbers")),
+        Column(key="steps", header=gettext_noop("Steps left out")),
     ]
     rows = [
         {
@@ -140,7 +152,10 @@ def left_table(left: Sequence[Left]) -> Table:
         for one in left
     ]  # fmt: skip
     notes = [
-        "What stays as it is was not asked again, and is in no difference but those of sets of which something changes."
+        gettext_noop(
+            "What stays as it is was not asked again, and is in no difference but those of sets of "
+            "which something changes."
+        )
     ]
     notes += [
         (
@@ -150,8 +165,8 @@ def left_table(left: Sequence[Left]) -> Table:
         for row in left
         if row.still
     ]
-    notes += [f"{row.title.capitalize()}: no figures. {row.unread}" for row in left if row.unread]
-    return Table(title="What controls leave as it is", columns=columns, rows=rows, notes=notes)
+    notes += [gettext_noop(f"{row.title.capitalize()}: no figures. {row.unread}") for row in left if row.unread]
+    return Table(title=gettext_noop("What controls leave as it is"), columns=columns, rows=rows, notes=notes)
 
 
 def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
@@ -167,10 +182,10 @@ def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     flips = sorted(compared.items(), key=lambda pair: (-pair[1][1] / pair[1][0], -pair[1][1], pair[0]))
     columns = [
         Column(key="story", header=singular.capitalize()),
-        Column(key="compared", header="Compared", kind="count"),
-        Column(key="flipped", header="Another score", kind="count"),
-        Column(key="same", header="Same score", kind="share", unit="%"),
-        Column(key="whose", header="Models and controls", kind="count"),
+        Column(key="compared", header=gettext_noop("Compared"), kind="count"),
+        Column(key="flipped", header=gettext_noop("Another score"), kind="count"),
+        Column(key="same", header=gettext_noop("Same score"), kind="share", unit="%"),
+        Column(key="whose", header=gettext_noop("Models and controls"), kind="count"),
     ]
     listed = [
         {
@@ -184,13 +199,15 @@ def flip_table(rows: Sequence[ControlRow], stage: str, parse: str) -> Table:
     ]
     notes = [
         (
-            f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models "
-            f"and controls (counted in the last column) under which one of the {singular} flips."
+            gettext_noop(
+                f"Compared: {nouns_of_group(stage)[1]} with a score as published and under a control, of the models "
+                f"and controls (counted in the last column) under which one of the {singular} flips."
+            )
         )
     ]
     if len(flips) > MOST_STORIES:
-        notes.append(f"The first {MOST_STORIES} of {len(flips):,} {many}.")
-    title = f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {parse} parse"
+        notes.append(gettext_noop(f"The first {MOST_STORIES} of {len(flips):,} {many}."))
+    title = gettext_noop(f"{many.capitalize()} whose answers flip: {group_named(stage).score_title}, {parse} parse")
     return Table(title=title, columns=columns, rows=listed, notes=notes)
 
 
@@ -204,12 +221,17 @@ def control_pictures(controls: ControlResults, parse: str) -> Iterator[tuple[str
             arguments = {"positional": [models], "score": score, "parse": parse, "over": units_of_group(stage)}
             yield (
                 f"controls-{stage}",
-                ShownPicture(f"{score}: published less controlled", _differences, partial(dict, arguments)),
+                ShownPicture(
+                    gettext_noop(f"{score}: published less controlled"), _differences, partial(dict, arguments)
+                ),
             )
         cues = [row for row in rows if row.control == STORYLESS.name]
         if cues:
             arguments = {"positional": [cues], "score": score, "parse": parse}
-            yield f"cues-{stage}", ShownPicture(f"{score} without the story", _cues, partial(dict, arguments))
+            yield (
+                f"cues-{stage}",
+                ShownPicture(gettext_noop(f"{score} without the story"), _cues, partial(dict, arguments)),
+            )
 
 
 def _differences() -> Any:

@@ -12,6 +12,7 @@ from benchmark.services.asking import sample_asked
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, own_stages, part_of
 from benchmark.services.stored_plans import draft_of
 from benchmark.suites.contract import Suite
+from core.language import gettext_noop
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,21 @@ def check_controls(plan: Plan) -> None:
     for name in plan.controls:
         if name not in CONTROLS:
             offered = ", ".join(control.name for control in controls_of(plan.definition.controls)) or "none"
-            raise RunRefused(f"There is no control {name!r}; {plan.definition.title} has: {offered}.", "controls")
+            raise RunRefused(
+                gettext_noop(f"There is no control {name!r}; {plan.definition.title} has: {offered}."), "controls"
+            )
         if why := senseless(plan.definition.controls, name).get(""):
             raise RunRefused(
-                f"{plan.definition.title} has no control “{CONTROLS[name].title}”: {_within(why)}", "controls"
+                gettext_noop(f"{plan.definition.title} has no control “{CONTROLS[name].title}”: {_within(why)}"),
+                "controls",
             )
         if not _stages_under(plan, name):
             raise RunRefused(
                 (
-                    f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. "
-                    f"{' '.join(_notes(plan, name))}"
+                    gettext_noop(
+                        f"Under the control “{CONTROLS[name].title}” nothing is left to be asked. "
+                        f"{' '.join(_notes(plan, name))}"
+                    )
                 ),
                 "controls",
             )
@@ -67,12 +73,16 @@ def under_control(plan: Plan, name: str, samples: Sequence[DatasetSample], of: i
             None,
             [],
             [],
-            [*notes, f"{plan.source.title} was not asked under the control “{CONTROLS[name].title}”."],
+            [*notes, gettext_noop(f"{plan.source.title} was not asked under the control “{CONTROLS[name].title}”.")],
         )
     asked = asked_under(plan, name, source)
     if not asked.endpoints:
         return UnderControl(
-            name, None, [], [], [*notes, f"Under the control “{CONTROLS[name].title}” no model has anything to answer."]
+            name,
+            None,
+            [],
+            [],
+            [*notes, gettext_noop(f"Under the control “{CONTROLS[name].title}” no model has anything to answer.")],
         )
     draft = draft_of(asked, samples)
     changed = {
@@ -118,8 +128,10 @@ def _notes(plan: Plan, name: str) -> list[str]:
     left_out = senseless(plan.definition.controls, name)
     return [
         (
-            f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. "
-            f"{left_out[stage]}"
+            gettext_noop(
+                f"{CONTROLS[name].title.capitalize()}: {plan.definition.step(stage).label.lower()} is left out. "
+                f"{left_out[stage]}"
+            )
         )
         for stage in plan.stages
         if stage in left_out
@@ -130,11 +142,17 @@ def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list
     """Say how many of the samples stay as they are, about how many of all where only a part was looked at."""
     singular, many = suite.noun
     about, count, of = ("about ", round(same * of / looked), of) if looked < of else ("", same, looked)
-    counted = f"{count:,} of {of:,} {many} stay as they are" if count > 1 else f"1 {singular} stays as it is"
+    counted = (
+        gettext_noop(f"{count:,} of {of:,} {many} stay as they are")
+        if count > 1
+        else gettext_noop(f"1 {singular} stays as it is")
+    )
     return [
         (
-            f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not "
-            f"asked again. {CONTROLS[name].same}"
+            gettext_noop(
+                f"{CONTROLS[name].title.capitalize()}: {about}{counted}, and {'are' if count > 1 else 'is'} not "
+                f"asked again. {CONTROLS[name].same}"
+            )
         )
     ]
 
@@ -142,8 +160,10 @@ def _same_told(suite: Suite, name: str, same: int, looked: int, of: int) -> list
 def _part_told(suite: Suite, name: str, looked: int, of: int) -> list[str]:
     return [
         (
-            f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, "
-            f"drawn by whole {suite.cluster[1]}."
+            gettext_noop(
+                f"{CONTROLS[name].title.capitalize()}: estimated from {looked:,} of the {of:,} {suite.noun[1]}, "
+                f"drawn by whole {suite.cluster[1]}."
+            )
         )
     ]
 

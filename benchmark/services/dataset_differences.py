@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmark.models import Dataset, DatasetSample
+from core.language import gettext_noop
 
-RULES = {"schema_version": "Label schema", "rule_version": "Rules that settle labels"}
+RULES = {"schema_version": gettext_noop("Label schema"), "rule_version": gettext_noop("Rules that settle labels")}
 Place = tuple[str, str, int]
 """(actor, belief, how many equal rows stand before it in its table)"""
 

@@ -28,6 +28,7 @@ from annotation.models import (
 from annotation.services import audit
 from annotation.services.decisions import Decisions, decisions_in
 from benchmark.models import Dataset, DatasetSample
+from core.language import gettext_noop
 
 IMPORTED = "imported"
 _AT_ONCE = 200
@@ -52,7 +53,7 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
     rows = list(_rows(project))
     samples = [row for row in rows if row is not None]
     if not samples:
-        raise FreezeRefused(f"No story of {project.name} has a gold table with every label settled.")
+        raise FreezeRefused(gettext_noop(f"No story of {project.name} has a gold table with every label settled."))
     digest = _digest(project, [row.digest for row in samples])
     if frozen := Dataset.objects.filter(project=project, digest=digest).first():
         return frozen, False
@@ -78,7 +79,9 @@ def freeze(*, by: User | None, project: Project, note: str = "") -> tuple[Datase
         row.dataset, row.position = dataset, position
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
     details = {"stories": len(samples), "digest": digest[:12]}
-    audit.record(by=by, project=project, action="dataset.frozen", target=f"version {dataset.version}", **details)
+    audit.record(
+        by=by, project=project, action="dataset.frozen", target=gettext_noop(f"version {dataset.version}"), **details
+    )
     return dataset, True
 
 

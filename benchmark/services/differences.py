@@ -16,17 +16,22 @@ from benchmark.suites.showing.entrants import short_names_of
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_by, ranked_within
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
 NOTES = (
     (
-        "First minus second over the same {samples}, missing answers at their worst as in the ranking. Brackets: "
-        "95 % intervals over {units}."
+        gettext_noop(
+            "First minus second over the same {samples}, missing answers at their worst as in the ranking. Brackets: "
+            "95 % intervals over {units}."
+        )
     ),
     (
-        "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the "
-        "other way."
+        gettext_noop(
+            "Shown to differ: Holm-adjusted p of at most 0.05, and the {samples} that both answered do not point the "
+            "other way."
+        )
     ),
-    "Holm's correction runs over all rows of this metric group and parse, shown or not.",
+    gettext_noop("Holm's correction runs over all rows of this metric group and parse, shown or not."),
 )
 
 
@@ -63,24 +68,24 @@ def pair_table(
 ) -> Table:
     """Tabulate the rows of `pairs_of`; `entrants` are those that they are of, to say which judges they had."""
     columns = [
-        Column(key="first", header="First"),
-        Column(key="second", header="Second"),
-        Column(key="over", header="Over"),
-        Column(key="value", header="Difference", unit="points", kind="share", interval="interval"),
+        Column(key="first", header=gettext_noop("First")),
+        Column(key="second", header=gettext_noop("Second")),
+        Column(key="over", header=gettext_noop("Over")),
+        Column(key="value", header=gettext_noop("Difference"), unit="points", kind="share", interval="interval"),
         Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
-        Column(key="shown", header="Shown to differ"),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(stage),
         *answered_columns(stage),
     ]
-    everything = f"All {nouns_of_group(stage)[1]}"
+    everything = gettext_noop(f"All {nouns_of_group(stage)[1]}")
     shown_rows = [
         row
         | {"over": row["category"] or everything, "shown": told_apart(row), "interval_reason": row.get("reason")}
         | answered_by_both(row)
         for row in rows
     ]
-    title = f"{group_named(stage).score_title}: differences between models, {parse} parse"
+    title = gettext_noop(f"{group_named(stage).score_title}: differences between models, {parse} parse")
     names = {"samples": nouns_of_group(stage)[1], "units": units_of_group(stage)}
     notes = [*(note.format(**names) for note in NOTES), f"{method[:1].upper()}{method[1:]}.", *ranked_within(entrants)]
     lead = unlike_missing({stage: entrants}) if entrants else []

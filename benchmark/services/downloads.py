@@ -20,6 +20,7 @@ from benchmark.suites.asked import Sample
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.released import Asked, Exchange, Exchanged, File, Files
+from core.language import gettext_noop
 from workers.providers.registry import find, without_prompts
 
 WRITERS = {"csv": to_csv, "json": to_json, "tex": to_latex}
@@ -42,7 +43,7 @@ SCORE_COLUMNS = (
     "repetition", "sample",
     "cluster",
 )  # fmt: skip
-WITHHELD = "withheld: you still have work to do on this story"
+WITHHELD = gettext_noop("withheld: you still have work to do on this story")
 _SCORED = (
     "entrant__name", "stage", "sample__number", "sample__category", "score", "repaired_score", "unusable",
     "item__state", "call_id", "unjudged",
@@ -126,11 +127,11 @@ def no_official_output(run: Run) -> str:
     """Return why a run has no folder of the released code, as a sentence; empty where it has one."""
     suite = suite_named(run.suite)
     if suite.exchange is None:
-        return f"{suite.title} has no official folder."
+        return gettext_noop(f"{suite.title} has no official folder.")
     return (
         ""
         if run.form == Form.TEXT
-        else "Structured output has no official layout: the released code could not read it."
+        else gettext_noop("Structured output has no official layout: the released code could not read it.")
     )
 
 

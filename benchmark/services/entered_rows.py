@@ -22,6 +22,7 @@ from benchmark.suites.contract import Suite
 from benchmark.suites.published import Published
 from benchmark.suites.registry import suite_named, suites, suites_of
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 
 Plain = Mapping[str, Any]
 """{"name", "kind", "source", "figures": {key: per cent as a text}} of an entered row."""
@@ -52,16 +53,22 @@ def problems_of(suite: Suite, entry: Entry) -> Iterator[EntryRefused]:
     for field in ("name", "source"):
         yield from _text_problems(field, _text(getattr(entry, field)))
     if entry.kind not in EnteredKind.values:
-        yield EntryRefused(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}.", "kind")
+        yield EntryRefused(
+            gettext_noop(f"{entry.kind!r} is not a kind of row; expected {' or '.join(EnteredKind.values)}."), "kind"
+        )
     titles = {metric.key: f"{metric.heading}: {metric.title}" for metric in suite.enterable}
     metrics = _metrics(entry)
     for key, text in metrics.items():
         if key not in titles:
-            yield EntryRefused(f"{suite.title} has no figure {key!r}; there are: {', '.join(titles)}.", "")
+            yield EntryRefused(
+                gettext_noop(f"{suite.title} has no figure {key!r}; there are: {', '.join(titles)}."), ""
+            )
         elif not PER_CENT.fullmatch(text) or Decimal(text) > 100:
-            yield EntryRefused(f"{titles[key]} is {text!r}; expected per cent, from 0 to 100, such as 87.5.", key)
+            yield EntryRefused(
+                gettext_noop(f"{titles[key]} is {text!r}; expected per cent, from 0 to 100, such as 87.5."), key
+            )
     if not metrics:
-        yield EntryRefused("No figure is given; expected at least one.", "")
+        yield EntryRefused(gettext_noop("No figure is given; expected at least one."), "")
 
 
 def checked(suite: Suite, entry: Entry) -> Entry:
@@ -82,10 +89,12 @@ def _metrics(entry: Entry) -> dict[str, str]:
 def _text_problems(field: str, text: str) -> Iterator[EntryRefused]:
     longest = EnteredRow._meta.get_field(field).max_length
     if not text:
-        example = "such as Human" if field == "name" else "such as Kim et al. 2023, table 9"
-        yield EntryRefused(f"The {field} is empty; expected one, {example}.", field)
+        example = gettext_noop("such as Human") if field == "name" else gettext_noop("such as Kim et al. 2023, table 9")
+        yield EntryRefused(gettext_noop(f"The {field} is empty; expected one, {example}."), field)
     if len(text) > longest:
-        yield EntryRefused(f"The {field} has {len(text):,} characters; expected {longest} at most.", field)
+        yield EntryRefused(
+            gettext_noop(f"The {field} has {len(text):,} characters; expected {longest} at most."), field
+        )
 
 
 def add_row(*, by: User | None, project: Project, suite: Suite, entry: Entry) -> EnteredRow:
@@ -108,7 +117,8 @@ def _written(by: User | None, row: EnteredRow, suite: Suite, entry: Entry, actio
             audit.record(by=by, project=row.project, action=action, target=row.uid, suite=suite.name, name=row.name)
     except IntegrityError:
         raise EntryRefused(
-            f"{suite.title} has a row {kept.name!r} already; edit that one, or choose another name.", "name"
+            gettext_noop(f"{suite.title} has a row {kept.name!r} already; edit that one, or choose another name."),
+            "name",
         ) from None
     return row
 

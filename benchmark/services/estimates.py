@@ -21,6 +21,7 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import extracted_by
 from benchmark.suites.contract import Step
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from workers.domain.pricing import Money
 from workers.models import Endpoint
 from workers.providers.contract import Usage
@@ -219,7 +220,7 @@ def _published(plan: Plan, stories: Sequence[DatasetSample], looked: Sequence[Da
     if len(looked) == len(stories) or are_kept(draft_of(plan, stories), questions, room):
         return Asking(plan, stories, parts)
     many, clusters = plan.definition.noun[1], plan.definition.cluster[1]
-    note = (
+    note = gettext_noop(
         f"Estimated from {len(looked):,} of the {len(stories):,} {many}, drawn by whole {clusters}; the others "
         "are being measured."
     )
@@ -274,7 +275,7 @@ def askings_of_extension(run: Run, more: Extension) -> list[Asking]:
     return askings
 
 
-Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], "Cached"]]
+Look = Callable[[Plan, Sequence[DatasetSample], Sequence[Part]], Mapping[tuple[int, str], gettext_noop("Cached")]]
 
 
 def estimate_all(askings: Sequence[Asking], look: Look | None = None) -> Estimate:

@@ -29,13 +29,14 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NO_GOLD, NOT_WHOLE, REFUSED, TRUNCATED
 from benchmark.suites.registry import suite_named, suites
 from core.bulk import insert_rows, update_rows
+from core.language import gettext_noop
 from workers.models import Call, Item, ItemState, Job
 from workers.providers.contract import Request
 from workers.providers.stops import NO_WORD
 from workers.services.delivery import refresh_outcome
 from workers.services.handlers import JobHandler, Received, register
 
-GONE = "The run or its story is gone."
+GONE = gettext_noop("The run or its story is gone.")
 _PARSED_FIELDS = ["call", "official", "repaired", "score", "repaired_score", "unusable", "unjudged"]
 
 
@@ -69,7 +70,7 @@ class EvaluationHandler(JobHandler):
             try:
                 outcome = parse_answer(run_item, call.answer, texts[run_item.pk])
             except SuiteFailed as error:
-                received[item.pk] = Received(ItemState.FAILED, f"{error} The answer is kept.")
+                received[item.pk] = Received(ItemState.FAILED, gettext_noop(f"{error} The answer is kept."))
                 continue
             why = _unusable_reason(call, outcome)
             rows.append((call.pk, *_parsed_values(outcome, why), run_item.pk))
@@ -236,8 +237,10 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
     answered = RunItem.objects.filter(entrant__run=run, call__isnull=False)
     if most is not None and answered.count() > most:
         raise RunRefused(
-            f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
-            f"manage.py runs reread {run.uid}."
+            gettext_noop(
+                f"The run has more than {most:,} answers, which takes too long for a page; the command does it: "
+                f"manage.py runs reread {run.uid}."
+            )
         )
     changed, failed = 0, []
     for stage in [step.key for step in suite_named(run.suite).steps]:
@@ -251,8 +254,8 @@ def read_again(*, by: User | None, run: Run, now: datetime, most: int | None = N
         run.save(update_fields=["spec"])
         audit.record(by=by, project=run.project, action="run.read_again", target=run.uid, changed=changed)
     if failed:
-        stay = "1 answer stays" if len(failed) == 1 else f"{len(failed):,} answers stay"
-        raise RunRefused(f"{changed:,} parses changed, and {stay} as before: {failed[0]}")
+        stay = gettext_noop("1 answer stays") if len(failed) == 1 else gettext_noop(f"{len(failed):,} answers stay")
+        raise RunRefused(gettext_noop(f"{changed:,} parses changed, and {stay} as before: {failed[0]}"))
     return changed
 
 

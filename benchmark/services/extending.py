@@ -22,6 +22,7 @@ from benchmark.services.provenance import spec_of
 from benchmark.services.runs import BESIDE, EXTENDED, check_asks, examples_of, note_later, stories_of
 from benchmark.services.stored_plans import plan_of
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from workers.models import Endpoint, Job, JobState
 from workers.services.delivery import reopen_job
 
@@ -42,12 +43,12 @@ def extend_run(
     run.refresh_from_db(fields=["params", "spec"])  # another may have extended it meanwhile
     more = extension_of(run, endpoints, stories)
     if job.state == JobState.CANCELLED:
-        raise RunRefused("The run was cancelled; run it again instead.")
+        raise RunRefused(gettext_noop("The run was cancelled; run it again instead."))
     added = _extend(by, run, more, now)
     for control in Run.objects.extended_with(run).select_related("job", "project", "dataset", "judge"):
         added += _extend_control(by, control, more, now)
     if not added:
-        raise RunRefused(f"These models and {more.plan.definition.noun[1]} are all in the run already.")
+        raise RunRefused(gettext_noop(f"These models and {more.plan.definition.noun[1]} are all in the run already."))
     return added
 
 
@@ -106,16 +107,18 @@ def extension_of(run: Run, endpoints: Sequence[Endpoint], stories: Sequence[Data
         raise RunRefused(BESIDE.format(of=run.original))
     check_asks(run)
     if to_prepare(run) is not None or run.controls.filter(job__state=JobState.PREPARING).exists():
-        raise RunRefused("The questions of the run are not all there yet; extend it once they are, or run it again.")
+        raise RunRefused(
+            gettext_noop("The questions of the run are not all there yet; extend it once they are, or run it again.")
+        )
     plan, here = plan_of(run), stories_of(run)
     there, models = {story.pk for story in here}, {endpoint.pk for endpoint in plan.endpoints}
     new_stories = [story for story in stories if story.pk not in there]
     added = [endpoint for endpoint in endpoints if endpoint.pk not in models]
     for endpoint in added:
         if not endpoint.active:
-            raise RunRefused(f"The endpoint {endpoint.name} is switched off.", "endpoints")
+            raise RunRefused(gettext_noop(f"The endpoint {endpoint.name} is switched off."), "endpoints")
         if not own_stages(plan, endpoint):
-            raise RunRefused(f"{endpoint.name} can do none of the run's steps.", "endpoints")
+            raise RunRefused(gettext_noop(f"{endpoint.name} can do none of the run's steps."), "endpoints")
     joined = replace(plan, endpoints=added)
     check_forms(joined)
     check_room(joined)
@@ -130,8 +133,11 @@ def _refuse_shown(run: Run, new_stories: Sequence[DatasetSample]) -> None:
     examples = sorted({story.number for story in new_stories} & serving)
     if examples and suite.prompting:
         raise RunRefused(
-            f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so that it cannot "
-            f"be asked too; leave the split {suite.prompting.split} out.",
+            gettext_noop(
+                f"{suite.noun[0].capitalize()} {examples[0]} serves this run's prompts as an example, so "
+                "that it cannot "
+                f"be asked too; leave the split {suite.prompting.split} out."
+            ),
             "split",
         )
 

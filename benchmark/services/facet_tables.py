@@ -11,24 +11,25 @@ from benchmark.suites.registry import group_named, nouns_of_group, units_of_grou
 from benchmark.suites.showing.missing import unlike_missing
 from benchmark.suites.showing.ranking import ranked_within
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
-NOTE = (
+NOTE = gettext_noop(
     "Brackets: 95 % intervals over {units}; n: how many count. Bounds, in CSV and JSON, take missing answers at "
     "their worst and at their best."
 )
-REPEATED = (
+REPEATED = gettext_noop(
     "Spread: the standard deviation of the score between repetitions; lowest and highest are those of single "
     "repetitions."
 )
 
-SAME = "Same in all: the share whose score is the same in every repetition."
-SPLIT = (
+SAME = gettext_noop("Same in all: the share whose score is the same in every repetition.")
+SPLIT = gettext_noop(
     "Variance: of single scores, by a mixed model with a random intercept for each (restricted maximum "
     "likelihood); none where it cannot be split."
 )
 
 
-PROMPTS = (
+PROMPTS = gettext_noop(
     "Variance: of single scores in the repaired parse, by the same model with a fixed effect of each prompt and a "
     "random one within each sample, over finished runs that differ in their prompts alone; of samples with a score "
     "in every repetition with all of them."
@@ -49,7 +50,7 @@ def facet_table(entrants: Sequence[EntrantResults], stage: str, facet: str, pars
         for model, facet_values in facets_by_model.items():
             row |= estimate(model, facet_values.get(value, {"value": None}))
         rows.append(row)
-    title = f"{group.score_title} by {group.facets[facet].lower()}, {parse} parse (%)"
+    title = gettext_noop(f"{group.score_title} by {group.facets[facet].lower()}, {parse} parse (%)")
     lead = unlike_missing({stage: entrants})
     return Table(
         title=title,
@@ -65,18 +66,28 @@ def repetition_table(entrants: Sequence[EntrantResults], stage: str, parse: str)
     group = group_named(stage)
     share: Mapping[str, Any] = {"kind": "share"}
     columns = [
-        Column(key="model", header="Model"),
-        Column(key="repetitions", header="Repetitions", kind="count"),
-        Column(key="mean", header="Mean of one", **share),
-        Column(key="spread", header="Spread", **share),
-        Column(key="lowest", header="Lowest", **share),
-        Column(key="highest", header="Highest", **share),
-        Column(key="agreement", header="Same in all", **share),
-        Column(key="of_samples", header=f"Between {nouns_of_group(stage)[1]}", group="Variance (%)", **share),
-        Column(key="of_repetitions", header="Between repetitions", group="Variance (%)", **share),
+        Column(key="model", header=gettext_noop("Model")),
+        Column(key="repetitions", header=gettext_noop("Repetitions"), kind="count"),
+        Column(key="mean", header=gettext_noop("Mean of one"), **share),
+        Column(key="spread", header=gettext_noop("Spread"), **share),
+        Column(key="lowest", header=gettext_noop("Lowest"), **share),
+        Column(key="highest", header=gettext_noop("Highest"), **share),
+        Column(key="agreement", header=gettext_noop("Same in all"), **share),
+        Column(
+            key="of_samples",
+            header=gettext_noop(f"Between {nouns_of_group(stage)[1]}"),
+            group=gettext_noop("Variance (%)"),
+            **share,
+        ),
+        Column(
+            key="of_repetitions",
+            header=gettext_noop("Between repetitions"),
+            group=gettext_noop("Variance (%)"),
+            **share,
+        ),
     ]
     rows = [{"model": entrant.model, **entrant.metrics["analyses"][parse]["repetitions"]} for entrant in entrants]
-    title = f"{group.score_title} of single repetitions, {parse} parse (%)"
+    title = gettext_noop(f"{group.score_title} of single repetitions, {parse} parse (%)")
     notes = [REPEATED, SAME, SPLIT]
     return Table(title=title, columns=columns, rows=rows, notes=notes)
 
@@ -85,22 +96,22 @@ def prompt_table(splits: Sequence[Mapping[str, Any]], stage: str) -> Table:
     """Tabulate `prompt_splits` of a metric group: what lies between prompts, beside what lies between samples and
     between repetitions."""
     many = nouns_of_group(stage)[1]
-    share: Mapping[str, Any] = {"kind": "share", "group": "Variance (%)"}
+    share: Mapping[str, Any] = {"kind": "share", "group": gettext_noop("Variance (%)")}
     columns = [
-        Column(key="model", header="Model"),
+        Column(key="model", header=gettext_noop("Model")),
         Column(key="prompts", header="Prompts", kind="count"),
         Column(key="samples", header=many.capitalize(), kind="count"),
-        Column(key="n", header="Scores", kind="count"),
-        Column(key="of_samples", header=f"Between {many}", **share),
-        Column(key="of_prompts", header="Between prompts", **share),
-        Column(key="of_repetitions", header="Between repetitions", **share),
+        Column(key="n", header=gettext_noop("Scores"), kind="count"),
+        Column(key="of_samples", header=gettext_noop(f"Between {many}"), **share),
+        Column(key="of_prompts", header=gettext_noop("Between prompts"), **share),
+        Column(key="of_repetitions", header=gettext_noop("Between repetitions"), **share),
     ]
     rows = [{**split, "prompts": len(split["prompts"])} for split in splits]
     names = dict.fromkeys(name for split in splits for name in split["prompts"])
     reasons = [f"{split['model']}: {split['reason']}." for split in splits if split.get("reason")]
     notes = [PROMPTS, f"Prompts: {'; '.join(names)}.", *reasons]
     return Table(
-        title=f"{group_named(stage).score_title}: variance between {many}, prompts and repetitions (%)",
+        title=gettext_noop(f"{group_named(stage).score_title}: variance between {many}, prompts and repetitions (%)"),
         columns=columns,
         rows=rows,
         notes=notes,

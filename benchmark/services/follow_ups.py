@@ -27,6 +27,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.suites.judged import FollowUp
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows
+from core.language import gettext_noop
 from workers.domain.pricing import Extent
 from workers.models import Job, JobState
 from workers.services.delivery import reopen_job
@@ -87,7 +88,9 @@ def _size(judgement: RunItem, texts: Texts, described: FollowUp) -> Size:
     return Size(size, Extent(described.characters_a_row * judgement.unjudged))
 
 
-NOTHING = "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."
+NOTHING = gettext_noop(
+    "Every judgement that a follow-up could complete has all its rows, or had its follow-up already."
+)
 
 
 @transaction.atomic
@@ -97,9 +100,9 @@ def ask_missing(*, by: User | None, run: Run, now: datetime) -> int:
     locked_run(run, changed=True)
     run.refresh_from_db(fields=["spec"])  # another may have noted something meanwhile
     if job.state == JobState.CANCELLED:
-        raise RunRefused("The run was cancelled; run it again instead.")
+        raise RunRefused(gettext_noop("The run was cancelled; run it again instead."))
     if run.judge and not run.judge.active:
-        raise RunRefused(f"The endpoint {run.judge.name} is switched off.")
+        raise RunRefused(gettext_noop(f"The endpoint {run.judge.name} is switched off."))
     described, places = follow_up_of(run), list(with_gaps(run).values_list("entrant_id", "sample_id", "repetition"))
     if described is None or not places:
         raise RunRefused(NOTHING)

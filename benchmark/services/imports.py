@@ -21,6 +21,7 @@ from annotation.models import Project, User
 from annotation.services import audit
 from benchmark.models import Dataset, DatasetSample
 from benchmark.suites.contract import BadImport, Imported, Sample, Setting, Suite
+from core.language import gettext_noop
 from core.plain import Json
 from core.texts import canonical, storable
 
@@ -56,7 +57,9 @@ class Copy:
 def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
     """Read and check a copy, a folder or a file as the suite takes it; nothing is kept. Raises BadImport."""
     if suite.load is None:
-        raise BadImport(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
+        raise BadImport(
+            gettext_noop(f"{suite.title} has no samples of its own: it is asked about a project's frozen gold.")
+        )
     imported = _loaded(suite, path, options)
     _check(suite, imported.samples)
     digests = [_digest(sample) for sample in imported.samples]
@@ -68,12 +71,12 @@ def copy_of(suite: Suite, path: Path, options: Mapping[str, Any]) -> Copy:
 def together(paths: Sequence[Path]) -> Iterator[Path]:
     """Yield the path that was named, or of several a folder that has them all under their names. Raises BadImport."""
     if missing := [path for path in paths if not path.exists()]:
-        raise BadImport(f"There is no file or folder {missing[0]}.")
+        raise BadImport(gettext_noop(f"There is no file or folder {missing[0]}."))
     if len(paths) == 1:
         yield paths[0]
         return
     if len({path.name for path in paths}) < len(paths):
-        raise BadImport("Two of the paths have one name; expected another for each.")
+        raise BadImport(gettext_noop("Two of the paths have one name; expected another for each."))
     with tempfile.TemporaryDirectory(prefix="credence-import-") as temporary:
         for path in paths:
             (Path(temporary) / path.name).symlink_to(path.resolve())
@@ -91,7 +94,7 @@ def _loaded(suite: Suite, folder: Path, options: Mapping[str, Any]) -> Imported:
         log.exception("A copy could not be read as %s.", suite.title)
         problem = f"{type(error).__name__}: {error}"[:200]
         raise BadImport(
-            f"The copy cannot be read as {suite.title} ({problem}); the log of the program says where."
+            gettext_noop(f"The copy cannot be read as {suite.title} ({problem}); the log of the program says where.")
         ) from error
 
 
@@ -109,7 +112,7 @@ def checked(settings: Sequence[Setting], options: Mapping[str, Any]) -> Json:
     """The options with defaults for those that are lacking. Raises BadImport."""
     names = {setting.name: setting for setting in settings}
     if unknown := sorted(set(options) - set(names)):
-        raise BadImport(f"There is no option {unknown[0]!r}; there are: {', '.join(names) or 'none'}.")
+        raise BadImport(gettext_noop(f"There is no option {unknown[0]!r}; there are: {', '.join(names) or 'none'}."))
     try:
         return {name: setting.checked(options.get(name, setting.default)) for name, setting in names.items()}
     except ValueError as error:
@@ -148,19 +151,23 @@ def keep_copy(*, by: User | None, project: Project, copy: Copy, note: str = "") 
     samples = [_row(dataset, at, sample, digest) for at, (sample, digest) in enumerate(rows)]
     DatasetSample.objects.bulk_create(samples, batch_size=_AT_ONCE)
     details = {"suite": suite.name, "samples": len(samples), "digest": digest_of_all[:12]}
-    audit.record(by=by, project=project, action="dataset.imported", target=f"version {dataset.version}", **details)
+    audit.record(
+        by=by, project=project, action="dataset.imported", target=gettext_noop(f"version {dataset.version}"), **details
+    )
     return dataset, True
 
 
 def _check(suite: Suite, samples: Sequence[Sample]) -> None:
     if not samples:
-        raise BadImport(f"The copy of {suite.title} holds no {suite.noun[0]}.")
+        raise BadImport(gettext_noop(f"The copy of {suite.title} holds no {suite.noun[0]}."))
     keys: set[str] = set()
     for at, sample in enumerate(samples, start=1):
         if wrong := _wrong_name(sample):
-            raise BadImport(f"{suite.noun[0].capitalize()} {at} of the copy: {wrong}")
+            raise BadImport(gettext_noop(f"{suite.noun[0].capitalize()} {at} of the copy: {wrong}"))
         if storable(sample.key) in keys:
-            problem = f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
+            problem = gettext_noop(
+                f"Two {suite.noun[1]} have the key {sample.key!r}; expected one of its own for each."
+            )
             raise BadImport(problem)
         keys.add(storable(sample.key))
 
@@ -171,11 +178,11 @@ def _wrong_name(sample: Sample) -> str:
     for name in ("key", "cluster", "group", "category", "split"):
         value = getattr(sample, name)
         if not isinstance(value, str):
-            return f"its {name} is {value!r:.80}; expected a text."
+            return gettext_noop(f"its {name} is {value!r:.80}; expected a text.")
         if not value and name in ("key", "cluster"):
-            return f"its {name} is empty."
+            return gettext_noop(f"its {name} is empty.")
         if len(value) > LONGEST_NAME and name not in ("category", "split"):  # these are cut
-            return f"its {name} has {len(value):,} characters; expected {LONGEST_NAME} at most."
+            return gettext_noop(f"its {name} has {len(value):,} characters; expected {LONGEST_NAME} at most.")
     return ""
 
 
@@ -195,7 +202,9 @@ def _digest(sample: Sample) -> str:
     try:
         text = canonical(texts | {"content": _plain(sample.content), "gold": _plain(sample.gold)})
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadImport(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).") from error
+        raise BadImport(
+            gettext_noop(f"Content or gold of {sample.key!r:.80} cannot be kept as JSON ({error}).")
+        ) from error
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
@@ -227,11 +236,13 @@ def _unpacked(file: BinaryIO, folder: Path) -> Path:
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_UNPACKED:
-                raise BadImport(f"The archive holds more than {MOST_FILES:,} files or {MOST_UNPACKED // 2**20:,} MB.")
+                raise BadImport(
+                    gettext_noop(f"The archive holds more than {MOST_FILES:,} files or {MOST_UNPACKED // 2**20:,} MB.")
+                )
             for entry in entries:
                 _unpack(archive, entry, folder)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise BadImport(f"The file cannot be read as a zip archive ({error}).") from error
+        raise BadImport(gettext_noop(f"The file cannot be read as a zip archive ({error}).")) from error
     paths = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     return paths[0] if len(paths) == 1 and paths[0].is_dir() else folder
 
@@ -240,11 +251,11 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> N
     """Unpack no more of an entry than its stated size, which was checked before and may be wrong."""
     parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
     if not parts or ".." in parts or parts[0] == "/" or any(":" in part or "\0" in part for part in parts):
-        raise BadImport(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it.")
+        raise BadImport(gettext_noop(f"The archive holds a file {entry.filename[:80]!r}, which leads out of it."))
     target = folder.joinpath(*parts)
     target.parent.mkdir(parents=True, exist_ok=True)
     with archive.open(entry) as source:
         data = source.read(entry.file_size + 1)
     if len(data) > entry.file_size:
-        raise BadImport(f"{entry.filename[:80]} in the archive is larger than it says.")
+        raise BadImport(gettext_noop(f"{entry.filename[:80]} in the archive is larger than it says."))
     target.write_bytes(data)

@@ -11,6 +11,7 @@ from benchmark.services.asking import DatasetResources, reads_prompts, sample_of
 from benchmark.suites.contract import Question, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.plain import Json
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ def examples_told(run: Run, stage: str) -> str:
 
 def _number(suite: Suite, row: Mapping[str, Any]) -> str:
     if not row["most"]:
-        return f"none, as no {suite.noun[0]} can serve"
-    count = str(row["most"]) if row["least"] == row["most"] else f"{row['least']} to {row['most']}"
+        return gettext_noop(f"none, as no {suite.noun[0]} can serve")
+    count = str(row["most"]) if row["least"] == row["most"] else gettext_noop(f"{row['least']} to {row['most']}")
     sources = suite.prompting.sources if suite.prompting else {}
-    return f"{count} from {sources.get(row['from'], row['from'])}"
+    return gettext_noop(f"{count} from {sources.get(row['from'], row['from'])}")
 
 
 def judge_told(run: Run) -> str:
@@ -82,7 +83,7 @@ def judge_told(run: Run) -> str:
     if run.judge is None:
         return "–"
     if not reads_prompts(run.judge):
-        return f"{run.judge.name}, rules {(run.spec.get('judge') or {}).get('rules', 1)}"
+        return gettext_noop(f"{run.judge.name}, rules {(run.spec.get('judge') or {}).get('rules', 1)}")
     brief, _ = judge_sees(run)
     return f"{run.judge.name}, {brief}" if brief else run.judge.name
 

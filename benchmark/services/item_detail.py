@@ -19,6 +19,7 @@ from benchmark.suites.contract import BadQuestion, Beside, ItemView, Question, S
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
 from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
 from core.plain import Json
 from core.texts import storable
 from workers.models import Call
@@ -52,8 +53,10 @@ def message_shown(role: str, text: str) -> ShownMessage:
     return ShownMessage(short.text, short.whole, short.left, role)
 
 
-SOLVED = "This part shows a story, solved, that you still have work to do on; it can be read when that is done."
-COUNTS = "Counts of gold labels are shown when you have finished your open work."
+SOLVED = gettext_noop(
+    "This part shows a story, solved, that you still have work to do on; it can be read when that is done."
+)
+COUNTS = gettext_noop("Counts of gold labels are shown when you have finished your open work.")
 
 
 def texts_of(run: Run, closed: Set[int]) -> list[str]:
@@ -131,7 +134,10 @@ def items_beside(item: RunItem) -> list[SameQuestion]:
     }
     others = RunItem.objects.filter(family, entrant__run__deleted_at=None, **same).exclude(pk=item.pk)
     return [
-        SameQuestion(other, control.title if (control := CONTROLS.get(other.entrant.run.control)) else "as published")
+        SameQuestion(
+            other,
+            control.title if (control := CONTROLS.get(other.entrant.run.control)) else gettext_noop("as published"),
+        )
         for other in others.select_related("entrant__run").order_by("pk")
     ]
 

@@ -15,6 +15,7 @@ from benchmark.services.asking import DatasetResources, sample_asked
 from benchmark.suites.contract import Sample
 from benchmark.suites.item_filters import KeptParse, Rows
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 
 OFFICIAL, REPAIRED = "official", "repaired"
 
@@ -27,7 +28,7 @@ def asks_for_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> bool:
 def heading_of_rows(rows: Rows | None, chosen: Mapping[str, Any]) -> str:
     """Return what the column of rows is called."""
     share = rows.share(_filters(rows, chosen)) if rows and rows.share else ""
-    return share or "Rows meant"
+    return share or gettext_noop("Rows meant")
 
 
 def _filters(rows: Rows, chosen: Mapping[str, Any]) -> dict[str, str]:

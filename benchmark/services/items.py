@@ -12,6 +12,7 @@ from benchmark.services.selections import OF_RUN, selection_named
 from benchmark.suites.contract import Step, Suite
 from benchmark.suites.reasons import JUDGE_NOT_STRUCTURED, NO_GOLD, NOT_STRUCTURED
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from workers.models import ItemState
 
 LOST = Q(item=None, call=None) & ~Q(unusable="")
@@ -26,12 +27,12 @@ STATES = {
     "cancelled": Q(item__state=ItemState.CANCELLED),
 }
 STATE_NAMES = {
-    "done": "Done",
-    "unusable": "Unusable",
-    "failed": "Failed",
-    "flight": "In flight",
-    "waiting": "Waiting",
-    "cancelled": "Cancelled",
+    "done": gettext_noop("Done"),
+    "unusable": gettext_noop("Unusable"),
+    "failed": gettext_noop("Failed"),
+    "flight": gettext_noop("In flight"),
+    "waiting": gettext_noop("Waiting"),
+    "cancelled": gettext_noop("Cancelled"),
 }
 SORTS = {
     "story": ("sample__number", "entrant__position", "stage"),
@@ -64,14 +65,18 @@ def problems_of(suite: Suite) -> dict[str, str]:
     """Return the problems that items of a suite can be filtered by, with their names."""
     judged = [suite.step(needed).label for step in _judging(suite) for needed in step.needs]
     return {
-        "unusable": "Unusable answer",
-        "missing": "Left out as missing",
-        **({UNJUDGED: f"{judged[0]} without a judgement"} if judged else {}),
-        **({"unstructured": "Not structured"} if any(setting.name == "form" for setting in suite.settings) else {}),
-        **({"gaps": "Rows without a judgement"} if any(step.completes for step in suite.steps) else {}),
-        "used": "In the repaired figures",
-        "answered": "Answered",
-        "unanswered": "Without an answer",
+        "unusable": gettext_noop("Unusable answer"),
+        "missing": gettext_noop("Left out as missing"),
+        **({UNJUDGED: gettext_noop(f"{judged[0]} without a judgement")} if judged else {}),
+        **(
+            {"unstructured": gettext_noop("Not structured")}
+            if any(setting.name == "form" for setting in suite.settings)
+            else {}
+        ),
+        **({"gaps": gettext_noop("Rows without a judgement")} if any(step.completes for step in suite.steps) else {}),
+        "used": gettext_noop("In the repaired figures"),
+        "answered": gettext_noop("Answered"),
+        "unanswered": gettext_noop("Without an answer"),
     }
 
 
@@ -177,7 +182,7 @@ def parts_of(run: Run, key: str) -> list[tuple[str, str]]:
     """Return (key, name) of the selections to choose from: the splits of the dataset, and the one of `key` where it is
     a run's."""
     splits = run.dataset.samples.exclude(split="").order_by("split").values_list("split", flat=True).distinct()
-    splits_named = [(split, f"Split {split}") for split in splits]
+    splits_named = [(split, gettext_noop(f"Split {split}")) for split in splits]
     part = selection_named(run.dataset, key, run.suite) if key.startswith(OF_RUN) else None
     return [*splits_named, (part.key, part.label)] if part else splits_named
 

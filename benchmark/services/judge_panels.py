@@ -19,6 +19,7 @@ from benchmark.services.results import each_entered, samples_of
 from benchmark.suites.contract import Entered, MetricGroup, Outcome
 from benchmark.suites.reasons import NO_JUDGEMENT
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from judge.domain.judgements import Reading, RowJudgement, StoryJudgement, row_judgement
@@ -83,9 +84,9 @@ def judge_told(run: Run) -> str:
     name = (run.spec.get("judge") or {}).get("name") or run.judge.name
     brief = suite.judge_sees(settings)[0] if suite.judge_sees else ""
     instrument = suite.judge.instrument(settings) if suite.judge else {}
-    beyond = [f"{instrument['passes']} passes"] if "passes" in instrument else []
+    beyond = [gettext_noop(f"{instrument['passes']} passes")] if "passes" in instrument else []
     beyond += ["links"] if "judge_form" in instrument else []
-    beyond += [f"{instrument['settle']} rows settled"] if "settle" in instrument else []
+    beyond += [gettext_noop(f"{instrument['settle']} rows settled")] if "settle" in instrument else []
     return ", ".join(filter(None, (name, brief, *beyond)))
 
 
@@ -137,7 +138,7 @@ def _panel_rows(panel: Sequence[Run], judgements: Mapping[int, Sequence[StoryJud
     by_model: dict[str, list[StoryJudgement]] = {}
     for story in voted.values():
         by_model.setdefault(story.model, []).append(story)
-    name = f"Panel of {len(panel)}, majority"
+    name = gettext_noop(f"Panel of {len(panel)}, majority")
     return [
         JudgedRow(name, model, panel[0].uid, figures.get(model), None, tally_of(stories), members)
         for model, stories in by_model.items()

@@ -8,14 +8,15 @@ from typing import Any
 from benchmark.domain.tables import Column, Table
 from benchmark.models import Run
 from benchmark.services.judge_panels import JudgedRow, judge_told, judged_group, rows_of_judges
+from core.language import gettext_noop
 
 JUDGES = "judges"
 _ROWS = (
-    ("rows", "Rows"),
-    ("settled", "Settled by rule"),
-    ("cannot_tell", "Cannot tell"),
-    ("missing", "Left out"),
-    ("flipped", "Flipped"),
+    ("rows", gettext_noop("Rows")),
+    ("settled", gettext_noop("Settled by rule")),
+    ("cannot_tell", gettext_noop("Cannot tell")),
+    ("missing", gettext_noop("Left out")),
+    ("flipped", gettext_noop("Flipped")),
 )
 
 
@@ -25,7 +26,7 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
     shares = group.shares if group else ()
     headers = group.headers if group else {}
     columns = [
-        Column(key="model", header="Model"),
+        Column(key="model", header=gettext_noop("Model")),
         *(
             Column(key=f"repaired-{share}", header=headers.get(share, share), kind="share", unit="%", group="Repaired",
                    interval=f"{share}-interval", bounds=f"{share}-bounds")
@@ -35,13 +36,14 @@ def judges_table(runs: Sequence[Run], panel: Sequence[Run] = ()) -> Table:
             Column(key=f"official-{share}", header=headers.get(share, share), kind="share", unit="%", group="Official")
             for share in shares
         ),
-        *(Column(key=key, header=header, kind="count", group="Rows of both tables") for key, header in _ROWS),
-        Column(key="calls", header="Calls", kind="count"),
-        Column(key="price", header="Price a story", kind="number", unit="$", digits=6),
+        *(Column(key=key, header=header, kind="count", group=gettext_noop("Rows of both tables")) for key,
+        header in _ROWS),
+        Column(key="calls", header=gettext_noop("Calls"), kind="count"),
+        Column(key="price", header=gettext_noop("Price a story"), kind="number", unit="$", digits=6),
     ]  # fmt: skip
     rows = [_cells(row, shares) for row in rows_of_judges(runs, panel)]
     return Table(
-        title="Judges of the same answers",
+        title=gettext_noop("Judges of the same answers"),
         columns=columns,
         rows=rows,
         section="judge",
@@ -68,10 +70,16 @@ def _of(figures: Mapping[str, Any], name: str, share: str) -> Any:
 
 def _notes(panel: Sequence[Run]) -> list[str]:
     notes = [
-        "Rows that a judge cannot tell or leaves out are in no estimate; bounds take them as unmatched or matched.",
-        "Flipped rows are those of which two passes of a judge, or two judges of a panel, say something else.",
+        gettext_noop(
+            "Rows that a judge cannot tell or leaves out are in no estimate; bounds take them as unmatched or matched."
+        ),
+        gettext_noop(
+            "Flipped rows are those of which two passes of a judge, or two judges of a panel, say something else."
+        ),
     ]
     members = "; ".join(map(judge_told, panel))
     return (
-        [*notes, f"The panel is the majority of {members}; a row without a majority is undecided."] if panel else notes
+        [*notes, gettext_noop(f"The panel is the majority of {members}; a row without a majority is undecided.")]
+        if panel
+        else notes
     )

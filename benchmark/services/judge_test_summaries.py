@@ -8,6 +8,7 @@ from dataclasses import asdict
 from benchmark.models import JudgeTest, Run
 from benchmark.services.judge_versions import judged_at, version_failure, version_of
 from benchmark.suites.showing.judges import NOT_TESTED, Summary
+from core.language import gettext_noop
 from judge.domain.self_test import rates, told
 from workers.models import JobState
 
@@ -38,10 +39,10 @@ def _summary(run: Run, test: JudgeTest | None) -> Summary:
     ]
     kinds, answered = rates(judged), sum(item.counts is not None for item in items)
     state = "tested" if answered == len(items) else "incomplete"
-    state = "in progress" if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
+    state = gettext_noop("in progress") if test.job.state in (JobState.RUNNING, JobState.PAUSED) else state
     if not any(kind.n for kind in kinds):
         state = state if state == "in progress" else NOT_TESTED
-    summary = told(kinds) if answered else f"no answer to {len(items)} calls"
+    summary = told(kinds) if answered else gettext_noop(f"no answer to {len(items)} calls")
     return {
         "state": state, "judge": judge, "dataset": test.dataset.version, "calls": len(items), "answered": answered,
         "kinds": [asdict(kind) for kind in kinds],

@@ -16,6 +16,7 @@ from benchmark.services.plans import Plan, RunRefused, prompt_hashes
 from benchmark.services.provenance import spec_of
 from benchmark.suites.registry import suite_named
 from core.bulk import insert_rows, update_rows
+from core.language import gettext_noop
 from core.plain import Json
 from workers.models import Item, ItemState, JobState
 from workers.services.holding import holds_back
@@ -66,7 +67,7 @@ def start_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest:
             return test
     except JobRefused as error:
         raise RunRefused(str(error), "judge") from error
-    raise RunRefused(f"{run.judge.name} has its self-test already.", "judge")
+    raise RunRefused(gettext_noop(f"{run.judge.name} has its self-test already."), "judge")
 
 
 def way_on(test: JudgeTest) -> str:
@@ -74,7 +75,7 @@ def way_on(test: JudgeTest) -> str:
     if test.job.state == JobState.PAUSED or (test.job.state == JobState.RUNNING and holds_back(test.job)):
         return "Resume"
     failed = test.job.state == JobState.FINISHED and Item.objects.filter(job=test.job, state=ItemState.FAILED).exists()
-    return "Ask what failed again" if failed else ""
+    return gettext_noop("Ask what failed again") if failed else ""
 
 
 def _go_on(test: JudgeTest, budget: Decimal | None, now: datetime) -> bool:
@@ -92,12 +93,14 @@ def _go_on(test: JudgeTest, budget: Decimal | None, now: datetime) -> bool:
 def why_untestable(run: Run) -> str:
     """Say in a sentence why the run's judge cannot be tested; empty where it can."""
     if not judged_at(run):
-        return "The run has no judge."
+        return gettext_noop("The run has no judge.")
     if test_of(run.suite) is None:
-        return f"The judge of {suite_named(run.suite).title} has no self-test."
+        return gettext_noop(f"The judge of {suite_named(run.suite).title} has no self-test.")
     if run.spec.get("judge") != spec_of(run.judge):
-        return f"{run.judge.name} is no longer what judged this run: a test would say nothing of these rows."
-    return "" if calls_of(run) else "The gold has nothing to make pairs of."
+        return gettext_noop(
+            f"{run.judge.name} is no longer what judged this run: a test would say nothing of these rows."
+        )
+    return "" if calls_of(run) else gettext_noop("The gold has nothing to make pairs of.")
 
 
 def ensure_test(*, by: User | None, run: Run, now: datetime) -> JudgeTest | None:

@@ -17,6 +17,7 @@ from benchmark.services.stored_plans import plan_of
 from benchmark.services.taken_over import judged_answers, needed_by_judge
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named, suites_of
+from core.language import gettext_noop
 from workers.models import Endpoint
 
 SAME = ("split", "category", "limit", "seed", "batch", "title", "temperature", "controls")
@@ -70,7 +71,7 @@ def judging_plan(source: Run, *, judge: Endpoint, options: Mapping[str, Any], **
     suite = suite_named(source.suite)
     extracted = set(source.entrants.filter(items__stage__in=needed_by_judge(suite)).values_list("endpoint", flat=True))
     if not extracted or suite.judging is None:
-        raise RunRefused(f"{source.title} has no {judged_answers(suite)[0]} to be judged.", "source")
+        raise RunRefused(gettext_noop(f"{source.title} has no {judged_answers(suite)[0]} to be judged."), "source")
     plan = plan_of(source)
     chosen = other | {"title": other.get("title") or f"{source.title}, judged by {judge.name}"[:200]}
     original = source.source or source

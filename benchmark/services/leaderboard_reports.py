@@ -14,6 +14,7 @@ from benchmark.services.reports import reports_of
 from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import group_named, group_suite
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
 
 def leaderboard_report(
@@ -42,7 +43,10 @@ def leaderboard_report(
 def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], query: Mapping[str, str]) -> Facts:
     """Return what is ranked: version, stories, form, runs, and within each ranking what all of its rows share."""
     rankings = [
-        [f"Ranking of {group_named(stage).title}", ", ".join(f"{name} {value}" for name, value in shared.items())]
+        [
+            gettext_noop(f"Ranking of {group_named(stage).title}"),
+            ", ".join(f"{name} {value}" for name, value in shared.items()),
+        ]
         for stage, entrants in leaderboard.entrants.items()
         if entrants
         and (
@@ -50,10 +54,14 @@ def _facts(dataset: Dataset, leaderboard: Leaderboard, runs: Sequence[Run], quer
             | {name: value for name, value in leaderboard.rankings[stage].chosen.items() if value}
         )
     ]
-    chosen = "all runs" if query.get("runs") == "all" else "the newest run of each model and its settings"
+    chosen = (
+        gettext_noop("all runs")
+        if query.get("runs") == "all"
+        else gettext_noop("the newest run of each model and its settings")
+    )
     return [
-        ["Dataset", f"version {dataset.version}, SHA-256 {dataset.digest}"],
-        ["Ranked over", leaderboard.chosen.label],
+        ["Dataset", gettext_noop(f"version {dataset.version}, SHA-256 {dataset.digest}")],
+        [gettext_noop("Ranked over"), leaderboard.chosen.label],
         ["Form", Form(runs[0].form).label],
         ["Rows", f"{chosen}: {len(runs):,} run{'' if len(runs) == 1 else 's'}"],
         *rankings,

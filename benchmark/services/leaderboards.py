@@ -39,6 +39,7 @@ from benchmark.suites.story_scores import (
     repaired_metrics,
     with_intervals,
 )
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from core.statistics import RESAMPLES, method
@@ -61,7 +62,7 @@ def settings_of(run: Run, stage: str, *, reads: bool) -> dict[str, str]:
     settings["seed"] = str(params.get("seed", 1))
     settings |= {name: value for name, value in asking_told(run).items() if reads or name == REPETITIONS}
     if reads and params.get("max_tokens"):
-        settings["longest answer"] = f"{params['max_tokens']:,} tokens"
+        settings["longest answer"] = gettext_noop(f"{params['max_tokens']:,} tokens")
     if reads and (examples := examples_told(run, group_named(stage).prompt)):
         settings["examples"] = examples
     if group_named(stage).judged:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from benchmark.services.plans import MOST_TITLE, Plan, RunRefused, part_of, title_of
 from benchmark.suites.contract import Suite
+from core.language import gettext_noop
 
 FIELD = "method"
 """The field of refusals for the choice of methods, whatever the setting's own name."""
@@ -36,10 +37,11 @@ def plans_by_method(plan: Plan, methods: Sequence[str]) -> list[Plan]:
         return [plan]
     setting, offered = plan.definition.method, methods_of(plan.definition)
     if setting is None:
-        raise RunRefused(f"{plan.definition.title} asks in one way: leave the methods out.", FIELD)
+        raise RunRefused(gettext_noop(f"{plan.definition.title} asks in one way: leave the methods out."), FIELD)
     if unknown := [name for name in methods if name not in offered]:
         raise RunRefused(
-            f"There is no method {unknown[0]!r}; {plan.definition.title} has: {', '.join(offered)}.", FIELD
+            gettext_noop(f"There is no method {unknown[0]!r}; {plan.definition.title} has: {', '.join(offered)}."),
+            FIELD,
         )
     chosen = [name for name in offered if name in methods]
     return [

@@ -28,6 +28,7 @@ from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, keys_of, suite_named, units_of_group
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import plain
 from core.statistics import method
@@ -102,9 +103,9 @@ def _chosen(run: Run, family: Sequence[Run], numbers: Mapping[int, frozenset[int
 
 def _unfit(run: Run, other: Run, same_model: bool, numbers: Mapping[int, frozenset[int]]) -> str:
     if not same_model:
-        return "The endpoint had other settings."
+        return gettext_noop("The endpoint had other settings.")
     if not numbers[other.pk] & numbers[run.pk]:
-        return f"Asked about other {suite_named(run.suite).noun[1]}."
+        return gettext_noop(f"Asked about other {suite_named(run.suite).noun[1]}.")
     return ""
 
 
@@ -195,18 +196,18 @@ def _scored(row: MethodRow, table: _Table, endpoint: int) -> MethodRow:
 def _why(table: _Table, row: MethodRow, endpoint: int) -> str:
     """Return why a row of somebody who was asked lacks a figure; empty where it lacks none."""
     if row.score is None:
-        return f"No {table.parse} figures."
+        return gettext_noop(f"No {table.parse} figures.")
     if row.value is not None or row.method == table.plain:
         return ""
     title = table.methods[table.plain]
     if isinstance(table.asked(table.plain, endpoint), str):
-        return f"Not asked {title}."
-    return f"Nothing was asked both ways, or has {table.parse} figures."
+        return gettext_noop(f"Not asked {title}.")
+    return gettext_noop(f"Nothing was asked both ways, or has {table.parse} figures.")
 
 
 def _how(rows: Sequence[MethodRow], plain: str, unit: str) -> str:
     tests = sum(row.p is not None for row in rows)
-    return (
+    return gettext_noop(
         f"By the method less {plain}, over what was asked both ways, missing answers at their worst; "
         f"{method(seed=SEED, unit=unit)}; two-sided sign-flip test over {unit}; Holm's correction over the {tests} "
         "tests of this table, every model by every method."

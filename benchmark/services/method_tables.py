@@ -12,13 +12,14 @@ from benchmark.domain.tables import Cells, Column, Items, Source, SourcedRow, Ta
 from benchmark.services.comparison_tables import answered_columns, count_column, difference_cells
 from benchmark.suites.registry import group_named, nouns_of_group, ordered_keys, units_of_group
 from benchmark.suites.shown import Section, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 
 def method_sections(keys: Sequence[str]) -> list[Section]:
     """Return the part of a page that methods have."""
     pictures = (*(f"method-scores-{key}" for key in keys), *(f"methods-{key}" for key in keys))
     tables = tuple(name for key in keys for name in (f"method-scores-{key}", f"methods-{key}"))
-    return [Section("By method", pictures, tables)]
+    return [Section(gettext_noop("By method"), pictures, tables)]
 
 
 def method_tables(by_method: MethodResults, parse: str) -> Iterator[tuple[str, ShownTable]]:
@@ -42,11 +43,11 @@ def score_table(rows: Sequence[MethodRow], by_method: MethodResults, stage: str,
         )
         for name, title in by_method.methods.items()
     ]
-    notes = [f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}."]
-    notes += _lacking("Without a score", [row for row in rows if row.score is None])
+    notes = [gettext_noop(f"Missing answers at their worst. Brackets: 95 % intervals over {units_of_group(stage)}.")]
+    notes += _lacking(gettext_noop("Without a score"), [row for row in rows if row.score is None])
     return Table(
-        title=f"{group_named(stage).score_title} by method, {parse} parse",
-        columns=[Column(key="model", header="Model"), *columns],
+        title=gettext_noop(f"{group_named(stage).score_title} by method, {parse} parse"),
+        columns=[Column(key="model", header=gettext_noop("Model")), *columns],
         rows=[_scores(of, stage) for of in _by_model(rows)],
         lead=_lead(rows, by_method, stage),
         notes=notes,
@@ -71,17 +72,24 @@ def _lead(rows: Sequence[MethodRow], by_method: MethodResults, stage: str) -> li
     """Return what is to be read first: what is not finished, not comparable, or not there to compare with."""
     lead = []
     if by_method.unfinished:
-        lead.append(f"Not finished: {', '.join(by_method.unfinished)}. What has no answer yet counts as missing.")
+        lead.append(
+            gettext_noop(f"Not finished: {', '.join(by_method.unfinished)}. What has no answer yet counts as missing.")
+        )
     plain = by_method.plain
     if all(row.score is None for row in rows if row.method == plain):
         lead.append(
-            f"Nobody was asked {by_method.methods[plain]} with these settings: launch that, and differences stand here."
+            gettext_noop(
+                f"Nobody was asked {by_method.methods[plain]} with these settings: launch that, and "
+                "differences stand here."
+            )
         )
     counts = sorted({row.score["n"] for row in rows if row.score})
     if counts[1:]:
         lead.append(
-            f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to "
-            f"{counts[-1]:,}): differences are over what both have, scores are not."
+            gettext_noop(
+                f"Not all were asked about the same {nouns_of_group(stage)[1]} ({counts[0]:,} to "
+                f"{counts[-1]:,}): differences are over what both have, scores are not."
+            )
         )
     return lead
 
@@ -106,28 +114,35 @@ def difference_table(rows: Sequence[MethodRow], by_method: MethodResults, stage:
     """Tabulate each model by each method, and what it is better by than asked plainly."""
     plain = by_method.methods[by_method.plain]
     share: Mapping[str, Any] = {"kind": "share", "unit": "%"}
-    missing: Mapping[str, Any] = {"kind": "count", "group": "Without a score"}
+    missing: Mapping[str, Any] = {"kind": "count", "group": gettext_noop("Without a score")}
     columns = [
-        Column(key="method", header="Method"),
-        Column(key="score", header="Score", **share),
+        Column(key="method", header=gettext_noop("Method")),
+        Column(key="score", header=gettext_noop("Score"), **share),
         Column(key="plain", header=plain.capitalize(), **share),
-        Column(key="value", header="Difference", unit="points", kind="share", interval="interval", bounds="bounds"),
+        Column(
+            key="value",
+            header=gettext_noop("Difference"),
+            unit="points",
+            kind="share",
+            interval="interval",
+            bounds="bounds",
+        ),
         Column(key="p", header="p", kind="number", digits=4),
-        Column(key="p_adjusted", header="p, Holm", kind="number", digits=4),
-        Column(key="shown", header="Shown to differ"),
+        Column(key="p_adjusted", header=gettext_noop("p, Holm"), kind="number", digits=4),
+        Column(key="shown", header=gettext_noop("Shown to differ")),
         count_column(stage),
-        Column(key="own_missing", header="By the method", **missing),
+        Column(key="own_missing", header=gettext_noop("By the method"), **missing),
         Column(key="plain_missing", header=plain.capitalize(), **missing),
         *answered_columns(stage),
     ]
     compared = [row for row in rows if row.method != by_method.plain]
     notes = [
         by_method.how[stage][parse],
-        f"Score and {plain} are over the samples of the difference, missing answers at their worst.",
-        *_lacking("Without a difference", [row for row in compared if row.value is None]),
+        gettext_noop(f"Score and {plain} are over the samples of the difference, missing answers at their worst."),
+        *_lacking(gettext_noop("Without a difference"), [row for row in compared if row.value is None]),
     ]
     return Table(
-        title=f"{group_named(stage).score_title}: methods less {plain}, {parse} parse",
+        title=gettext_noop(f"{group_named(stage).score_title}: methods less {plain}, {parse} parse"),
         columns=columns,
         rows=[_difference(row, rows, by_method.plain, stage) for row in compared],
         section="model",
@@ -157,11 +172,14 @@ def method_pictures(by_method: MethodResults, parse: str) -> Iterator[tuple[str,
             continue
         labels = {"score": score, "parse": parse, "over": units_of_group(stage)}
         scores = {"positional": [rows], **labels}
-        yield f"method-scores-{stage}", ShownPicture(f"{score} by method", _plot_scores, partial(dict, scores))
+        yield (
+            f"method-scores-{stage}",
+            ShownPicture(gettext_noop(f"{score} by method"), _plot_scores, partial(dict, scores)),
+        )
         plain = by_method.plain
         compared = [row for row in rows if row.kind == "model" and row.method != plain]
         if any(row.value is not None for row in compared):
-            title = f"{score}: methods less {by_method.methods[plain]}"
+            title = gettext_noop(f"{score}: methods less {by_method.methods[plain]}")
             differences = {"positional": [compared], "plain": by_method.methods[plain], **labels}
             yield f"methods-{stage}", ShownPicture(title, _plot_differences, partial(dict, differences))
 

@@ -13,6 +13,7 @@ from benchmark.services.leaderboards import SEED
 from benchmark.suites.asked import Columns
 from benchmark.suites.registry import group_named, units_of_group
 from benchmark.suites.story_scores import cases_by_story, clusters_of, columns_of
+from core.language import gettext_noop
 from core.statistics import SHARE, Estimate, holm, mean_estimates, mean_of
 
 Row = TypeVar("Row", bound=Difference)
@@ -70,7 +71,12 @@ def score_estimate(cases: Cases, stage: str) -> Estimate:
     """Return the first side's mean with its interval, missing answers at their worst."""
     unit = units_of_group(stage)
     [estimate] = mean_estimates(
-        cases.worst[:1], scale=SHARE, seed=SEED, unit=unit, empty="no sample has a score", clusters=cases.clusters
+        cases.worst[:1],
+        scale=SHARE,
+        seed=SEED,
+        unit=unit,
+        empty=gettext_noop("no sample has a score"),
+        clusters=cases.clusters,
     )
     kept: Estimate = {"value": estimate["value"], "n": estimate["n"], "interval": estimate["interval"]}
     return kept | {"reason": estimate["reason"]} if "reason" in estimate else kept

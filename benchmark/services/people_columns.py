@@ -10,15 +10,20 @@ from benchmark.domain.tables.estimates import interval_of
 from benchmark.suites.registry import group_named
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 
-PEOPLE_NOTE = (
+PEOPLE_NOTE = gettext_noop(
     "People are scored like models, on the cells that they labelled, against gold without their own vote or "
     "decision: as the record, another expert or the other votes settle the cell. A cell that these leave open does "
     "not count. The figure against gold that contains their own votes stands beside it and flatters them. People are "
     "no upper bound and are never marked as best."
 )
-OWN_GROUP = "Own votes in gold (%)"
-SETTLERS = {"votes": "the other votes", "expert": "an expert", "record": "the record"}
+OWN_GROUP = gettext_noop("Own votes in gold (%)")
+SETTLERS = {
+    "votes": gettext_noop("the other votes"),
+    "expert": gettext_noop("an expert"),
+    "record": gettext_noop("the record"),
+}
 
 
 def own_columns(entrants: Sequence[EntrantResults]) -> list[Column]:
@@ -49,18 +54,18 @@ def labelled_notes(entrants: Sequence[EntrantResults]) -> list[str]:
         (entrant.model, entrant.metrics["labelled"]) for entrant in entrants if entrant.metrics.get("labelled")
     ]
     sentences = [f"{name}: {_labelled(labelled)}" for name, labelled in labelled_by_model]
-    return [f"Labelled by {'; '.join(sentences)}."] if sentences else []
+    return [gettext_noop(f"Labelled by {'; '.join(sentences)}.")] if sentences else []
 
 
 def _labelled(counts: Mapping[str, int]) -> str:
-    total = (
+    total = gettext_noop(
         f"{counts['cells']:,} of {counts['of_cells']:,} cells in {counts['stories']:,} of "
         f"{counts['of_stories']:,} stories"
     )
     if "open" not in counts:
         return total
     settled = ", ".join(f"{counts[by]:,} by {who}" for by, who in SETTLERS.items() if counts[by])
-    return (
+    return gettext_noop(
         f"{total}, of which {counts['cells'] - counts['open']:,} count ({settled or 'none is settled'}) and "
         f"{counts['open']:,} stay open"
     )

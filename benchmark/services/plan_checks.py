@@ -23,6 +23,7 @@ from benchmark.services.taken_over import ended_extractions, judged_answers, not
 from benchmark.suites.contract import Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
+from core.language import gettext_noop
 from workers.domain.pricing import unknown_price_sentence
 from workers.models import Endpoint
 from workers.providers.registry import wants_address
@@ -74,9 +75,14 @@ def _check_dataset(plan: Plan) -> None:
     """Raise RunRefused for samples of another suite, and for gold that this suite cannot ask about."""
     suite = plan.definition
     if plan.dataset.suite != (suite.name if suite.load else ""):
-        needed = f"an imported copy of {suite.title}" if suite.load else "a version of the project's own gold"
+        needed = (
+            gettext_noop(f"an imported copy of {suite.title}")
+            if suite.load
+            else gettext_noop("a version of the project's own gold")
+        )
         raise RunRefused(
-            f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {needed}.", "dataset"
+            gettext_noop(f"{plan.dataset} holds {plan.dataset.title or 'gold'}; {suite.title} needs {needed}."),
+            "dataset",
         )
     try:
         why = suite.unfit(DatasetResources(plan.dataset)) if suite.unfit else ""
@@ -90,30 +96,34 @@ def _check_options(plan: Plan) -> None:
     """Raise RunRefused for options that the suite does not have, and for values out of range."""
     settings_by_name = {setting.name: setting for setting in plan.definition.settings}
     if "form" in set(plan.options) - set(settings_by_name):
-        raise RunRefused(f"{plan.definition.title} is answered in free text alone.", "form")
+        raise RunRefused(gettext_noop(f"{plan.definition.title} is answered in free text alone."), "form")
     if unknown := sorted(set(plan.options) - set(settings_by_name)):
         available = ", ".join(settings_by_name) or "none"
-        raise RunRefused(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {available}.", "options")
+        raise RunRefused(
+            gettext_noop(f"{plan.definition.title} has no option {unknown[0]!r}; it has: {available}."), "options"
+        )
     for name, value in plan.options.items():
         try:
             settings_by_name[name].checked(value)
         except ValueError as error:
             raise RunRefused(str(error), name) from error
     if plan.temperature is not None and not 0 <= plan.temperature <= 2:
-        raise RunRefused(f"The temperature is {plan.temperature}; expected 0 to 2.", "temperature")
+        raise RunRefused(gettext_noop(f"The temperature is {plan.temperature}; expected 0 to 2."), "temperature")
 
 
 def _check_stages(plan: Plan) -> None:
     launched = [step.key for step in plan.definition.launched]
     if not plan.stages or not set(plan.stages) <= set(launched):
-        expected = f"{', '.join(launched[:-1])} and {launched[-1]}" if launched[1:] else launched[0]
-        raise RunRefused(f"The steps are {', '.join(plan.stages) or 'none'}; expected some of {expected}.", "stages")
+        expected = gettext_noop(f"{', '.join(launched[:-1])} and {launched[-1]}") if launched[1:] else launched[0]
+        raise RunRefused(
+            gettext_noop(f"The steps are {', '.join(plan.stages) or 'none'}; expected some of {expected}."), "stages"
+        )
     _check_needs(plan)
     if plan.source is not None:
         _check_source(plan, plan.source)
     _check_judge(plan)
     if not plan.endpoints:
-        raise RunRefused("No model was chosen.", "endpoints")
+        raise RunRefused(gettext_noop("No model was chosen."), "endpoints")
 
 
 def _check_needs(plan: Plan) -> None:
@@ -122,35 +132,40 @@ def _check_needs(plan: Plan) -> None:
         there = {*plan.stages, *(plan.judged_anew if step.judged else ())}
         if lacking := [plan.definition.step(key) for key in step.needs if key not in there]:
             missing = lacking[0]
-            anew = f", or a run whose {missing.answers[1]} are judged anew" if step.judged else ""
+            anew = gettext_noop(f", or a run whose {missing.answers[1]} are judged anew") if step.judged else ""
             raise RunRefused(
-                f"{step.label} needs {missing.answers[1]}: choose {missing.label.lower()} too{anew}.", "stages"
+                gettext_noop(f"{step.label} needs {missing.answers[1]}: choose {missing.label.lower()} too{anew}."),
+                "stages",
             )
 
 
 def _check_judge(plan: Plan) -> None:
     if plan.judges and plan.judge is None:
         label = plan.definition.judging.label
-        raise RunRefused(f"{label} needs a judge: choose an endpoint, for instance the lexical judge.", "judge")
+        raise RunRefused(
+            gettext_noop(f"{label} needs a judge: choose an endpoint, for instance the lexical judge."), "judge"
+        )
     judged = {step.key for step in plan.definition.steps if step.judged}
     if plan.judge and not judged:
-        raise RunRefused(f"Nobody judges {plan.definition.title}: leave the judge out.", "judge")
+        raise RunRefused(gettext_noop(f"Nobody judges {plan.definition.title}: leave the judge out."), "judge")
     if plan.judge and not set(stages_of(plan.judge, plan.suite)) & judged:
-        raise RunRefused(f"{plan.judge.name} is a baseline that cannot judge.", "judge")
+        raise RunRefused(gettext_noop(f"{plan.judge.name} is a baseline that cannot judge."), "judge")
 
 
 def _check_numbers(plan: Plan) -> None:
     bounds = {
-        "limit": (f"The number of {plan.definition.noun[1]}", 0, MOST_STORIES),
-        "max_tokens": ("The longest answer in tokens", 1, MOST_TOKENS),
-        "seed": ("The seed", 0, MOST_SEED),
-        "repetitions": ("The number of repetitions", 1, MOST_REPETITIONS),
+        "limit": (gettext_noop(f"The number of {plan.definition.noun[1]}"), 0, MOST_STORIES),
+        "max_tokens": (gettext_noop("The longest answer in tokens"), 1, MOST_TOKENS),
+        "seed": (gettext_noop("The seed"), 0, MOST_SEED),
+        "repetitions": (gettext_noop("The number of repetitions"), 1, MOST_REPETITIONS),
     }
     for name, (called, least, most) in bounds.items():
         if not least <= getattr(plan, name) <= most:
-            raise RunRefused(f"{called} is {getattr(plan, name)}; expected {least} to {most}.", name)
+            raise RunRefused(gettext_noop(f"{called} is {getattr(plan, name)}; expected {least} to {most}."), name)
     if plan.budget is not None and not (plan.budget.is_finite() and 0 <= plan.budget < MOST_MONEY):
-        raise RunRefused(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50.", "budget")
+        raise RunRefused(
+            gettext_noop(f"The budget is {plan.budget}; expected US dollars, 0 or more, such as 2.50."), "budget"
+        )
     for endpoint in [*plan.endpoints, *([plan.judge] if plan.judge else [])]:
         if plan.budget is not None and not endpoint.prices.are_known:
             raise RunRefused(unknown_price_sentence(endpoint.name), "budget")
@@ -166,8 +181,10 @@ def check_room(plan: Plan) -> None:
     for endpoint in _asked(plan):
         if reads_prompts(endpoint) and 0 < endpoint.context_tokens <= plan.max_tokens:
             raise RunRefused(
-                f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of "
-                f"{endpoint.name}, which holds {endpoint.context_tokens:,}.",
+                gettext_noop(
+                    f"Answers of up to {plan.max_tokens:,} tokens leave no room for a question in the context of "
+                    f"{endpoint.name}, which holds {endpoint.context_tokens:,}."
+                ),
                 "max_tokens",
             )
 
@@ -177,7 +194,7 @@ def check_addresses(plan: Plan) -> None:
     for endpoint in _asked(plan):
         if not endpoint.base_url and wants_address(endpoint.provider):
             field = "judge" if endpoint == plan.judge else "endpoints"
-            raise RunRefused(f"{endpoint.name} has no address: say where its server answers.", field)
+            raise RunRefused(gettext_noop(f"{endpoint.name} has no address: say where its server answers."), field)
 
 
 def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
@@ -185,7 +202,8 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
     stories = list(samples.selected(split=plan.split, category=plan.category, limit=plan.limit))
     if not stories:
         raise RunRefused(
-            f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset.", "split"
+            gettext_noop(f"The choice of split and category leaves no {plan.definition.noun[0]} of this dataset."),
+            "split",
         )
     judging = plan.definition.judging
     if plan.source is None or judging is None or set(plan.stages) != {judging.key}:
@@ -204,42 +222,50 @@ def _stories(plan: Plan, *, lean: bool = False) -> list[DatasetSample]:
 def _nothing_for(plan: Plan, endpoint: Endpoint) -> str:
     if endpoint.tasks is None:
         if plan.source is None:
-            return f"None of the chosen steps is for {endpoint.name}."
-        return f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
+            return gettext_noop(f"None of the chosen steps is for {endpoint.name}.")
+        return gettext_noop(
+            f"{plan.source} has no {judged_answers(plan.definition)[0]} of {endpoint.name} to be judged."
+        )
     able = " or ".join(endpoint.tasks)
-    return f"{endpoint.name} is a baseline that can only {able}; none of the chosen steps is for it."
+    return gettext_noop(f"{endpoint.name} is a baseline that can only {able}; none of the chosen steps is for it.")
 
 
 def _check_source(plan: Plan, source: Run) -> None:
     many = judged_answers(plan.definition)[1]
     if extracting := [plan.definition.step(key) for key in plan.judged_anew if key in plan.stages]:
         raise RunRefused(
-            f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out.",
+            gettext_noop(
+                f"A run that judges another's {many} makes none of its own; leave {extracting[0].label.lower()} out."
+            ),
             "stages",
         )
     if not Run.objects.filter(pk=source.pk).exists():
         raise RunRefused(DELETED, "source")
     if source.dataset_id != plan.dataset.pk:
         raise RunRefused(
-            f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "
-            f"not version {plan.dataset.version}.",
+            gettext_noop(
+                f"The {many} of {source.title} are about version {source.dataset.version} of the dataset, "
+                f"not version {plan.dataset.version}."
+            ),
             "source",
         )
     if source.form != plan.answer_format:
         answer_format = Form(source.form).label.lower()
-        raise RunRefused(f"The {many} of {source.title} are {answer_format}, and are judged as such.", "form")
+        raise RunRefused(
+            gettext_noop(f"The {many} of {source.title} are {answer_format}, and are judged as such."), "form"
+        )
 
 
 def check_forms(plan: Plan) -> None:
     """Raise RunRefused where an endpoint of the plan cannot hold its answers to a schema that it is to keep to."""
     if plan.answer_format == Form.STRUCTURED:
-        _check_fitting(_asked(plan), "form", "choose free text")
+        _check_fitting(_asked(plan), "form", gettext_noop("choose free text"))
     judge = plan.definition.judge
     if judge and plan.judge and plan.judges and judge.held_to_schema(plan.settings):
-        _check_fitting([plan.judge], "judge_form", "let it judge in the form of the answers")
+        _check_fitting([plan.judge], "judge_form", gettext_noop("let it judge in the form of the answers"))
 
 
 def _check_fitting(endpoints: Sequence[Endpoint], name: str, way_out: str) -> None:
     unable = [endpoint.name for endpoint in endpoints if not (endpoint.json_schema or endpoint.about.fits_schemas)]
     if unable:
-        raise RunRefused(f"{', '.join(unable)} cannot hold its answers to a schema; {way_out}.", name)
+        raise RunRefused(gettext_noop(f"{', '.join(unable)} cannot hold its answers to a schema; {way_out}."), name)

@@ -24,6 +24,7 @@ from benchmark.suites.showing.missing import left_out, missing_of
 from benchmark.suites.showing.ranking import in_rank_order
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, ShownPicture
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 
 if TYPE_CHECKING:  # it takes matplotlib a second to load
     from benchmark.domain.plots.pairs import Difference
@@ -73,8 +74,8 @@ NAMED = 6
 def _not_shown(absent: Sequence[Absent]) -> str:
     if not absent:
         return ""
-    more = f"; {len(absent) - NAMED} more" if len(absent) > NAMED else ""
-    return f"without figures here: {absent_told(absent[:NAMED])}{more}"
+    more = gettext_noop(f"; {len(absent) - NAMED} more") if len(absent) > NAMED else ""
+    return gettext_noop(f"without figures here: {absent_told(absent[:NAMED])}{more}")
 
 
 def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, Picture]:
@@ -101,7 +102,7 @@ def plots_of(document: Document, failed: list[str] | None = None) -> dict[str, P
 
 
 def _of(title: str, parse: str) -> str:
-    return f"{title}, {parse} parse"
+    return gettext_noop(f"{title}, {parse} parse")
 
 
 def _picture_of(document: Document, picture: ShownPicture, parse: str) -> Picture:
@@ -115,7 +116,10 @@ def _leaderboards(document: Document) -> Iterator[tuple[str, Picture]]:
     """Yield the ranking of each metric group."""
     for stage, entrants in by_group(document).items():
         if entrants:
-            title, absent = f"{group_named(stage).score_title}, both parses", tuple(absent_from(document, stage))
+            title, absent = (
+                gettext_noop(f"{group_named(stage).score_title}, both parses"),
+                tuple(absent_from(document, stage)),
+            )
             make_arguments = partial(_leaderboard_arguments, entrants, stage, _references(document, stage))
             yield (
                 f"leaderboard-{stage}",
@@ -210,7 +214,7 @@ def _matrices(document: Document, results: ParseResults) -> Iterator[tuple[str, 
     """The differences between all pairs."""
     for stage, entrants in results.entrants.items():
         if len(in_rank_order(entrants, results.parse)) >= MATRIX_FROM:
-            title = f"{group_named(stage).score_title}: differences between all pairs"
+            title = gettext_noop(f"{group_named(stage).score_title}: differences between all pairs")
             make_arguments, absent = (
                 partial(_pairs, entrants, stage, results.parse),
                 _unpaired(document, stage, results.parse),
@@ -229,7 +233,7 @@ def _unpaired(document: Document, stage: str, parse: str) -> list[Absent]:
     for model in models:
         if model.key not in ranked:
             ranking = model.ranking.get(parse) or {}
-            why = ranking.get("reason") or model.parses.get("reason") or "not ranked"
+            why = ranking.get("reason") or model.parses.get("reason") or gettext_noop("not ranked")
             unpaired.append({"model": model.model, "why": why.removesuffix(".")})
     return unpaired
 
@@ -283,7 +287,9 @@ def _parts(suite: Suite, results: ParseResults) -> Iterator[tuple[str, ShownPict
                 yield (
                     name,
                     ShownPicture(
-                        f"{group.score_title} by {part}", lambda: plots().scores_by_part, partial(dict, arguments)
+                        gettext_noop(f"{group.score_title} by {part}"),
+                        lambda: plots().scores_by_part,
+                        partial(dict, arguments),
                     ),
                 )
 
@@ -304,7 +310,7 @@ def _category_values(entrant: EntrantResults, stage: str, parse: str) -> ModelRo
 
 def comparison_picture(comparison: Comparison) -> Picture:
     """Return the plot of two models, story by story."""
-    title = f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}"
+    title = gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}")
     return Picture(title, lambda: plots().two_models, partial(_compared, comparison))
 
 

@@ -13,6 +13,7 @@ from annotation.services import audit
 from benchmark.models import Run, StoredPromptSet
 from benchmark.suites.contract import Suite
 from benchmark.suites.prompt_sets import BadPromptSet, PromptSet, PromptSets
+from core.language import gettext_noop
 
 LARGEST = 1024 * 1024
 """Bytes of all files of a set together."""
@@ -40,7 +41,7 @@ class Listed:
 def prompting_of(suite: Suite) -> PromptSets:
     """Raises PromptSetRefused for a suite whose runs choose no prompt set."""
     if suite.prompting is None:
-        raise PromptSetRefused(f"{suite.title} has no prompt sets.", "name")
+        raise PromptSetRefused(gettext_noop(f"{suite.title} has no prompt sets."), "name")
     return suite.prompting
 
 
@@ -72,7 +73,7 @@ def add_prompt_set(
     """Raises PromptSetRefused for a name that is taken, and with the sentence of what is wrong with the files."""
     sets = prompting_of(suite)
     if name in sets.names:
-        raise PromptSetRefused(f"{name} is the name of a built-in set.", "name")
+        raise PromptSetRefused(gettext_noop(f"{name} is the name of a built-in set."), "name")
     texts = {file: _text(file, raw) for file, raw in files.items()}
     try:
         sets.load(texts, name)
@@ -84,7 +85,10 @@ def add_prompt_set(
             audit.record(by=by, project=project, action="prompts.loaded", target=name, files=len(texts))
     except IntegrityError:
         raise PromptSetRefused(
-            f"There is a set {name} already; another wording is another set, so that a run says what it used.", "name"
+            gettext_noop(
+                f"There is a set {name} already; another wording is another set, so that a run says what it used."
+            ),
+            "name",
         ) from None
     return stored
 
@@ -93,9 +97,9 @@ def _text(file: str, raw: bytes) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise PromptSetRefused(f"{file} is not UTF-8 (byte {error.start}).", "files") from error
+        raise PromptSetRefused(gettext_noop(f"{file} is not UTF-8 (byte {error.start})."), "files") from error
     if "\x00" in text:
-        raise PromptSetRefused(f"{file} holds a NUL byte, which no prompt needs.", "files")
+        raise PromptSetRefused(gettext_noop(f"{file} holds a NUL byte, which no prompt needs."), "files")
     return text
 
 

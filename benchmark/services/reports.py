@@ -20,11 +20,12 @@ from benchmark.suites.contract import Entered, Measured, Sample, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.people import PersonMeasured
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.plain import Json
 from workers.services.notify import Notifier
 
-REPORTS = Notifier("the report is computed when somebody opens it")
+REPORTS = Notifier(gettext_noop("the report is computed when somebody opens it"))
 """Asks a worker to compute the report of a run, by the id of its job."""
 
 

@@ -17,30 +17,33 @@ from benchmark.suites.showing.missing import leads, left_out, missing_of, unlike
 from benchmark.suites.showing.ranking import ranked_by, ranked_within, with_settings
 from benchmark.suites.shown import EntrantResults
 from benchmark.suites.story_scores import PARSES
+from core.language import gettext_noop
 
-GROUPS = {"official": "Official parse (%)", "repaired": "Repaired parse (%)"}
-RANKING, MISSING = "Ranking", "Missing answers (%)"
-RANK_NOTE = (
+GROUPS = {"official": gettext_noop("Official parse (%)"), "repaired": gettext_noop("Repaired parse (%)")}
+RANKING, MISSING = gettext_noop("Ranking"), gettext_noop("Missing answers (%)")
+RANK_NOTE = gettext_noop(
     "Rank: by the score with every missing answer at its worst, an order that refusing cannot improve. Its "
     "brackets, from eight models on: 95 % bootstrap intervals."
 )
-GROUP_NOTE = (
+GROUP_NOTE = gettext_noop(
     "Group: models without a common letter are shown to differ. Paired sign-flip test on these scores, Holm's "
     "correction over all pairs and categories. People are neither ranked nor tested."
 )
-PARSE_NOTE = (
+PARSE_NOTE = gettext_noop(
     "Repaired leaves out what cannot be read, failed calls and judgements that are lacking; {officially}. "
     "Brackets: 95 % intervals over {units}."
 )
 OFFICIALLY = {
-    WRONG: "official takes what it cannot read for wrong",
+    WRONG: gettext_noop("official takes what it cannot read for wrong"),
     LEFT_OUT: (
-        "official leaves out what it cannot read, and n says how many it is of; rank and marks take the others "
-        "at their worst there too"
+        gettext_noop(
+            "official leaves out what it cannot read, and n says how many it is of; rank and marks take the others "
+            "at their worst there too"
+        )
     ),
-    GUESSED: "official reads an answer in any text, so that one of its right answers can be luck",
+    GUESSED: gettext_noop("official reads an answer in any text, so that one of its right answers can be luck"),
 }
-UNJUDGED_NOTE = (
+UNJUDGED_NOTE = gettext_noop(
     "Rows not judged: predicted and gold rows that the judge gave no count. They are in no estimate; bounds and "
     "interval take them as unmatched, and as matched."
 )
@@ -64,7 +67,11 @@ def stage_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
 
 def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Column]:
     group = group_named(stage)
-    columns = [Column(key="model", header="Model"), *_ranking_columns("repaired", RANKING), *_missing_columns(group)]
+    columns = [
+        Column(key="model", header=gettext_noop("Model")),
+        *_ranking_columns("repaired", RANKING),
+        *_missing_columns(group),
+    ]
     for parse in reversed(parses_in(entrants)):  # the repaired one, which the ranking goes by, first
         if parse == "official":
             columns += [*_ranking_columns(parse, GROUPS[parse]), *_count_columns(entrants, group)]
@@ -77,12 +84,17 @@ def _stage_columns(entrants: Sequence[EntrantResults], stage: str) -> list[Colum
 def _missing_columns(group: MetricGroup) -> list[Column]:
     score = group.headers[group.score]
     return [
-        Column(key="unusable", header="Left out", digits=1, kind="share", group=MISSING),
+        Column(key="unusable", header=gettext_noop("Left out"), digits=1, kind="share", group=MISSING),
         Column(
-            key="low", header=f"{score}, worst case", interval="low_interval", best="high", kind="share", group=MISSING
+            key="low",
+            header=gettext_noop(f"{score}, worst case"),
+            interval="low_interval",
+            best="high",
+            kind="share",
+            group=MISSING,
         ),
-        Column(key="high", header=f"{score}, best case", kind="share", group=MISSING),
-        *([Column(key="unjudged", header="Rows not judged", kind="count")] if group.judged else []),
+        Column(key="high", header=gettext_noop(f"{score}, best case"), kind="share", group=MISSING),
+        *([Column(key="unjudged", header=gettext_noop("Rows not judged"), kind="count")] if group.judged else []),
     ]
 
 
@@ -91,7 +103,7 @@ def _count_columns(entrants: Sequence[EntrantResults], group: MetricGroup) -> li
     says that they do."""
     if group.unread != LEFT_OUT and not any(_official(entrant).get("unusable") for entrant in entrants):
         return []
-    heads = {"n": "n", "unusable": "Not read"}
+    heads = {"n": "n", "unusable": gettext_noop("Not read")}
     return [
         Column(key=f"official_{name}", header=head, kind="count", group=GROUPS["official"])
         for name, head in heads.items()
@@ -111,8 +123,10 @@ def _metric_column(parse: str, name: str, group: MetricGroup) -> Column:
 
 
 def _ranking_columns(parse: str, group: str) -> list[Column]:
-    rank = Column(key=f"{parse}_rank", header="Rank", kind="count", group=group, interval=f"{parse}_ranks")
-    return [rank, Column(key=f"{parse}_group", header="Group", group=group)]
+    rank = Column(
+        key=f"{parse}_rank", header=gettext_noop("Rank"), kind="count", group=group, interval=f"{parse}_ranks"
+    )
+    return [rank, Column(key=f"{parse}_group", header=gettext_noop("Group"), group=group)]
 
 
 def _ranked(rows: Sequence[tuple[EntrantResults, SourcedRow]]) -> tuple[list[SourcedRow], list[SourcedRow]]:
@@ -184,7 +198,7 @@ def _unofficial(entrants: Sequence[EntrantResults]) -> list[str]:
         if not entrant.parses["official"]:
             models.setdefault(entrant.parses.get("reason", ""), []).append(entrant.model)
     return [
-        why if len(names) == len(entrants) else f"No official figure of {', '.join(names)}: {why}"
+        why if len(names) == len(entrants) else gettext_noop(f"No official figure of {', '.join(names)}: {why}")
         for why, names in models.items()
         if why
     ]
@@ -196,7 +210,7 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     categories = in_order(
         (name for entrant in entrants for parse in PARSES for name in by_category(entrant, parse)), short
     )
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for category in categories:
         columns += [_category_column(parse, category, short.get(category, category)) for parse in parses_in(entrants)]
     ranked, below = _ranked([(entrant, _category_row(entrant, stage)) for entrant in entrants])
@@ -213,7 +227,7 @@ def category_table(entrants: Sequence[EntrantResults], stage: str) -> Table:
     return with_settings(table)
 
 
-HEADS = {"official": "Official", "repaired": "Repaired"}
+HEADS = {"official": gettext_noop("Official"), "repaired": gettext_noop("Repaired")}
 
 
 def _category_column(parse: str, category: str, group: str) -> Column:

@@ -14,10 +14,11 @@ from django.db import transaction
 from benchmark.models import Run
 from benchmark.services.archiving import ARCHIVED, DELETED
 from benchmark.services.runs import IMPORTED, LAUNCH
+from core.language import gettext_noop
 from workers.services.jobs import JobRefused, apply_action, fits, require_action
 
-NOTHING_LEFT = "Nothing of this launch can be changed so by now."
-ALONE = "The run was launched alone."
+NOTHING_LEFT = gettext_noop("Nothing of this launch can be changed so by now.")
+ALONE = gettext_noop("The run was launched alone.")
 DONE = {"pause": "paused", "resume": "resumed", "cancel": "cancelled"}
 """The actions that the controls of a run follow, as what was done to them."""
 
@@ -34,9 +35,11 @@ class TakenAlong:
     def told(self) -> str:
         """Say what became of the controls; empty where nothing did."""
         some = (
-            "The run under its control was" if self.controls == 1 else f"{self.controls:,} runs under its controls were"
+            gettext_noop("The run under its control was")
+            if self.controls == 1
+            else gettext_noop(f"{self.controls:,} runs under its controls were")
         )
-        followed = [f"{some} {DONE[self.action]}, too."] if self.controls else []
+        followed = [gettext_noop(f"{some} {DONE[self.action]}, too.")] if self.controls else []
         return " ".join([*followed, *self.left])
 
 
@@ -51,7 +54,11 @@ class DoneToLaunch:
     @property
     def told(self) -> str:
         """Say what became of the runs."""
-        some = "1 run of this launch was" if self.runs == 1 else f"{self.runs:,} runs of this launch were"
+        some = (
+            gettext_noop("1 run of this launch was")
+            if self.runs == 1
+            else gettext_noop(f"{self.runs:,} runs of this launch were")
+        )
         return " ".join([f"{some} {DONE[self.action]}, with what is under controls.", *self.left])
 
 
@@ -90,7 +97,9 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
     nothing would change."""
     runs = launched_with(run)
     if action not in DONE:
-        raise JobRefused(f"All runs of a launch are paused, resumed or cancelled together; {action} one of them.")
+        raise JobRefused(
+            gettext_noop(f"All runs of a launch are paused, resumed or cancelled together; {action} one of them.")
+        )
     if not runs:
         raise JobRefused(ALONE)
     if action not in offered_to_launch(runs):
@@ -103,15 +112,19 @@ def act_on_launch(run: Run, action: str) -> DoneToLaunch:
             left += act_on(one, action, pressed=True).left
             done += 1
         except JobRefused as refusal:
-            left.append(f"“{one.title}” stays as it is: {refusal}")
+            left.append(gettext_noop(f"“{one.title}” stays as it is: {refusal}"))
     return DoneToLaunch(action, done, left)
 
 
 def goes_along(run: Run, action: str) -> str:
     """Say how many runs under its controls would follow a run in an action; empty where none would."""
     count = len(following(run, action))
-    some = "The run under its control is" if count == 1 else f"{count:,} runs under its controls are"
-    return f"{some} {DONE[action]}, too." if count else ""
+    some = (
+        gettext_noop("The run under its control is")
+        if count == 1
+        else gettext_noop(f"{count:,} runs under its controls are")
+    )
+    return gettext_noop(f"{some} {DONE[action]}, too.") if count else ""
 
 
 @transaction.atomic
@@ -130,5 +143,5 @@ def act_on(run: Run, action: str, *, budget: str = "", pressed: bool = False) ->
     if not pressed and (budget or not controls or fits(run.job, action)):
         require_action(run.job, action, budget=budget, what="run")
     refusals = {control: apply_action(control.job, action) for control in controls}
-    left = [f"“{control.title}” stays as it is: {why}" for control, why in refusals.items() if why]
+    left = [gettext_noop(f"“{control.title}” stays as it is: {why}") for control, why in refusals.items() if why]
     return TakenAlong(action, len(controls) - len(left), left)

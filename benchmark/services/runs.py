@@ -28,15 +28,18 @@ from benchmark.services.stored_plans import draft_of, plan_of
 from benchmark.services.taken_over import nothing_to_judge
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.plain import Json
 from workers.services.jobs import JobRefused, open_job
 
 HANDLER = "evaluation"
 LAUNCH = "launch"
 """The entry of a run's `spec` that those of one launch have in common."""
-EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", "read again", "followed up"
+EXTENDED, READ_AGAIN, FOLLOWED_UP = "extended", gettext_noop("read again"), gettext_noop("followed up")
 """The kinds of entries in a run's `spec.later`."""
-BESIDE = "This run stands beside {of} as its control: what is done to that one is done to its controls too."
+BESIDE = gettext_noop(
+    "This run stands beside {of} as its control: what is done to that one is done to its controls too."
+)
 
 
 def start_run(*, by: User | None, plan: Plan, now: datetime, stories: Sequence[DatasetSample] = ()) -> Run:
@@ -101,9 +104,9 @@ def controls_of_run(run: Run, controls: Sequence[str]) -> tuple[Plan, list[Datas
         raise RunRefused(BESIDE.format(of=run.original))
     plan = plan_of(run)
     if there := [name for name in controls if name in plan.controls]:
-        raise RunRefused(f"The run has the control “{CONTROLS[there[0]].title}” already.", "controls")
+        raise RunRefused(gettext_noop(f"The run has the control “{CONTROLS[there[0]].title}” already."), "controls")
     if not controls:
-        raise RunRefused("Tick at least one control.", "controls")
+        raise RunRefused(gettext_noop("Tick at least one control."), "controls")
     budget = run.params.get("budget")
     total = Decimal(budget) * (1 + len(controls)) if budget else None
     asked = replace(plan, controls=controls, budget=total)
@@ -173,7 +176,7 @@ def _prompted_stages(plan: Plan) -> list[str]:
     return [stage for stage in plan.stages if (judged if plan.definition.step(stage).judged else stage in read)]
 
 
-IMPORTED = (
+IMPORTED = gettext_noop(
     "The answers of this run were imported: nothing is asked of its model here. Import further answers as another run."
 )
 

@@ -16,11 +16,12 @@ from benchmark.services.launching import planned, suite_of_version
 from benchmark.services.runs import start_run
 from benchmark.services.shared_reports import freeze_run
 from benchmark.services.warm import warm
+from core.language import gettext_noop
 from workers.models import Endpoint, JobState
 from workers.services.run_to_end import run_to_end
 
-TITLE = "Baselines and scripted models"
-NOTE = "The sample as it is loaded."
+TITLE = gettext_noop("Baselines and scripted models")
+NOTE = gettext_noop("The sample as it is loaded.")
 BASELINES = ("omniscient", "majority", "random")
 JUDGE = "lexical-judge"
 

@@ -10,6 +10,7 @@ from benchmark.models import Dataset, Run
 from benchmark.services.reports import report_of
 from benchmark.services.run_figures import RunFigures
 from benchmark.suites.registry import nouns_of_samples, suite_named
+from core.language import gettext_noop
 
 OF_RUN = "run:"
 
@@ -28,7 +29,9 @@ def selections_of(dataset: Dataset, reports: Mapping[int, RunFigures], runs: Seq
     rows = list(dataset.samples.values_list("number", "split"))
     selections = [
         Selection(
-            "", f"All {len(rows):,} {nouns_of_samples(dataset.suite)[1]}", frozenset(number for number, _ in rows)
+            "",
+            gettext_noop(f"All {len(rows):,} {nouns_of_samples(dataset.suite)[1]}"),
+            frozenset(number for number, _ in rows),
         )
     ]
     for split in sorted({split for _, split in rows if split}):
@@ -55,11 +58,15 @@ def selection_named(dataset: Dataset, key: str, suite: str) -> Selection | None:
 
 def _split(dataset: Dataset, name: str, numbers) -> Selection:
     stories = frozenset(numbers)
-    return Selection(name, f"Split {name}: {len(stories):,} {nouns_of_samples(dataset.suite)[1]}", stories)
+    return Selection(
+        name, gettext_noop(f"Split {name}: {len(stories):,} {nouns_of_samples(dataset.suite)[1]}"), stories
+    )
 
 
 def _of_run(run: Run, numbers) -> Selection:
     stories = frozenset(numbers)
     return Selection(
-        f"{OF_RUN}{run.uid}", f"{len(stories):,} {suite_named(run.suite).noun[1]} of “{run.title}”", stories
+        f"{OF_RUN}{run.uid}",
+        gettext_noop(f"{len(stories):,} {suite_named(run.suite).noun[1]} of “{run.title}”"),
+        stories,
     )

@@ -25,6 +25,7 @@ from benchmark.services.leaderboard_scope import Leaderboard
 from benchmark.services.methods_text import facts_of
 from benchmark.services.plans import RunRefused
 from benchmark.services.reports import report_of
+from core.language import gettext_noop
 
 
 @transaction.atomic
@@ -42,13 +43,13 @@ def freeze_comparison(
 ) -> SharedReport:
     """The comparison as it stands; `keys` are those that `pair_of` found the two by. Raises RunRefused where a run was
     deleted."""
-    title = title or f"{comparison.first} and {comparison.second}"
+    title = title or gettext_noop(f"{comparison.first} and {comparison.second}")
     different = [locked_run(run) for _, run in sorted({run.pk: run for run in runs}.items())]
     document = Document(
         title=title,
         kind="comparison",
         facts=[fact for run in different for fact in facts_of(run, report_of(run))],
-        methods=[{"heading": "Comparison", "text": _compared(comparison)}],
+        methods=[{"heading": gettext_noop("Comparison"), "text": _compared(comparison)}],
         comparison=comparison,
         keys=list(keys),
     )
@@ -68,7 +69,7 @@ def freeze_leaderboard(
     keys = {entrant.run for entrants in leaderboard.entrants.values() for entrant in entrants}
     runs = [locked_run(run) for run in sorted(leaderboard.runs, key=lambda run: run.pk) if run.uid in keys]
     if not runs:
-        raise RunRefused("The leaderboard has no row to keep.")
+        raise RunRefused(gettext_noop("The leaderboard has no row to keep."))
     report = _keep(
         by,
         dataset.project,
@@ -91,23 +92,23 @@ def freeze_across(*, by: User | None, project: Project, title: str = "") -> Shar
     rankings = [ranking for ranking in rankings_across(project) if ranking.places]
     items = items_behind(rankings, project)
     if items is None:
-        raise RunRefused("No model has a figure to keep.")
+        raise RunRefused(gettext_noop("No model has a figure to keep."))
     uids = {place.run for ranking in rankings for place in ranking.places.values()}
     behind = Run.objects.filter(project=project, uid__in=uids).order_by("pk")
     runs = [locked_run(run) for run in behind.select_related("dataset", "judge", "job").prefetch_related("entrants")]
-    report = _keep(by, project, None, title or "Models across suites", across_report(rankings, runs))
+    report = _keep(by, project, None, title or gettext_noop("Models across suites"), across_report(rankings, runs))
     _keep_items(report, RunItem.objects.filter(items))
     return report
 
 
 def _compared(comparison: Comparison) -> str:
     how = comparison.method
-    part = f" of {comparison.selection}" if comparison.selection else ""
-    return (
+    part = gettext_noop(f" of {comparison.selection}") if comparison.selection else ""
+    return gettext_noop(
         f"{comparison.first} and {comparison.second} were compared on the {comparison.n:,} stories{part} for "
         f"which both have a score, in the {comparison.parse} parse. Differences are first minus second. "
-        f"{how[:1].upper()}{how[1:]}." + (f" Settings that differ: {comparison.differ}." if comparison.differ else "")
-    )
+        f"{how[:1].upper()}{how[1:]}."
+    ) + (gettext_noop(f" Settings that differ: {comparison.differ}.") if comparison.differ else "")
 
 
 def _keep(by: User | None, project: Project, run: Run | None, title: str, document: Document) -> SharedReport:

@@ -27,13 +27,14 @@ from benchmark.services.structure_sides import Measure, Sides
 from benchmark.suites.asked import Parse
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.showing.entrants import short_names_of
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics import Estimate, method
 
 QUESTIONS, STORIES = "questions", "stories"
 """The units that are counted: each question, or each story, whose answer is right where all of its questions are
 answered right."""
-ALL = "All models"
+ALL = gettext_noop("All models")
 T = TypeVar("T")
 
 
@@ -100,7 +101,11 @@ def association_of(sides: Sides, choice: Choice) -> Association:
     listed = [pair for of in (pairs, *other_pairs.values()) for pair in of]
     joining = Joining([side for pair in listed for side in (pair.structure, pair.answers)], choice.parse)
     joined = [joining.joined(pair, choice.measure, choice.answers) for pair in pairs]
-    absent += [{"model": of.pair.model, "why": of.why or "no story in common"} for of in joined if not of.observations]
+    absent += [
+        {"model": of.pair.model, "why": of.why or gettext_noop("no story in common")}
+        for of in joined
+        if not of.observations
+    ]
     joined = [of for of in joined if of.observations]
     observations = [seen for of in joined for seen in of.observations]
     median = median_structure(observations)
@@ -128,7 +133,7 @@ def _pairs(sides: Sides, choice: Choice, measure: Measure) -> tuple[list[Pair], 
             pairs.append(Pair(model, structure, answers))
         else:
             lacks = choice.answers.noun if structure else measure.group.noun
-            absent.append({"model": model, "why": f"no {lacks} in the chosen run"})
+            absent.append({"model": model, "why": gettext_noop(f"no {lacks} in the chosen run")})
     return pairs, absent
 
 

@@ -11,6 +11,7 @@ from benchmark.services.structure import QUESTIONS, STORIES, Choice
 from benchmark.services.structure_sides import Sides
 from benchmark.suites.contract import ANSWERS, STRUCTURE, Suite
 from benchmark.suites.registry import suites
+from core.language import gettext_noop
 from workers.models import JobState
 
 NAMES = ("measure", "answers", "cut", "counted", "reading", "structure", "run")
@@ -23,17 +24,17 @@ def lacking(sides: Sides, project: Project) -> str:
     if any(sides.models(structure.key, other.key) for structure in structures for other in answers):
         return ""
     if structures and answers:
-        lacks = (
+        lacks = gettext_noop(
             "No model has both: start the run that it lacks, of belief tables or of questions about the same stories."
         )
         return _going(project, STRUCTURE, ANSWERS) or lacks
     if structures:
-        there = "There is a run of belief tables."
+        there = gettext_noop("There is a run of belief tables.")
         return f"{there} {_going(project, ANSWERS) or _next(project, ANSWERS)}"
     if answers:
-        there = "There is a run of questions."
+        there = gettext_noop("There is a run of questions.")
         return f"{there} {_going(project, STRUCTURE) or _next(project, STRUCTURE)}"
-    needs = (
+    needs = gettext_noop(
         "It needs two finished runs of the same models: one on gold belief tables, one on questions about the "
         "same stories, such as those of ToMBench."
     )
@@ -49,8 +50,14 @@ def _going(project: Project, *told: str) -> str:
     run = under_way.select_related("job").order_by("-pk").first()
     if run is None:
         return ""
-    what = "belief tables" if run.suite in {suite.name for suite in _suites_telling(STRUCTURE)} else "questions"
-    return f"The run “{run.title}”, of {what}, is {run.job.standing}: its figures count here once it has ended."
+    what = (
+        gettext_noop("belief tables")
+        if run.suite in {suite.name for suite in _suites_telling(STRUCTURE)}
+        else "questions"
+    )
+    return gettext_noop(
+        f"The run “{run.title}”, of {what}, is {run.job.standing}: its figures count here once it has ended."
+    )
 
 
 def _next(project: Project, told: str) -> str:
@@ -59,12 +66,16 @@ def _next(project: Project, told: str) -> str:
     if told == STRUCTURE:
         frozen = Dataset.objects.filter(project=project, suite="").order_by("-version").first()
         if frozen:
-            return f"Gold is frozen as version {frozen.version}: now run the same models on its belief tables."
-        return "Now freeze gold belief tables of the same stories, and run the same models on them."
+            return gettext_noop(
+                f"Gold is frozen as version {frozen.version}: now run the same models on its belief tables."
+            )
+        return gettext_noop("Now freeze gold belief tables of the same stories, and run the same models on them.")
     imported = Dataset.objects.filter(project=project, suite__in=names).order_by("-version").first()
     if imported:
-        return f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
-    return (
+        return gettext_noop(
+            f"{imported.title} is imported as version {imported.version}: now run the same models on it, to its end."
+        )
+    return gettext_noop(
         "Now import a benchmark with questions about the same stories, such as ToMBench, and run the same models on it."
     )
 
@@ -111,4 +122,4 @@ def _cut(text: str) -> tuple[float | None, str]:
         value = -1.0
     if 0 <= value <= 100:
         return value / 100, ""
-    return None, f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken."
+    return None, gettext_noop(f"Right from: {text[:40]!r} is not a number from 0 to 100; the median is taken.")

@@ -13,6 +13,7 @@ from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
 from benchmark.suites.shown import RunEntrant
 from benchmark.suites.story_scores import cases_by_story, categories_of, columns_of
+from core.language import gettext_noop
 
 Texts = Mapping[int, str]
 """The text of the story of each sample of a dataset, by number."""
@@ -81,7 +82,7 @@ class Joining:
         for side, group in ((pair.structure, measure.group), (pair.answers, answers)):
             columns[group.key] = columns_of(self.metrics[side.scores][group.key], self.parse)
             if not columns[group.key]:
-                return Joined(pair, why=f"no {self.parse} figures of {group.noun}")
+                return Joined(pair, why=gettext_noop(f"no {self.parse} figures of {group.noun}"))
         structures, questions = columns[measure.group.key], columns[answers.key]
         built, answered = cases_by_story(structures, measure.share), cases_by_story(questions, answers.score)
         categories = categories_of(structures)

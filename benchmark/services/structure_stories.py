@@ -13,10 +13,11 @@ from benchmark.services.structure import Association
 from benchmark.services.structure_joins import Joined, Place
 from benchmark.suites.contract import MetricGroup
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.plain import Json
 
 ANSWER, STRUCTURE = "answer", "structure"
-APART = {ANSWER: "Answer right, structure wrong", STRUCTURE: "Structure right, answer wrong"}
+APART = {ANSWER: "Answer right, structure wrong", STRUCTURE: gettext_noop("Structure right, answer wrong")}
 """The two ways, by which of the two is right."""
 
 

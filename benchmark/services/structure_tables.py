@@ -9,6 +9,7 @@ from benchmark.domain.association import RIGHT, Crossing, Observation, is_right
 from benchmark.domain.tables import Column, Table
 from benchmark.services.plot_data import Picture, plots
 from benchmark.services.structure import ALL, QUESTIONS, Association, Related
+from core.language import gettext_noop
 from core.statistics import Estimate
 
 if TYPE_CHECKING:  # it takes matplotlib a second to load
@@ -16,20 +17,20 @@ if TYPE_CHECKING:  # it takes matplotlib a second to load
 
 PICTURE = "right-answers"
 TABLES = ("two-by-two", "association", "categories", "measures", "observations")
-WITHIN = "Difference of all models: within models, as one that is better at both makes no association."
+WITHIN = gettext_noop("Difference of all models: within models, as one that is better at both makes no association.")
 
 
 def cut_told(association: Association) -> str:
     """Return from which score on a structure is right, in words."""
-    whence = "" if association.choice.cut is not None else ", the median"
-    return f"{association.choice.measure.label} of at least {100 * association.cut:g} %{whence}"
+    whence = "" if association.choice.cut is not None else gettext_noop(", the median")
+    return gettext_noop(f"{association.choice.measure.label} of at least {100 * association.cut:g} %{whence}")
 
 
 def counted_told(association: Association) -> str:
     """Return what is counted, in words."""
     if association.choice.counted == QUESTIONS:
-        return "Each question counts; stories are resampled whole."
-    return "Each story counts once: its answer is right where all of its questions are answered right."
+        return gettext_noop("Each question counts; stories are resampled whole.")
+    return gettext_noop("Each story counts once: its answer is right where all of its questions are answered right.")
 
 
 def tables_of(association: Association) -> dict[str, Callable[[], Table]]:
@@ -53,20 +54,24 @@ def crossing_table(association: Association) -> Table:
     """Return the two-by-two table of each model, with what is missing."""
     cells = ("both", "structure", "answer", "neither")
     heads = (
-        ("Right", "Structure right"),
-        ("Wrong", "Structure right"),
-        ("Right", "Structure wrong"),
-        ("Wrong", "Structure wrong"),
+        (gettext_noop("Right"), gettext_noop("Structure right")),
+        (gettext_noop("Wrong"), gettext_noop("Structure right")),
+        (gettext_noop("Right"), gettext_noop("Structure wrong")),
+        (gettext_noop("Wrong"), gettext_noop("Structure wrong")),
     )
-    missing = (("no_answer", "Answer"), ("no_structure", "Structure"), ("no_score", "Both"))
+    missing = (
+        ("no_answer", gettext_noop("Answer")),
+        ("no_structure", gettext_noop("Structure")),
+        ("no_score", gettext_noop("Both")),
+    )
     columns = [
-        Column(key="model", header="Model"),
+        Column(key="model", header=gettext_noop("Model")),
         *(
-            Column(key=key, header=f"{head} answers", group=group, kind="count")
+            Column(key=key, header=gettext_noop(f"{head} answers"), group=group, kind="count")
             for key, (head, group) in zip(cells, heads, strict=True)
         ),
         *(Column(key=key, header=head, group="Missing", kind="count") for key, head in missing),
-        Column(key="stories", header="Stories", kind="count"),
+        Column(key="stories", header=gettext_noop("Stories"), kind="count"),
     ]
     rows = [
         {"model": model, "stories": table.stories}
@@ -75,11 +80,15 @@ def crossing_table(association: Association) -> Table:
         for model, table in _rows(association)
     ]
     return Table(
-        title="Structure right or wrong, answer right or wrong",
+        title=gettext_noop("Structure right or wrong, answer right or wrong"),
         columns=columns,
         rows=rows,
         absent=association.absent,
-        notes=[f"Right structure: {cut_told(association)}.", counted_told(association), *_unlinked(association)],
+        notes=[
+            gettext_noop(f"Right structure: {cut_told(association)}."),
+            counted_told(association),
+            *_unlinked(association),
+        ],
     )
 
 
@@ -88,11 +97,17 @@ def _unlinked(association: Association) -> list[str]:
     links = [joined.links for joined in association.joined]
     notes = []
     if most := max((of.without_story for of in links), default=0):
-        notes.append(f"Up to {most:,} questions of a model are about stories without a structure; they are left out.")
+        notes.append(
+            gettext_noop(
+                f"Up to {most:,} questions of a model are about stories without a structure; they are left out."
+            )
+        )
     if most := max((of.without_question for of in links), default=0):
-        notes.append(f"Up to {most:,} stories of a model have no question; they are left out.")
+        notes.append(gettext_noop(f"Up to {most:,} stories of a model have no question; they are left out."))
     if most := max((joined.undefined for joined in association.joined), default=0):
-        notes.append(f"Up to {most:,} questions of a model have no figure by definition; they are left out.")
+        notes.append(
+            gettext_noop(f"Up to {most:,} questions of a model have no figure by definition; they are left out.")
+        )
     return notes
 
 
@@ -100,13 +115,13 @@ def association_table(association: Association) -> Table:
     """Return the shares of right answers given right and wrong structure, their difference, odds ratio and phi of each
     model."""
     columns = [
-        Column(key="model", header="Model"),
-        _column("given_right", "Right", unit="%", kind="share", group="Right answers given structure"),
-        _column("given_wrong", "Wrong", unit="%", kind="share", group="Right answers given structure"),
+        Column(key="model", header=gettext_noop("Model")),
+        _column("given_right", "Right", unit="%", kind="share", group=gettext_noop("Right answers given structure")),
+        _column("given_wrong", "Wrong", unit="%", kind="share", group=gettext_noop("Right answers given structure")),
         _column("difference", "Difference", unit="points", kind="share", bounds="bounds"),
-        Column(key="bounds_text", header="Bounds (points)"),
-        _column("within", "Within categories", unit="points", kind="share"),
-        _column("odds", "Odds ratio", kind="number"),
+        Column(key="bounds_text", header=gettext_noop("Bounds (points)")),
+        _column("within", gettext_noop("Within categories"), unit="points", kind="share"),
+        _column("odds", gettext_noop("Odds ratio"), kind="number"),
         _column("phi", "Phi", kind="number", digits=3),
     ]
     names = ("given_right", "given_wrong", "difference", "within", "odds", "phi")
@@ -122,14 +137,14 @@ def association_table(association: Association) -> Table:
         if of["value"] is None
     }
     notes = [
-        f"Right structure: {cut_told(association)}.",
-        "Bounds: where the difference can be, whatever the missing answers and structures are.",
+        gettext_noop(f"Right structure: {cut_told(association)}."),
+        gettext_noop("Bounds: where the difference can be, whatever the missing answers and structures are."),
         *all_told(association),
-        *(f"No figure: {why}." for why in sorted(reasons)),
+        *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
         _method(association),
     ]
     return Table(
-        title="Right answers given right and wrong structure",
+        title=gettext_noop("Right answers given right and wrong structure"),
         columns=columns,
         rows=rows,
         absent=association.absent,
@@ -141,9 +156,9 @@ def _bounds_told(model: str, table: Crossing) -> str | None:
     if table.bounds is None:
         return None
     if not table.no_answer + table.no_structure + table.no_score:
-        return "nothing is missing"
+        return gettext_noop("nothing is missing")
     low, high = (_signed(100 * end, "") for end in table.bounds)
-    return f"{low} to {high}"
+    return gettext_noop(f"{low} to {high}")
 
 
 def _signed(value: float, sign: str = "+") -> str:
@@ -170,22 +185,26 @@ def _method(association: Association) -> str:
 def category_table(association: Association) -> Table:
     """Return the correlation of structure and answers in each category."""
     related = association.metrics.categories if association.metrics else ()
-    return _related_table("Correlation of structure and answers by category", "Category", related, association)
+    return _related_table(
+        gettext_noop("Correlation of structure and answers by category"), "Category", related, association
+    )
 
 
 def measure_table(association: Association) -> Table:
     """Return the correlation of answers with each figure of structures: by dimension, where structures are labelled."""
     related = association.metrics.measures if association.metrics else ()
-    return _related_table("Correlation of answers with each figure of structures", "Figure", related, association)
+    return _related_table(
+        gettext_noop("Correlation of answers with each figure of structures"), "Figure", related, association
+    )
 
 
 def _related_table(title: str, part: str, related: Sequence[Related], association: Association) -> Table:
     columns = [
         Column(key="part", header=part),
-        Column(key="model", header="Model"),
+        Column(key="model", header=gettext_noop("Model")),
         _column("r", "r", kind="number", digits=3),
         Column(key="n", header=_counted(association), kind="count"),
-        Column(key="stories", header="Stories", kind="count"),
+        Column(key="stories", header=gettext_noop("Stories"), kind="count"),
     ]
     rows = [
         {"part": of.part, "model": of.model, "n": of.estimate["n"], "stories": of.estimate.get("clusters")}
@@ -194,9 +213,13 @@ def _related_table(title: str, part: str, related: Sequence[Related], associatio
     ]
     reasons = {of.estimate["reason"] for of in related if of.estimate["value"] is None}
     notes = [
-        "Pearson’s r of the structure’s score and right answers.",
-        *(["All models: around the mean of each model."] if any(of.model == ALL for of in related) else []),
-        *(f"No figure: {why}." for why in sorted(reasons)),
+        gettext_noop("Pearson’s r of the structure’s score and right answers."),
+        *(
+            [gettext_noop("All models: around the mean of each model.")]
+            if any(of.model == ALL for of in related)
+            else []
+        ),
+        *(gettext_noop(f"No figure: {why}.") for why in sorted(reasons)),
         _method(association),
     ]
     return Table(title=title, columns=columns, rows=rows, absent=association.absent, notes=notes)
@@ -208,7 +231,7 @@ def _counted(association: Association) -> str:
 
 def observation_table(association: Association) -> Table:
     """Return every question to every model in a row of its own: the long form of all that is counted."""
-    shares = (("structure", "Structure"), ("answer", "Answer"))
+    shares = (("structure", gettext_noop("Structure")), ("answer", gettext_noop("Answer")))
     columns = [
         Column(key="model", header="model"),
         Column(key="story", header="story"),
@@ -219,8 +242,8 @@ def observation_table(association: Association) -> Table:
             for key, head in shares
             for end in ("", " worst", " best")
         ),
-        Column(key="structure_right", header="structure right"),
-        Column(key="answer_right", header="answer right"),
+        Column(key="structure_right", header=gettext_noop("structure right")),
+        Column(key="answer_right", header=gettext_noop("answer right")),
     ]
     rows = [
         {"model": seen.model, "story": place.story, "category": seen.category, "question": place.question}
@@ -234,7 +257,9 @@ def observation_table(association: Association) -> Table:
         for seen, place in zip(joined.observations, joined.places, strict=True)
     ]
     return Table(
-        title=f"Structure and answers, question by question; right: {cut_told(association)}", columns=columns, rows=rows
+        title=gettext_noop(f"Structure and answers, question by question; right: {cut_told(association)}"),
+        columns=columns,
+        rows=rows,
     )
 
 
@@ -250,7 +275,7 @@ def _yes(right: bool | None) -> str:
 def picture_of(association: Association) -> Picture:
     """Return the picture of right answers given right and wrong structure."""
     return Picture(
-        "Right answers given right and wrong structure",
+        gettext_noop("Right answers given right and wrong structure"),
         lambda: plots().structure_and_answers,
         lambda: {
             "positional": [answer_rows(association)],
@@ -291,14 +316,18 @@ def verdict_of(association: Association) -> dict[str, str]:
     slope = beyond.slope
     label = _within_a_sentence(association.choice.measure.label)
     if slope["value"] is None:
-        finding = f"Beyond category, it cannot be told whether structure predicts answers: {slope.get('reason')}."
+        finding = gettext_noop(
+            f"Beyond category, it cannot be told whether structure predicts answers: {slope.get('reason')}."
+        )
     else:
         ends = slope["interval"]
         interval = (
-            f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}" if ends else f"no interval: {slope.get('reason')}"
+            gettext_noop(f"95 % interval {_tenth(ends[0])} to {_tenth(ends[1])}")
+            if ends
+            else gettext_noop(f"no interval: {slope.get('reason')}")
         )
-        verdict = "is not shown to predict" if not ends or ends[0] <= 0 <= ends[1] else "predicts"
-        finding = (
+        verdict = gettext_noop("is not shown to predict") if not ends or ends[0] <= 0 <= ends[1] else "predicts"
+        finding = gettext_noop(
             f"Beyond category, structure {verdict} answers: 10 points more of {label} come with "
             f"{_tenth(slope['value'])} points of right answers ({interval})."
         )
@@ -320,12 +349,16 @@ def _fit_told(association: Association) -> str:
     if beyond is None:
         return ""
     models = (
-        f"{beyond.models} models as random effect"
-        + (f" with a standard deviation of {100 * beyond.spread:.1f} points" if beyond.spread is not None else "")
+        gettext_noop(f"{beyond.models} models as random effect")
+        + (
+            gettext_noop(f" with a standard deviation of {100 * beyond.spread:.1f} points")
+            if beyond.spread is not None
+            else ""
+        )
         if beyond.models > 1
-        else "one model, so without a random effect"
+        else gettext_noop("one model, so without a random effect")
     )
-    return (
+    return gettext_noop(
         f"Linear mixed model of {beyond.observations:,} {association.choice.counted} about {beyond.stories:,} stories "
         f"with both scores; category fixed ({beyond.categories}), {models}. The structure’s score counts as it lies "
         "around the mean of its model; stories are resampled."

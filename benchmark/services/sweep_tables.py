@@ -18,6 +18,7 @@ from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting
 from benchmark.suites.showing.names import label
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
 LEVELS, MODELS = "levels", "models"
 Cell = dict[str, Any]
@@ -40,17 +41,20 @@ def levels_table(runs: Sequence[Run]) -> Table:
         )
         for value in levels
     ]  # fmt: skip
-    best = [Column(key="best", header="Best level"), Column(key="alike", header="Not shown to differ from the best")]
+    best = [
+        Column(key="best", header=gettext_noop("Best level")),
+        Column(key="alike", header=gettext_noop("Not shown to differ from the best")),
+    ]
     return Table(
-        title=f"{setting.label} by model",
-        columns=[Column(key="model", header="Model"), *columns, *best],
+        title=gettext_noop(f"{setting.label} by model"),
+        columns=[Column(key="model", header=gettext_noop("Model")), *columns, *best],
         rows=rows,
         section="block",
         notes=[NOTE],
     )
 
 
-NOTE = (
+NOTE = gettext_noop(
     "Intervals are 95 % over stories. The last column names the levels of a model that are not shown to differ from "
     "the best cell of its block: paired over the same stories and adjusted for all pairs of cells."
 )
@@ -129,7 +133,7 @@ def models_table(runs: Sequence[Run]) -> Table:
     highest = max(level_of(run, setting.name) for run in runs)
     there = [run for run in runs if level_of(run, setting.name) == highest]
     rows: dict[str, Cell] = {}
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for group in suite.groups:
         cells = _cells(there, group)
         if not cells:
@@ -144,8 +148,12 @@ def models_table(runs: Sequence[Run]) -> Table:
             row[f"{group.key}-interval"] = _of(figures, "interval", group.score)
             row[f"{group.key}-bounds"] = _of(figures, "bounds", group.score)
     return Table(
-        title=f"Models at {setting.label.lower()} {highest}",
+        title=gettext_noop(f"Models at {setting.label.lower()} {highest}"),
         columns=columns,
         rows=list(rows.values()),
-        notes=["Choose by a paired difference, not by the highest number: the table of levels says what differs."],
+        notes=[
+            gettext_noop(
+                "Choose by a paired difference, not by the highest number: the table of levels says what differs."
+            )
+        ],
     )

@@ -13,6 +13,7 @@ from benchmark.services.run_actions import launched_with
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
 from benchmark.suites.settings import Setting
+from core.language import gettext_noop
 
 
 def swept_settings(suite: Suite) -> dict[str, Setting]:
@@ -33,10 +34,12 @@ def plans_of_sweep(plans: Sequence[Plan], chosen: Mapping[str, Sequence[Any]]) -
 def _at_each(plan: Plan, field: str, values: Sequence[Any]) -> list[Plan]:
     setting = swept_settings(plan.definition).get(field)
     if setting is None:
-        raise RunRefused(f"{plan.definition.title} has nothing to sweep as {field}: leave it out.", field)
+        raise RunRefused(gettext_noop(f"{plan.definition.title} has nothing to sweep as {field}: leave it out."), field)
     offered = [value for value, _ in setting.choices]
     if unknown := [value for value in values if value not in offered]:
-        raise RunRefused(f"{setting.label} is {unknown[0]}; expected {' or '.join(map(str, offered))}.", field)
+        raise RunRefused(
+            gettext_noop(f"{setting.label} is {unknown[0]}; expected {' or '.join(map(str, offered))}."), field
+        )
     several = [value for value in offered if value in values]
     part = part_of(plan.budget, len(several))
     return [

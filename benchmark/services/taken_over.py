@@ -8,6 +8,7 @@ from benchmark.models import Run, RunItem
 from benchmark.services.results import WITHOUT_CALL
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from workers.models import Endpoint
 
 
@@ -30,7 +31,7 @@ def judged_answers(suite: Suite) -> tuple[str, str]:
 
 def nothing_to_judge(suite: Suite) -> str:
     """Say that the earlier run has no answer that a judge could read."""
-    return f"The earlier run has no {judged_answers(suite)[0]} of these models and {suite.noun[1]} yet."
+    return gettext_noop(f"The earlier run has no {judged_answers(suite)[0]} of these models and {suite.noun[1]} yet.")
 
 
 def ended_extractions(source: Run, model: Endpoint) -> QuerySet[RunItem]:

@@ -16,6 +16,7 @@ from benchmark.services.leaderboards import KEPT_SECONDS
 from benchmark.services.reports import reports_of
 from benchmark.suites.registry import group_named, keys_of
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 from core.made_by import made_by
 from core.statistics.variance import variance_split
 from workers.models import JobState
@@ -69,15 +70,15 @@ def split_of(runs: Sequence[Run], model: str, group: str = "") -> GroupSplit:
     where all runs have the same prompts. `group` is the first that the suite ranks by, if not given. Raises NotSplit.
     """
     if len({run.dataset_id for run in runs}) > 1 or len({run.suite for run in runs}) > 1:
-        raise NotSplit("The runs are of different datasets; their scores have no stories in common.")
+        raise NotSplit(gettext_noop("The runs are of different datasets; their scores have no stories in common."))
     keys = keys_of(runs[0].suite)
     if group and group not in keys:
-        raise NotSplit(f"There are no scores of {group!r}; there are: {', '.join(keys)}.")
+        raise NotSplit(gettext_noop(f"There are no scores of {group!r}; there are: {', '.join(keys)}."))
     group = group or keys[0]
     prompts_by_run = {run.pk: _prompts_told(run, group) for run in runs}
     scores = _scores(Entrant.objects.filter(run__in=runs, name=model), group, prompts_by_run)
     if not scores:
-        raise NotSplit(f"{model} has no scores of {group} in these runs.")
+        raise NotSplit(gettext_noop(f"{model} has no scores of {group} in these runs."))
     return {"group": group, "model": model, **_split(scores)}
 
 

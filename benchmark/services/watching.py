@@ -13,6 +13,7 @@ from django.utils import timezone
 from benchmark.models import Entrant, Form, Run, RunItem
 from benchmark.services.items import LOST, problem_of
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from workers.domain.pricing import Money
 from workers.models import ItemState, JobState
 from workers.services.failures import Shortfall, shortfall_of
@@ -207,7 +208,7 @@ def shortfall_of_run(run: Run, rows: Sequence[StageProgress] | None = None) -> S
     return shortfall_of(run.job, total=sum(row.total for row in rows), more=more)
 
 
-LOST_BEFORE = "The extraction was lost in the run that it was taken over from."
+LOST_BEFORE = gettext_noop("The extraction was lost in the run that it was taken over from.")
 
 
 def to_come_of(runs: Sequence[Run]) -> dict[int, int]:

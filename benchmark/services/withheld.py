@@ -19,10 +19,11 @@ from benchmark.services.documents import Document
 from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import EntrantResults, EntrantsByGroup
+from core.language import gettext_noop
 
 Numbers = Set[int]
 
-TELLING = {"person": "People", "baseline": "Baselines"}
+TELLING = {"person": gettext_noop("People"), "baseline": gettext_noop("Baselines")}
 """Kinds of entrants whose answers can be known, with what their rows are called."""
 
 
@@ -38,10 +39,16 @@ def sentence(open_stories: int, stories: int, suite: str = "") -> str:
     """Say why figures over `stories`, or over questions of a `suite` about some, are not shown to a reader with open
     work on some of them."""
     singular, many = suite_named(suite).noun if suite else ("story", "stories")
-    some = "it" if stories == 1 else f"{open_stories:,} of them"
-    work = some if singular == "story" else "its story" if stories == 1 else f"the stories of {some}"
-    counted = f"one {singular}" if stories == 1 else f"{stories:,} {many}"
-    return f"These figures rest on {counted}, and you still have work to do on {work}. Finish that first."
+    some = "it" if stories == 1 else gettext_noop(f"{open_stories:,} of them")
+    work = (
+        some
+        if singular == "story"
+        else gettext_noop("its story")
+        if stories == 1
+        else gettext_noop(f"the stories of {some}")
+    )
+    counted = gettext_noop(f"one {singular}") if stories == 1 else f"{stories:,} {many}"
+    return gettext_noop(f"These figures rest on {counted}, and you still have work to do on {work}. Finish that first.")
 
 
 def stories_of(document: Document) -> Numbers | None:

@@ -37,6 +37,7 @@ from benchmark.suites.reported import Reported, Sections
 from benchmark.suites.settings import Option, Setting
 from benchmark.suites.shown import Explorer, ParseResults, Section, ShownPicture, ShownTable, nothing
 from benchmark.suites.side_by_side import ReadLine, lines_of
+from core.language import gettext_noop
 from core.plain import Json
 from workers.domain.pricing import Extent
 from workers.providers.baseline.baseline import Baseline
@@ -264,7 +265,7 @@ class Suite:
     settings: tuple[Setting, ...] = ()
     repetitions: int = 1
     max_tokens: int = 1000
-    temperature: str = "the suite’s own"
+    temperature: str = gettext_noop("the suite’s own")
     prompts: Mapping[str, str] = field(default_factory=dict)
     prompts_version: str = ""
     prompting: PromptSets[Any] | None = None

@@ -10,6 +10,7 @@ from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.contract import WRONG, MetricGroup, Unread
 from benchmark.suites.measuring import SampleResult
+from core.language import gettext_noop
 
 ACCURACY = "accuracy"
 Verdict = Callable[[Sample, Outcome, Parse], bool | None]
@@ -38,7 +39,7 @@ def accuracy_group(
         title=title,
         noun=noun,
         shares=(ACCURACY,),
-        headers={ACCURACY: "Accuracy", f"{ACCURACY}_category_mean": f"Mean of {mean_of}"},
+        headers={ACCURACY: gettext_noop("Accuracy"), f"{ACCURACY}_category_mean": gettext_noop(f"Mean of {mean_of}")},
         category_mean=ACCURACY,
         score=ACCURACY,
         score_title=score_title,
@@ -71,7 +72,7 @@ def scored_by(verdict: Verdict, share: str = ACCURACY) -> Callable[[Sample, Sequ
         answered = [outcome for outcome in outcomes if not outcome.without]
         missing = len(outcomes) - len(answered)
         official = [right for outcome in answered if (right := verdict(sample, outcome, "official")) is not None]
-        reason = f"{missing} of its {len(outcomes)} questions have no answer" if missing else ""
+        reason = gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
         of_official = None if missing else {share: fmean(official) if official else None}
         read = [outcome for outcome in answered if not outcome.unusable]
         repaired = [right for outcome in read if (right := verdict(sample, outcome, "repaired")) is not None]
@@ -84,6 +85,10 @@ def _score(sample: Sample, share: str, rights: Sequence[bool], outcomes: Sequenc
     total, right = len(outcomes), sum(rights)
     worst, best = {share: right / total}, {share: (right + total - len(rights)) / total}
     if not rights:
-        why = next(why for outcome in outcomes if (why := outcome.without or outcome.unusable or "it is left out"))
+        why = next(
+            why
+            for outcome in outcomes
+            if (why := outcome.without or outcome.unusable or gettext_noop("it is left out"))
+        )
         return StoryScore(sample.category, worst, best, None, why)
     return StoryScore(sample.category, worst, best, {share: right / len(rights)})

@@ -8,6 +8,7 @@ from statistics import fmean
 from benchmark.domain.estimating import StoryScore
 from benchmark.suites.asked import Outcome, Parse, Sample
 from benchmark.suites.measuring import SampleResult
+from core.language import gettext_noop
 
 Shares = Mapping[str, float | None]
 SharesOf = Callable[[Outcome, Parse], Shares | None]
@@ -29,7 +30,7 @@ def scored_shares(
     def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
         answered = [outcome for outcome in outcomes if not outcome.without]
         missing = len(outcomes) - len(answered)
-        reason = f"{missing} of its {len(outcomes)} questions have no answer" if missing else ""
+        reason = gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
         official = [shares for outcome in answered if (shares := shares_of(outcome, "official")) is not None]
         read = [outcome for outcome in answered if not outcome.unusable]
         repaired = [shares for outcome in read if (shares := shares_of(outcome, "repaired")) is not None]
@@ -48,7 +49,7 @@ def _score(sample: Sample, names: Sequence[str], repaired: Sequence[Shares], out
     best = {name: _mean([*repaired, *[{name: 1.0}] * lacking], name) for name in names}
     if repaired:
         return StoryScore(sample.category, worst, best, {name: _mean(repaired, name) for name in names})
-    why = next(outcome.without or outcome.unusable or "it is left out" for outcome in outcomes)
+    why = next(outcome.without or outcome.unusable or gettext_noop("it is left out") for outcome in outcomes)
     return StoryScore(sample.category, worst, best, None, why)
 
 

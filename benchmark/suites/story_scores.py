@@ -16,11 +16,12 @@ from benchmark.domain.inference import Case
 from benchmark.suites.asked import Columns, Official, OfficialRow, Parse, Value
 from benchmark.suites.reasons import lost_outside
 from benchmark.suites.registry import group_named, units_of_group
+from core.language import gettext_noop
 
 PARSES: tuple[Parse, ...] = ("official", "repaired")
 
 
-LEFT_OUT = "official scoring leaves it out"
+LEFT_OUT = gettext_noop("official scoring leaves it out")
 """Why a story that was asked has no official figure."""
 
 
@@ -127,8 +128,8 @@ def lacking(columns: Columns | None, stories: Set[int]) -> str:
     has."""
     missing = stories - set(columns.stories if columns else ())
     if not missing:
-        return "" if stories else "No story is selected."
-    return f"Story {min(missing)} has no official parse; official scoring needs one of every story."
+        return "" if stories else gettext_noop("No story is selected.")
+    return gettext_noop(f"Story {min(missing)} has no official parse; official scoring needs one of every story.")
 
 
 def official_metrics(columns: Columns, stories: Set[int], group: str) -> Averages | None:

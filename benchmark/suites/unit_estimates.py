@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from benchmark.domain.estimating import MetricRow, StoryScore, overall_row
+from core.language import gettext_noop
 from core.plain import WHERE_THERE_IS_ONE
 from core.statistics import RESAMPLES, Estimate
 
@@ -61,5 +62,5 @@ def with_bounds(estimate: Estimate, bounds: list[float] | None = None) -> Bounde
 
 def _score(unit: Unit) -> StoryScore:
     low, high = unit.bounds or ((0.0, 1.0) if unit.value is None else (unit.value, unit.value))
-    values, why = (None, "not read") if unit.value is None else ({_SHARE: unit.value}, "")
+    values, why = (None, gettext_noop("not read")) if unit.value is None else ({_SHARE: unit.value}, "")
     return StoryScore("", {_SHARE: low}, {_SHARE: high}, values, why, cluster=unit.cluster)

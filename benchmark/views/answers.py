@@ -18,6 +18,7 @@ from benchmark.services.made_elsewhere.records import BadFile
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import chosen, launches_of, newest_version, posted
 from core.idempotency.forms import made_before, made_once
+from core.language import gettext_noop
 from core.views.contexts import Context
 
 SHOWN = 200
@@ -52,7 +53,7 @@ def import_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _kept(request: HttpRequest, form: AnswersForm) -> str:
     run = import_answers(by=request.user, preview=form.preview(), now=timezone.now())
-    messages.success(request, "The answers are a run, marked as imported.")
+    messages.success(request, gettext_noop("The answers are a run, marked as imported."))
     return run.uid
 
 
@@ -73,7 +74,7 @@ def _shown(preview: Preview) -> Context:
         "read_by": [(setting.label, setting.in_words(summary["settings"][name])) for name, setting in settings.items()],
         "lists": [
             (heading, summary[name][:SHOWN], len(summary[name]))
-            for name, heading in (("unmatched", f"to no {suite.noun[0]}"), ("double", "double"))
+            for name, heading in (("unmatched", gettext_noop(f"to no {suite.noun[0]}")), ("double", "double"))
             if summary[name]
         ],
         "missing": summary["missing"][:SHOWN],

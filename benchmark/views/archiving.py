@@ -25,10 +25,15 @@ from benchmark.services.archiving import (
 )
 from benchmark.services.plans import RunRefused
 from benchmark.views.launch import posted
+from core.language import gettext_noop
 
 
 class TitleForm(forms.Form):
-    title = forms.CharField(label="Name", max_length=LONGEST_TITLE, help_text="What lists and reports call the run.")
+    title = forms.CharField(
+        label=gettext_noop("Name"),
+        max_length=LONGEST_TITLE,
+        help_text=gettext_noop("What lists and reports call the run."),
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -51,7 +56,9 @@ def archive(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     _try(
         request,
         lambda: archive_run(by=request.user, run=access.run, now=timezone.now()),
-        "The run is archived: lists, leaderboards and comparisons leave it out. Its pages stay where they are.",
+        gettext_noop(
+            "The run is archived: lists, leaderboards and comparisons leave it out. Its pages stay where they are."
+        ),
     )
     return redirect("benchmark:run", slug, uid)
 
@@ -62,7 +69,7 @@ def restore(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     _try(
         request,
         lambda: restore_run(by=request.user, run=access.run),
-        "The run is back on lists, leaderboards and comparisons.",
+        gettext_noop("The run is back on lists, leaderboards and comparisons."),
     )
     return redirect("benchmark:run", slug, uid)
 
@@ -80,7 +87,7 @@ def delete(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
     done = _try(
         request,
         lambda: delete_run(by=request.user, run=access.run, now=timezone.now()),
-        f"The run “{access.run.title}” is deleted. Its answers stay in the ledger.",
+        gettext_noop(f"The run “{access.run.title}” is deleted. Its answers stay in the ledger."),
     )
     return redirect("benchmark:runs", slug) if done else redirect("benchmark:delete_run", slug, uid)
 

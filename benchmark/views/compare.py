@@ -33,6 +33,7 @@ from benchmark.suites.shown import NamedEntrant
 from benchmark.views.files import Address, files_of, plot_of
 from benchmark.views.tables import Href, frozen_items_url, items_url, no_link, page_table
 from core.idempotency.forms import made_once
+from core.language import gettext_noop
 from core.views.charts import Row, dot_chart
 from core.views.contexts import Context
 
@@ -149,15 +150,15 @@ def comparison_parts(comparison: Comparison, address: Address, href: Href = no_l
     ]
     files = files_of("table", "differences", address)
     table = page_table("differences", difference_table(displayed), href=href, files=files)
-    unit = f"{comparison.first} minus {comparison.second} (points)"
+    unit = gettext_noop(f"{comparison.first} minus {comparison.second} (points)")
     return {
         "comparison": comparison,
-        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside="Holm", lead=table.lead),
+        "chart": dot_chart("Difference", rows, unit=unit, zero=True, aside=gettext_noop("Holm"), lead=table.lead),
         "differences": table,
         "story_files": files_of("table", "stories", address),
         "plot": plot_of(
             "two-models",
-            f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}",
+            gettext_noop(f"{comparison.first} and {comparison.second} by {nouns_of_group(comparison.stage)[0]}"),
             address,
         ),
         "score": group_named(comparison.stage).score_title,
@@ -203,23 +204,23 @@ def _overall(comparison: Comparison) -> Overall:
     row = next(
         row for row in comparison.rows if row["key"] == group_named(comparison.stage).score and not row["category"]
     )
-    outcome = "shown to differ" if differs(row) else "not shown to differ"
+    outcome = gettext_noop("shown to differ") if differs(row) else gettext_noop("not shown to differ")
     tests = comparison.tests
     # A frozen one may be older.
     family = f" over the {tests} test{'' if tests == 1 else 's'} of the table below" if tests else ""
-    tested = f"{outcome} (Holm-adjusted {_verdict(row)}{family})"
+    tested = gettext_noop(f"{outcome} (Holm-adjusted {_verdict(row)}{family})")
     return Overall(
         value=row["value"],
-        shown_value=f"{points(row['value'])} points",
+        shown_value=gettext_noop(f"{points(row['value'])} points"),
         shown_interval=_interval(row),
-        verdict=tested if row["p_adjusted"] is not None else "not tested",
+        verdict=tested if row["p_adjusted"] is not None else gettext_noop("not tested"),
     )
 
 
 def _interval(row: Mapping[str, Any]) -> str:
     if ends := row["interval"]:
-        return f"(95 % interval {points(ends[0])} to {points(ends[1])})"
-    return f"(no interval: {row['reason']})" if row.get("reason") else ""
+        return gettext_noop(f"(95 % interval {points(ends[0])} to {points(ends[1])})")
+    return gettext_noop(f"(no interval: {row['reason']})") if row.get("reason") else ""
 
 
 def points(value: float | None) -> str:
@@ -275,10 +276,10 @@ def _story_row(
 def _without_score(entrant: NamedEntrant, number: int, stage: str) -> str:
     """Say why a story has no score of an entrant, in a word or two."""
     if entrant.kind == "person":
-        return "not labelled"
+        return gettext_noop("not labelled")
     if number not in entrant.numbers:
-        return "not asked"
-    return "not known" if group_named(stage).unit else "unusable"
+        return gettext_noop("not asked")
+    return gettext_noop("not known") if group_named(stage).unit else "unusable"
 
 
 def _item_url(access: ProjectAccess, entrant: NamedEntrant, pk: int | None) -> str:

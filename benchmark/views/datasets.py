@@ -23,12 +23,14 @@ from benchmark.services.visibility import set_audience
 from benchmark.suites.contract import BadImport, Suite
 from benchmark.suites.registry import suites
 from core.idempotency.forms import made_once
+from core.language import gettext_noop
 
 METHODS = {
     "unanimous": "unanimous", "majority": "majority", "adjudicated": "adjudicated", "imported": "imported",
 }  # fmt: skip
 SETTLED = {
-    "unanimous": "unanimous", "majority": "settled by a majority", "adjudicated": "decided by an expert",
+    "unanimous": "unanimous", "majority": gettext_noop("settled by a majority"),
+    "adjudicated": gettext_noop("decided by an expert"),
     "imported": "imported",
 }  # fmt: skip
 MOST_CHANGES = 100
@@ -85,9 +87,9 @@ def freeze(request: HttpRequest, slug: str) -> HttpResponse:
 def _freeze(request: HttpRequest, access: ProjectAccess, note: str) -> str:
     dataset, created = service.freeze(by=request.user, project=access.project, note=note)
     if created:
-        return f"Gold is frozen as version {dataset.version}."
-    left = " The note was not kept: a version does not change." if note else ""
-    return f"Gold is as in version {dataset.version}, so there is no new one.{left}"
+        return gettext_noop(f"Gold is frozen as version {dataset.version}.")
+    left = gettext_noop(" The note was not kept: a version does not change.") if note else ""
+    return gettext_noop(f"Gold is as in version {dataset.version}, so there is no new one.{left}")
 
 
 @require_GET
@@ -109,7 +111,7 @@ def audience(request: HttpRequest, slug: str) -> HttpResponse:
         chosen = Audience(form.cleaned_data["audience"])
         once = form.cleaned_data["once_frozen"]
         set_audience(by=request.user, project=access.project, audience=chosen, once_frozen=once)
-        messages.success(request, f"Results of models are shown to: {visibility_of(access).told}.")
+        messages.success(request, gettext_noop(f"Results of models are shown to: {visibility_of(access).told}."))
     else:
         messages.error(request, form.errors["audience"][0])
     return redirect("benchmark:datasets", slug)
@@ -121,7 +123,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     chosen = suites().get(suite)
     if chosen is None or chosen.load is None:
-        raise Http404("There is no such benchmark to be imported.")
+        raise Http404(gettext_noop("There is no such benchmark to be imported."))
     form = CopyForm(request.POST or None, request.FILES or None, suite=chosen)
     if request.method == "POST" and form.is_valid():
         try:
@@ -129,7 +131,7 @@ def import_copy(request: HttpRequest, slug: str, suite: str) -> HttpResponse:
         except BadImport as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, f"{chosen.title} is version {version}.")
+            messages.success(request, gettext_noop(f"{chosen.title} is version {version}."))
             if unchecked := dataset_of(access, version).origin.get("unchecked"):
                 messages.warning(request, unchecked)
             return redirect("benchmark:datasets", slug)
@@ -146,7 +148,7 @@ def difference(request: HttpRequest, slug: str, old: int, new: int) -> HttpRespo
     access = project_access(request.user, slug, role=Role.EXPERT)
     before, after = dataset_of(access, old), dataset_of(access, new)
     if before.suite or after.suite:
-        raise Http404("Only versions of gold are compared.")
+        raise Http404(gettext_noop("Only versions of gold are compared."))
     closed = closed_to(access)
     changes = dataset_differences.difference(before, after, closed)
     schema = after.schema
@@ -182,13 +184,15 @@ def _named(change: dataset_differences.Changed, schema) -> dataset_differences.C
 
 def _sentences(changes: Difference) -> list[str]:
     """Say what changed in the way gold was made, in sentences without names."""
-    sentences = [f"{what}: {before} became {after}." for what, before, after in changes.rules]
+    sentences = [gettext_noop(f"{what}: {before} became {after}.") for what, before, after in changes.rules]
     sentences += [
-        f"{_count(cells, 'cell')}: {SETTLED.get(before, before)} before, {SETTLED.get(after, after)} now."
+        gettext_noop(f"{_count(cells, 'cell')}: {SETTLED.get(before, before)} before, {SETTLED.get(after, after)} now.")
         for (before, after), cells in sorted(changes.settled.items())
     ]
     sentences += _change_sentences(changes.votes, "vote")
-    return sentences + _change_sentences(changes.adjudications, "decision by an expert", "decisions by experts")
+    return sentences + _change_sentences(
+        changes.adjudications, gettext_noop("decision by an expert"), gettext_noop("decisions by experts")
+    )
 
 
 def _change_sentences(cells: Cells, singular: str, many: str = "") -> list[str]:
@@ -198,7 +202,7 @@ def _change_sentences(cells: Cells, singular: str, many: str = "") -> list[str]:
         for kind, word in kinds.items()
         if cells.counts[kind]
     ]
-    return [f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}."] if parts else []
+    return [gettext_noop(f"{', '.join(parts)}, in {_count(len(cells.stories), 'story', 'stories')}.")] if parts else []
 
 
 def _count(number: int, singular: str, many: str = "") -> str:

@@ -25,6 +25,7 @@ from benchmark.suites.registry import group_named, suite_named
 from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, ordered, page_table
+from core.language import gettext_noop
 from core.plain import Json
 from core.views.contexts import Context
 
@@ -151,7 +152,7 @@ def differences_table(request: HttpRequest, slug: str, table: str, data: str) ->
     chosen = chosen_leaderboard(request.GET, access)
     stages = chosen.leaderboard.entrants if chosen else {}
     if table not in stages or data not in TABLE_TYPES:
-        raise Http404(f"There is no table {table!r}; there are {', '.join(stages)}.")
+        raise Http404(gettext_noop(f"There is no table {table!r}; there are {', '.join(stages)}."))
     parse = request.GET.get("reading") if request.GET.get("reading") in PARSES else "repaired"
     entrants = chosen.leaderboard.entrants[table]
     rows, method = _open_pairs(chosen, table, parse)

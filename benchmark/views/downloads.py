@@ -34,6 +34,7 @@ from benchmark.services.downloads import (
     table_file,
     zipped,
 )
+from core.language import gettext_noop
 
 Tables = Mapping[str, Callable[[], Table]]
 
@@ -77,7 +78,7 @@ def comparison_table(request: HttpRequest, slug: str, table: str, data: str) -> 
 def table_response(tables: Tables, name: str, suffix: str, file: str, *, withheld: int = 0) -> HttpResponse:
     table = table_named(tables, name, withheld)
     if suffix not in TABLE_TYPES:
-        raise Http404(f"There is no format {suffix!r} of tables; there are {', '.join(TABLE_TYPES)}.")
+        raise Http404(gettext_noop(f"There is no format {suffix!r} of tables; there are {', '.join(TABLE_TYPES)}."))
     response = HttpResponse(table_file(table, suffix, name), content_type=f"{TABLE_TYPES[suffix]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{file}.{suffix}"'
     return response

@@ -30,6 +30,7 @@ from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.prompt_sets import BadPromptSet
 from benchmark.suites.registry import suite_named
 from benchmark.views.launch import chosen
+from core.language import gettext_noop
 from core.views.contexts import Context
 
 Askings = list[estimates.Asking]
@@ -155,7 +156,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _prompt_context(plan: Plan, stage: str) -> Context:
     stories = check(plan)
     if plan.definition.step(stage).judged and plan.judge and not reads_prompts(plan.judge):
-        return {"problems": [f"{plan.judge.name} reads no prompt: it goes by the data as they are."]}
+        return {"problems": [gettext_noop(f"{plan.judge.name} reads no prompt: it goes by the data as they are.")]}
     draft = draft_of(plan, stories)
     prompt = request_of(stories[0], stage, draft, prompts_of(draft))
     if isinstance(prompt, str):

@@ -16,6 +16,7 @@ from benchmark.services import item_detail
 from benchmark.services import items as service
 from benchmark.services.item_rows import asks_for_rows, heading_of_rows, rows_of_items
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from core.views.contexts import Context
 from workers.models import Call
 
@@ -45,7 +46,7 @@ def shared_items(request: HttpRequest, slug: str, report: str) -> HttpResponse:
     model = request.GET.get("model", "")
     entrant = next((candidate for candidate in entrants if str(candidate.pk) == model), next(iter(entrants), None))
     if entrant is None:
-        raise Http404("This report was frozen before reports kept their items.")
+        raise Http404(gettext_noop("This report was frozen before reports kept their items."))
     context = _items_context(
         request, entrant.run, closed_in(access, entrant.run), among, [candidate.pk for candidate in entrants]
     )
@@ -154,7 +155,7 @@ def shared_answer(request: HttpRequest, slug: str, report: str, pk: int) -> Http
 def _file(item: RunItem | SharedItem) -> HttpResponse:
     """The raw answer as a file: never anything that a browser would run."""
     if item.call is None:
-        raise Http404("There is no answer yet.")
+        raise Http404(gettext_noop("There is no answer yet."))
     response = HttpResponse(item.call.answer, content_type="text/plain; charset=utf-8")
     noun = suite_named(item.entrant.run.suite).noun[0]
     name = f"{noun}-{item.sample.number}-{item.stage}-{item.pk}.txt"

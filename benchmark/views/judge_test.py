@@ -17,6 +17,7 @@ from benchmark.services.judge_tests import current_test, start_test, way_on, why
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.plans import RunRefused
 from core.idempotency.forms import made_once
+from core.language import gettext_noop
 from workers.services.failures import reasons_of
 
 
@@ -29,7 +30,7 @@ def judge_test(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
         except RunRefused as error:
             messages.error(request, str(error))
         else:
-            messages.success(request, f"{int(calls):,} calls will test the judge.")
+            messages.success(request, gettext_noop(f"{int(calls):,} calls will test the judge."))
         return redirect("benchmark:judge_test", slug, uid)
     test = (
         current_test(access.run) if judged_at(access.run) else None

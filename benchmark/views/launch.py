@@ -19,6 +19,7 @@ from benchmark.services.runs import start_runs
 from benchmark.suites.contract import Suite
 from benchmark.suites.registry import suites_of
 from core.idempotency.forms import made_once
+from core.language import gettext_noop
 
 
 @require_http_methods(["GET", "POST"])
@@ -81,7 +82,7 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
         stages = [suite.step(stage).label for stage in able]
         unable = [step.label for step in suite.launched if step.key not in able]
         row = {"endpoint": endpoint, "ticked": endpoint.name in ticked, "stages": stages, "partly": bool(unable)}
-        ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else ["free text only"]
+        ways = [] if endpoint.json_schema or not endpoint.about.reads_prompts else [gettext_noop("free text only")]
         ways += ["batch"] if endpoint.batches else []
         rows.append(row | {"told": ", ".join([able_told(stages, unable), *ways]).replace("every step, free", "free")})
     return rows
@@ -90,9 +91,13 @@ def endpoint_choices(form: forms.Form, suite: Suite) -> list[dict]:
 def able_told(able: Sequence[str], unable: Sequence[str]) -> str:
     """Say in one short line which of all steps a model can be asked for: what it cannot where that is less."""
     if not unable:
-        return "every step"
+        return gettext_noop("every step")
     if not able:
-        return "no step"
+        return gettext_noop("no step")
     if len(able) == 1:
-        return f"only {able[0].lower()}"
-    return f"not {unable[0].lower()}" if len(unable) == 1 else f"{len(able)} of {len(able) + len(unable)} steps"
+        return gettext_noop(f"only {able[0].lower()}")
+    return (
+        gettext_noop(f"not {unable[0].lower()}")
+        if len(unable) == 1
+        else gettext_noop(f"{len(able)} of {len(able) + len(unable)} steps")
+    )

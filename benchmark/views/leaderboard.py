@@ -41,6 +41,7 @@ from benchmark.suites.shown import EntrantResults
 from benchmark.views.across import across_url
 from benchmark.views.files import Address, PageFile, files_of
 from benchmark.views.tables import Href, PageTable, item_links, items_url, page_table
+from core.language import gettext_noop
 from core.views.charts import DotChart, Row, dot_chart
 from workers.models import JobState
 
@@ -250,10 +251,12 @@ def leaderboard_chart(
     return dot_chart(
         group_named(stage).score_title,
         rows,
-        unit=f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}",
-        heads=("Repaired", "Official"),
+        unit=gettext_noop(
+            f"{group_named(stage).score_title} (%), lines are 95 % intervals over {units_of_group(stage)}"
+        ),
+        heads=(gettext_noop("Repaired"), gettext_noop("Official")),
         noun="parse",
-        aside="Group",
+        aside=gettext_noop("Group"),
         lead=unlike_missing({stage: entrants}, titled=False),
     )
 

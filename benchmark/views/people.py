@@ -13,6 +13,7 @@ from benchmark.access import RunAccess, check_open, closed_to, run_access
 from benchmark.services import people as service
 from benchmark.services.selections import selection_named
 from benchmark.suites.registry import group_named, suite_named
+from core.language import gettext_noop
 
 STORIES_A_PAGE = 50
 
@@ -60,7 +61,7 @@ def story(request: HttpRequest, slug: str, uid: str, person: str, number: int) -
     check_open(access.project, row.number)
     rows = service.cells_of(access.run, labeller, row)
     if not rows:
-        raise Http404("There is no label of this person.")
+        raise Http404(gettext_noop("There is no label of this person."))
     context = {"person": labeller, "story": row, "rows": rows, "dimensions": schema.dimensions}
     return render(request, "benchmark/people/story.html", access.context | context)
 
@@ -71,5 +72,5 @@ def _person(
     access = run_access(request.user, slug, uid, role=role)
     row = service.person_of(access.run, key)
     if row is None:
-        raise Http404("There is no such person in this run.")
+        raise Http404(gettext_noop("There is no such person in this run."))
     return access, row

@@ -21,6 +21,7 @@ from benchmark.services.across_tables import pictures_across
 from benchmark.services.comparisons import NotComparable
 from benchmark.services.plot_data import WIDTHS, Picture, comparison_picture, plots_of
 from benchmark.suites.guarding import SuiteFailed
+from core.language import gettext_noop
 from core.made_by import made_by
 
 TYPES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
@@ -69,9 +70,9 @@ def plot_response(
     Raises Http404 for others."""
     theme, width = request.GET.get("theme", THEMES[0]), request.GET.get("width", WIDTHS[0])
     if name not in pictures:
-        raise Http404(f"There is no figure {name!r}; there are {', '.join(pictures)}.")
+        raise Http404(gettext_noop(f"There is no figure {name!r}; there are {', '.join(pictures)}."))
     if suffix not in TYPES or theme not in THEMES or width not in WIDTHS:
-        raise Http404("There is no such format, theme or width of figures.")
+        raise Http404(gettext_noop("There is no such format, theme or width of figures."))
     try:
         return _drawn(
             request,

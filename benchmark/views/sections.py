@@ -17,6 +17,7 @@ from benchmark.suites.registry import ordered_keys
 from benchmark.suites.shown import Choice, Explorer, Section
 from benchmark.views.files import Address, PageFile, PagePlot, files_of, plot_of
 from benchmark.views.tables import Href, PageTable, no_link, page_table
+from core.language import gettext_noop
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +98,16 @@ def sections_in(document: Document) -> list[Section]:
     """List the parts of a page: what the papers of its suites print, what groups of any suite have, what their suite
     arranges itself, single repetitions."""
     keys = ordered_keys(document.stages)
-    pairs = Section("Differences between all pairs", tuple(f"pairs-{key}" for key in keys))
+    pairs = Section(gettext_noop("Differences between all pairs"), tuple(f"pairs-{key}" for key in keys))
     repeated = [f"{name}-{key}" for key in keys for name in ("repetitions", "prompts")]
-    repetitions = Section("Single repetitions", (), tuple(repeated))
+    repetitions = Section(gettext_noop("Single repetitions"), (), tuple(repeated))
     papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
     sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
     sections += control_sections(keys) if document.controls else ()
     for suite in suites_of(document):
         sections += [*_of_groups(suite), *(section for section in suite.sections if not section.paper)]
         if not suite.arranges("judge-tests"):
-            sections.append(Section("Self-test of judges", (), ("judge-tests",)))
+            sections.append(Section(gettext_noop("Self-test of judges"), (), ("judge-tests",)))
     return [*sections, repetitions]
 
 
@@ -115,10 +116,10 @@ def _of_groups(suite: Suite) -> Iterator[Section]:
     for group in suite.groups:
         name = f"categories-{group.key}"
         if group.by_category and not suite.arranges(name):
-            yield Section(f"{group.score_title} by category", (name,), (name,))
+            yield Section(gettext_noop(f"{group.score_title} by category"), (name,), (name,))
         for facet, title in group.facets.items():
             name = f"facet-{facet}-{group.key}"
-            yield Section(f"{group.score_title} by {title.lower()}", (name,), (name,))
+            yield Section(gettext_noop(f"{group.score_title} by {title.lower()}"), (name,), (name,))
 
 
 def _named(name: str, parse: str, parts: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from benchmark.access import check_open, closed_in, results_access
 from benchmark.services import side_by_side as service
 from benchmark.services.comparisons import NotComparable, pair_of
 from benchmark.suites.registry import group_named, suite_named
+from core.language import gettext_noop
 
 ASKED = ("a", "b", "stage", "reading", "split")
 """Names in the address of a comparison that this one keeps."""
@@ -34,7 +35,7 @@ def compare_story(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     pair, suite, closed = entrants[stage], suite_named(runs[0].suite), closed_in(access, runs[0])
     steps = service.steps_of(pair, number)
     if not steps:
-        raise Http404("Neither of the two has an answer about this here.")
+        raise Http404(gettext_noop("Neither of the two has an answer about this here."))
     step = service.step_shown(request.GET.get("step", ""), steps, group_named(stage).scored)
     query, only = urlencode(asked), request.GET.get("only", "") == "differences"
     context = {

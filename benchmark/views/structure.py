@@ -36,13 +36,14 @@ from benchmark.suites.story_scores import PARSES
 from benchmark.views.files import files_of
 from benchmark.views.plots import plot_response
 from benchmark.views.tables import page_table
+from core.language import gettext_noop
 from core.views.charts import PLAIN, DotChart, Row, dot_chart
 from core.views.contexts import Context
 
 APART_A_PAGE = 25
 MOST_MODELS = 4
 """Of more models, tables on the page have the rows of all together; the files have each one's."""
-COUNTED = {QUESTIONS: "Questions", STORIES: "Whole stories"}
+COUNTED = {QUESTIONS: gettext_noop("Questions"), STORIES: gettext_noop("Whole stories")}
 
 
 def structure(request: HttpRequest, slug: str) -> HttpResponse:
@@ -110,8 +111,8 @@ def _parts(slug: str, association: Association, query: str) -> Context:
         "verdict": verdict_of(association),
         "chart": _answers_chart(association),
         "chart_files": files_of("plot", PICTURE, address),
-        "by_category": _related_chart("By category", association.metrics.categories),
-        "by_measure": _related_chart("By figure of the structure", association.metrics.measures),
+        "by_category": _related_chart(gettext_noop("By category"), association.metrics.categories),
+        "by_measure": _related_chart(gettext_noop("By figure of the structure"), association.metrics.measures),
         "tables": tables,
         "long_files": files,
         "counts": len(association.metrics.tables) - (ALL in association.metrics.tables),
@@ -123,7 +124,7 @@ def _short(table: Table) -> Table:
     models = {row["model"] for row in table.rows}
     if "part" not in {column.key for column in table.columns} or len(models) <= MOST_MODELS + 1:
         return table
-    note = "Here all models together; the files have a row for each."
+    note = gettext_noop("Here all models together; the files have a row for each.")
     return replace(table, rows=[row for row in table.rows if row["model"] == ALL], notes=[note, *table.notes])
 
 
@@ -133,12 +134,12 @@ def _answers_chart(association: Association) -> DotChart:
         for row in answer_rows(association)
     ]
     return dot_chart(
-        "Right answers given right and wrong structure",
+        gettext_noop("Right answers given right and wrong structure"),
         rows,
-        unit="Right answers (%), lines are 95 % intervals over stories",
-        heads=("Right", "Wrong"),
+        unit=gettext_noop("Right answers (%), lines are 95 % intervals over stories"),
+        heads=(gettext_noop("Right"), gettext_noop("Wrong")),
         noun="structure",
-        aside="Difference",
+        aside=gettext_noop("Difference"),
         lead=all_told(association),
     )
 
@@ -147,11 +148,11 @@ def _related_chart(title: str, related: Sequence[Related]) -> DotChart:
     """Draw the correlations of all models together, or of the only one."""
     model = next((of.model for of in related), "")
     rows = [
-        Row(label=of.part, first=dict(of.estimate), n=f"{of.estimate['n']:,} answers")
+        Row(label=of.part, first=dict(of.estimate), n=gettext_noop(f"{of.estimate['n']:,} answers"))
         for of in related
         if of.model == model
     ]
-    unit = "Correlation of structure and answers, lines are 95 % intervals over stories"
+    unit = gettext_noop("Correlation of structure and answers, lines are 95 % intervals over stories")
     return dot_chart(title, rows, unit=unit, zero=True, notation=PLAIN, heads=("r",))
 
 
@@ -226,7 +227,7 @@ def structure_table(request: HttpRequest, slug: str, table: str, data: str) -> H
         return _saying_why(request, slug)
     named = table_named(tables_of(association), table)
     if data not in TABLE_TYPES:
-        raise Http404(f"There is no format {data!r} of tables; there are {', '.join(TABLE_TYPES)}.")
+        raise Http404(gettext_noop(f"There is no format {data!r} of tables; there are {', '.join(TABLE_TYPES)}."))
     content = table_file(named, data, f"structure-{table}")
     response = HttpResponse(content, content_type=f"{TABLE_TYPES[data]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-structure-{table}.{data}"'
@@ -249,7 +250,7 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
     question = request.GET.get("question", "")
     cell = place_of(association, request.GET.get("of", ""), int(question)) if question.isdecimal() else None
     if cell is None or cell[1].place.story != number:
-        raise Http404("This model has no such question about this story.")
+        raise Http404(gettext_noop("This model has no such question about this story."))
     joined, apart = cell
     choice = association.choice
     context = {
@@ -267,7 +268,10 @@ def structure_story(request: HttpRequest, slug: str, number: int) -> HttpRespons
 def _told(apart: Apart, cut: float) -> str:
     """Say which of the two is right."""
     words = []
-    for name, case, least in (("Structure", apart.seen.structure, cut), ("answer", apart.seen.answer, 0.5)):
+    for name, case, least in (
+        (gettext_noop("Structure"), apart.seen.structure, cut),
+        ("answer", apart.seen.answer, 0.5),
+    ):
         state = "missing" if case.answered is None else "right" if case.answered >= least else "wrong"
         score = "" if case.answered is None or name == "answer" else f" ({100 * case.answered:.1f} %)"
         words.append(f"{name} {state}{score}")

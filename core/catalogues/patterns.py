@@ -14,7 +14,10 @@ from functools import cache, lru_cache
 from django.utils.translation import get_language, gettext
 from django.utils.translation.trans_real import translation
 
-_PLACE = re.compile(r"\{(\w+)\}")
+LITTLE = 6
+"""The number of letters up to which a text with places says too little to be told by them alone."""
+_FIGURE = re.compile(r"[\W\d]*\d[\W\d]*")
+_PLACE = re.compile(r"\{(\w+)(?::[^{}]*)?\}")
 
 
 class Pattern:
@@ -30,6 +33,7 @@ class Pattern:
             parts += [f"(?P<{name}>.+?)" if name not in names[:at] else f"(?P={name})", re.escape(literals[2 * at + 2])]
         self.form = re.compile("".join(parts), re.S)
         self.translated = translated
+        self.says_enough = len(re.findall("[A-Za-z]", "".join(self.literals))) > LITTLE
 
     def values(self, text: str) -> dict[str, str] | None:
         """Return what stands in the places of a sentence; None where it is not of this form."""
@@ -58,8 +62,13 @@ def _translated(language: str, text: str) -> str:
         return found
     for pattern in _patterns(language):
         values = pattern.values(text)
-        if values is not None:
-            return pattern.filled({name: _translated(language, value) for name, value in values.items()})
+        if values is None:
+            continue
+        words = {name: _translated(language, value) for name, value in values.items()}
+        if pattern.says_enough or all(
+            _FIGURE.fullmatch(value) or words[name] != value for name, value in values.items()
+        ):
+            return pattern.filled(words)
     return text
 
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from core.language import gettext_noop
+
 
 class Outcome(StrEnum):
     """Outcome of a finished job. Open and cancelled jobs have none."""
@@ -19,9 +21,9 @@ class Outcome(StrEnum):
 
 OUTCOME_NAMES = {
     Outcome.FINISHED: "finished",
-    Outcome.UNUSABLE: "finished, some unusable",
-    Outcome.PARTLY: "finished with failures",
-    Outcome.USELESS: "finished, none usable",
+    Outcome.UNUSABLE: gettext_noop("finished, some unusable"),
+    Outcome.PARTLY: gettext_noop("finished with failures"),
+    Outcome.USELESS: gettext_noop("finished, none usable"),
     Outcome.FAILED: "failed",
 }
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from core.incoming.shapes import Like
+from core.language import gettext_noop
 from workers.providers.contract import Usage
 
 MILLION = Decimal(1_000_000)
@@ -128,7 +129,11 @@ class Money:
         if not self.unpriced:
             return dollars(self.known)
         calls = f"{self.unpriced:,} call{'' if self.unpriced == 1 else 's'}"
-        return f"{dollars(self.known)} and {calls} of unknown price" if self.known else f"{UNKNOWN} ({calls})"
+        return (
+            gettext_noop(f"{dollars(self.known)} and {calls} of unknown price")
+            if self.known
+            else f"{UNKNOWN} ({calls})"
+        )
 
     @property
     def as_json(self) -> dict[str, float | int | None]:
@@ -152,7 +157,9 @@ UNKNOWN = "unknown"
 
 def unknown_price_sentence(name: str) -> str:
     """Return the sentence that says why a budget cannot hold."""
-    return f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
+    return gettext_noop(
+        f"The price of {name} is unknown, and a budget needs it: set the model's prices, or leave the budget out."
+    )
 
 
 def dollars(amount: Decimal | Money | None) -> str:
@@ -172,8 +179,8 @@ def dollars(amount: Decimal | Money | None) -> str:
 def about(cost: Decimal | Money | None, most: Decimal | Money | None) -> str:
     """Return in words what something is expected to cost and what it cannot exceed."""
     if cost is None or (isinstance(cost, Money) and cost.unpriced and not cost.known):
-        return "at a price that is unknown"
-    return f"about {dollars(cost)}, at most {dollars(most)}"
+        return gettext_noop("at a price that is unknown")
+    return gettext_noop(f"about {dollars(cost)}, at most {dollars(most)}")
 
 
 def exact_dollars(amount: Decimal | None) -> str:

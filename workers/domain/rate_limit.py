@@ -17,6 +17,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from core.language import gettext_noop
+
 START, FLOOR, TOP = 30.0, 0.5, 10_000.0
 """Calls a second: where an endpoint begins, and where no refusal and no success brings it beyond."""
 DOUBLING = 0.25
@@ -138,7 +140,10 @@ class RateLimit:
         if limit:
             self.header_rate = limit / 60.0
         if left is not None and left <= 0 and reset:
-            self._block(now + min(reset, 60.0), "the provider's headers say that the minute's requests are used up")
+            self._block(
+                now + min(reset, 60.0),
+                gettext_noop("the provider's headers say that the minute's requests are used up"),
+            )
 
     def succeeded(self, count: int, *, now: float) -> None:
         """Take `count` answers, after which the rate may rise."""
@@ -163,7 +168,7 @@ class RateLimit:
         self.refused_in_a_row += 1
         self.denied += 1
         if self.refused_in_a_row >= ALL_REFUSED and now - self.accepted_at > SILENCE:
-            self._block(now + pause, f"the last {self.refused_in_a_row} calls were all refused")
+            self._block(now + pause, gettext_noop(f"the last {self.refused_in_a_row} calls were all refused"))
         if position <= self.opened:
             self._end_opening(now)
             return

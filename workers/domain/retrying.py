@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.language import gettext_noop
 from workers.providers.errors import Again, BackendError
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -36,15 +37,15 @@ def decide(error: BackendError, *, attempts: int, unknowns: int, policy: Policy,
     `jitter` in 0…1 spreads the calls that failed together over a quarter of the pause.
     """
     problem = _ended(str(error))
-    paid = f" The outcome of {_times(unknowns)} is unknown; it may have been paid." if unknowns else ""
+    paid = gettext_noop(f" The outcome of {_times(unknowns)} is unknown; it may have been paid.") if unknowns else ""
     if error.again is Again.NEVER or (error.again is Again.UNKNOWN and unknowns > policy.unknown):
         return Decision(False, 0, problem + paid)
     if attempts >= policy.attempts:
-        return Decision(False, 0, f"{problem} Given up after {_times(attempts)}.{paid}")
+        return Decision(False, 0, gettext_noop(f"{problem} Given up after {_times(attempts)}.{paid}"))
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (attempts - 1))
     asked = error.retry_after
     if asked is not None and asked > policy.cap:
-        reason = (
+        reason = gettext_noop(
             f"{problem} The provider asks to wait {asked:.0f} s; waiting {policy.cap:.0f} s, the cap of this endpoint."
         )
         pause = max(pause, policy.cap)
@@ -61,4 +62,4 @@ def _ended(text: str) -> str:
 
 
 def _times(count: int) -> str:
-    return "one attempt" if count == 1 else f"{count} attempts"
+    return gettext_noop("one attempt") if count == 1 else gettext_noop(f"{count} attempts")

@@ -6,22 +6,24 @@ from decimal import Decimal
 
 from django import forms
 
+from core.language import gettext_noop
 from workers.models import Endpoint
 from workers.providers.description import PRICES
 from workers.providers.keys import looks_like_key
 from workers.services.endpoint_rules import BOUNDS, NAME_SENTENCES, bound_sentence, check_endpoint
 
 GROUPS = (
-    ("The model", "", ("name", "model", "revision", "family", "active")),
-    ("Where it answers", "", ("base_url", "api_key_env", "options")),
-    ("What it can do", "", ("sets_temperature", "json_schema", "batches", "context_tokens", "reasoning_tokens")),
+    (gettext_noop("The model"), "", ("name", "model", "revision", "family", "active")),
+    (gettext_noop("Where it answers"), "", ("base_url", "api_key_env", "options")),
+    (gettext_noop("What it can do"), "", ("sets_temperature", "json_schema", "batches", "context_tokens",
+    "reasoning_tokens")),
     (
-        "Prices",
-        "In US dollars per million tokens.",
+        gettext_noop("Prices"),
+        gettext_noop("In US dollars per million tokens."),
         PRICES,
     ),
     (
-        "Limits",
+        gettext_noop("Limits"),
         "",
         (
             "max_concurrency", "requests_per_minute", "tokens_per_minute", "timeout_seconds", "max_attempts",
@@ -45,50 +47,52 @@ class EndpointForm(forms.ModelForm):
         fields = _FIELDS
         widgets = {"options": forms.Textarea(attrs={"rows": 3, "spellcheck": "false", "class": "mono"})}
         labels = {
-            "active": "Can be chosen for new work",
-            "base_url": "Base URL",
-            "context_tokens": "Context length, in tokens",
-            "reasoning_tokens": "Room for reasoning, in tokens",
-            "price_input": "Input",
-            "price_cached": "Input read from the cache",
-            "price_cache_write": "Input written to the cache",
-            "price_output": "Output",
-            "price_batch": "Factor in a batch",
-            "max_concurrency": "Calls in flight at most",
-            "requests_per_minute": "Requests a minute at most",
-            "tokens_per_minute": "Tokens a minute at most",
-            "timeout_seconds": "Timeout of a call, in seconds",
-            "max_attempts": "Attempts a call at most",
-            "repeat_unknown": "Repeats after a lost answer",
-            "retry_after_cap": "Longest wait obeyed, in seconds",
+            "active": gettext_noop("Can be chosen for new work"),
+            "base_url": gettext_noop("Base URL"),
+            "context_tokens": gettext_noop("Context length, in tokens"),
+            "reasoning_tokens": gettext_noop("Room for reasoning, in tokens"),
+            "price_input": gettext_noop("Input"),
+            "price_cached": gettext_noop("Input read from the cache"),
+            "price_cache_write": gettext_noop("Input written to the cache"),
+            "price_output": gettext_noop("Output"),
+            "price_batch": gettext_noop("Factor in a batch"),
+            "max_concurrency": gettext_noop("Calls in flight at most"),
+            "requests_per_minute": gettext_noop("Requests a minute at most"),
+            "tokens_per_minute": gettext_noop("Tokens a minute at most"),
+            "timeout_seconds": gettext_noop("Timeout of a call, in seconds"),
+            "max_attempts": gettext_noop("Attempts a call at most"),
+            "repeat_unknown": gettext_noop("Repeats after a lost answer"),
+            "retry_after_cap": gettext_noop("Longest wait obeyed, in seconds"),
         }
         help_texts = {
-            "base_url": "Empty for the provider’s own address.",
+            "base_url": gettext_noop("Empty for the provider’s own address."),
             "api_key_env": (
-                "The name of the environment variable that holds the key where the workers run, such as "
-                "SMALL_API_KEY. Never the key."
+                gettext_noop(
+                    "The name of the environment variable that holds the key where the workers run, such as "
+                    "SMALL_API_KEY. Never the key."
+                )
             ),
-            "context_tokens": "0: it does not matter.",
+            "context_tokens": gettext_noop("0: it does not matter."),
             "reasoning_tokens": (
-                "Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands."
+                gettext_noop("Beside the text of an answer of pre-filling. 0: it does not reason; else some thousands.")
             ),
             "price_input": "Empty: unknown. 0: free.",
-            "price_cached": "Empty: as input.",
-            "price_cache_write": "Empty: as input.",
-            "price_output": "Reasoning counts as output. Empty: unknown. 0: free.",
-            "price_batch": "0.5: half of all prices.",
-            "max_concurrency": "Of all workers together.",
-            "requests_per_minute": "0: no known limit; it is found out.",
-            "timeout_seconds": "Then the answer counts as lost.",
-            "max_attempts": "After refusals and failures that can pass.",
+            "price_cached": gettext_noop("Empty: as input."),
+            "price_cache_write": gettext_noop("Empty: as input."),
+            "price_output": gettext_noop("Reasoning counts as output. Empty: unknown. 0: free."),
+            "price_batch": gettext_noop("0.5: half of all prices."),
+            "max_concurrency": gettext_noop("Of all workers together."),
+            "requests_per_minute": gettext_noop("0: no known limit; it is found out."),
+            "timeout_seconds": gettext_noop("Then the answer counts as lost."),
+            "max_attempts": gettext_noop("After refusals and failures that can pass."),
             "repeat_unknown": (
-                "Such a call may have been paid, and is paid again then. 0: it is listed, and you decide."
+                gettext_noop("Such a call may have been paid, and is paid again then. 0: it is listed, and you decide.")
             ),
-            "retry_after_cap": "Of a provider’s Retry-After.",
+            "retry_after_cap": gettext_noop("Of a provider’s Retry-After."),
         }
         error_messages = {
             "name": NAME_SENTENCES,
-            "options": {"invalid": "A JSON object is expected, such as {} for none."},
+            "options": {"invalid": gettext_noop("A JSON object is expected, such as {} for none.")},
         }
 
     def __init__(self, *args, provider: str, **kwargs) -> None:
@@ -103,7 +107,7 @@ class EndpointForm(forms.ModelForm):
             self.fields["model"].label = about.model_label
         if about.unset_price and "price_input" in self.fields:
             self.fields["price_input"].help_text = about.unset_price
-            self.fields["price_output"].help_text = f"Reasoning counts as output. {about.unset_price}"
+            self.fields["price_output"].help_text = gettext_noop(f"Reasoning counts as output. {about.unset_price}")
         self.fields["options"].help_text = about.options_help
         for name in set(BOUNDS) & set(self.fields):
             low, high = BOUNDS[name]
@@ -111,7 +115,7 @@ class EndpointForm(forms.ModelForm):
             sentence = bound_sentence(name)
             self.fields[name].error_messages |= dict.fromkeys(("invalid", "min_value", "max_value"), sentence)
         for field in self.fields.values():
-            field.error_messages |= {"required": f"{field.label} is missing.", "max_length": _TOO_LONG}
+            field.error_messages |= {"required": gettext_noop(f"{field.label} is missing."), "max_length": _TOO_LONG}
         for name, example in about.placeholders.items():
             self.fields[name].widget.attrs["placeholder"] = example
         for name in set(PRICES) & set(self.fields):
@@ -122,7 +126,11 @@ class EndpointForm(forms.ModelForm):
     def groups(self) -> list[tuple[str, str, list[forms.BoundField]]]:
         rows = [(title, note, [self[name] for name in names if name in self.fields]) for title, note, names in GROUPS]
         only_options = [name for name in GROUPS[1][2] if name in self.fields] == ["options"]
-        return [("Its own settings" if only_options and row is rows[1] else row[0], *row[1:]) for row in rows if row[2]]
+        return [
+            (gettext_noop("Its own settings") if only_options and row is rows[1] else row[0], *row[1:])
+            for row in rows
+            if row[2]
+        ]
 
     def _post_clean(self) -> None:
         """Fill the instance, and add what the service would refuse: everything that is wrong is reported at once."""
@@ -145,12 +153,12 @@ class EndpointForm(forms.ModelForm):
     def clean_options(self) -> dict:
         options = self.cleaned_data["options"] or {}
         if not isinstance(options, dict):
-            raise forms.ValidationError("A JSON object is expected, such as {} for none.")
+            raise forms.ValidationError(gettext_noop("A JSON object is expected, such as {} for none."))
         return options
 
 
 class LedgerFilter(forms.Form):
-    text = forms.CharField(label="Text or id", required=False, max_length=200)
+    text = forms.CharField(label=gettext_noop("Text or id"), required=False, max_length=200)
     endpoint = forms.CharField(required=False)
     state = forms.CharField(required=False)
     purpose = forms.CharField(required=False)

@@ -5,6 +5,7 @@ from datetime import datetime
 from django.db import models
 
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from workers.models.call import Call
 from workers.models.endpoint import Endpoint
 from workers.models.job import Job
@@ -14,10 +15,10 @@ from workers.models.worker import Worker
 class BatchState(models.TextChoices):
     """The states of a batch. `submitting` is written, with every custom id, before the batch is submitted."""
 
-    SUBMITTING = "submitting", "Being handed over"
-    RUNNING = "running", "With the provider"
-    ENDED = "ended", "Ended"
-    FAILED = "failed", "Failed"
+    SUBMITTING = "submitting", gettext_noop("Being handed over")
+    RUNNING = "running", gettext_noop("With the provider")
+    ENDED = "ended", gettext_noop("Ended")
+    FAILED = "failed", gettext_noop("Failed")
 
 
 _UNENDED = (BatchState.SUBMITTING, BatchState.RUNNING)

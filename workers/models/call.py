@@ -11,6 +11,7 @@ from django.db.models import F, Q
 
 from core.bulk import insert_missing, insert_rows, update_rows
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from workers.models.endpoint import Endpoint
 from workers.models.worker import Worker
 
@@ -22,15 +23,15 @@ class CallState(models.TextChoices):
     Unknown: sent, and the answer was lost; it may have been paid.
     """
 
-    PLANNED = "planned", "Planned"
-    RESERVED = "reserved", "Reserved"
-    SENT = "sent", "Sent"
-    ANSWERED = "answered", "Answered"
-    TRUNCATED = "truncated", "Truncated"
-    REFUSED = "refused", "Refused"
-    UNUSABLE = "unusable", "Unusable"
-    FAILED = "failed", "Failed"
-    UNKNOWN = "unknown", "Unknown"
+    PLANNED = "planned", gettext_noop("Planned")
+    RESERVED = "reserved", gettext_noop("Reserved")
+    SENT = "sent", gettext_noop("Sent")
+    ANSWERED = "answered", gettext_noop("Answered")
+    TRUNCATED = "truncated", gettext_noop("Truncated")
+    REFUSED = "refused", gettext_noop("Refused")
+    UNUSABLE = "unusable", gettext_noop("Unusable")
+    FAILED = "failed", gettext_noop("Failed")
+    UNKNOWN = "unknown", gettext_noop("Unknown")
 
 
 COMPLETED = (CallState.ANSWERED, CallState.TRUNCATED, CallState.REFUSED, CallState.UNUSABLE)

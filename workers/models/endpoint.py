@@ -7,6 +7,7 @@ from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 
+from core.language import gettext_noop
 from workers.domain.pricing import Prices
 from workers.domain.rate_limit import RateLimit
 from workers.domain.retrying import Policy
@@ -39,63 +40,82 @@ class Endpoint(models.Model):
     """A model that can be asked: where, how, at what price and how fast. The key itself lies in the worker's
     environment."""
 
-    name = models.SlugField(max_length=60, unique=True, help_text="What tables and commands call it.")
-    provider = models.CharField(max_length=registry.LONGEST, help_text="Its name in workers/providers/registry.py.")
-    model = models.CharField(max_length=200, help_text="The name that the provider knows the model by.")
-    revision = models.CharField(
-        max_length=100, blank=True, help_text="A commit or version of the weights, where there is one."
+    name = models.SlugField(max_length=60, unique=True, help_text=gettext_noop("What tables and commands call it."))
+    provider = models.CharField(
+        max_length=registry.LONGEST, help_text=gettext_noop("Its name in workers/providers/registry.py.")
     )
-    base_url = models.CharField(max_length=300, blank=True, help_text="Empty for the provider's own address.")
+    model = models.CharField(max_length=200, help_text=gettext_noop("The name that the provider knows the model by."))
+    revision = models.CharField(
+        max_length=100, blank=True, help_text=gettext_noop("A commit or version of the weights, where there is one.")
+    )
+    base_url = models.CharField(
+        max_length=300, blank=True, help_text=gettext_noop("Empty for the provider's own address.")
+    )
     api_key_env = models.CharField(
-        "key variable",
+        gettext_noop("key variable"),
         max_length=100,
         blank=True,
         validators=[
             RegexValidator(
                 # capitals only: the keys of several providers look like a name in small letters
                 r"\A[A-Z_][A-Z0-9_]*\Z",
-                "The name of an environment variable is expected, in capitals, never the key itself.",
+                gettext_noop("The name of an environment variable is expected, in capitals, never the key itself."),
             )
         ],
-        help_text="The name of the environment variable that holds the key where the worker runs. Never the key.",
+        help_text=gettext_noop(
+            "The name of the environment variable that holds the key where the worker runs. Never the key."
+        ),
     )
-    family = models.CharField(max_length=60, blank=True, help_text="Who trained it, for groups in tables.")
-    options = models.JSONField(default=dict, blank=True, help_text="Settings of the provider's own (docs/models.md).")
+    family = models.CharField(
+        max_length=60, blank=True, help_text=gettext_noop("Who trained it, for groups in tables.")
+    )
+    options = models.JSONField(
+        default=dict, blank=True, help_text=gettext_noop("Settings of the provider's own (docs/models.md).")
+    )
     active = models.BooleanField(default=True)
 
-    sets_temperature = models.BooleanField("takes a temperature", default=True)
+    sets_temperature = models.BooleanField(gettext_noop("takes a temperature"), default=True)
     json_schema = models.BooleanField(
-        "structured output", default=True, help_text="Answers can be held to a JSON schema."
+        gettext_noop("structured output"), default=True, help_text=gettext_noop("Answers can be held to a JSON schema.")
     )
-    batches = models.BooleanField("batch form", default=False, help_text="The provider's batch form, at half price.")
+    batches = models.BooleanField(
+        gettext_noop("batch form"), default=False, help_text=gettext_noop("The provider's batch form, at half price.")
+    )
     context_tokens = models.PositiveIntegerField(
-        default=0, help_text="Context length in tokens; 0 where it does not matter."
+        default=0, help_text=gettext_noop("Context length in tokens; 0 where it does not matter.")
     )
 
     reasoning_tokens = models.PositiveIntegerField(
-        "room for reasoning", default=0, help_text="Tokens that an answer of pre-filling may take beside its text."
+        gettext_noop("room for reasoning"),
+        default=0,
+        help_text=gettext_noop("Tokens that an answer of pre-filling may take beside its text."),
     )
 
-    price_input = _price("US dollars per million tokens; empty where it is unknown.")
-    price_cached = _price("For tokens read from the provider's cache; empty for the price of input.")
-    price_cache_write = _price("For tokens put into the provider's cache; empty for the price of input.")
-    price_output = _price("Reasoning tokens count as output.")
+    price_input = _price(gettext_noop("US dollars per million tokens; empty where it is unknown."))
+    price_cached = _price(gettext_noop("For tokens read from the provider's cache; empty for the price of input."))
+    price_cache_write = _price(gettext_noop("For tokens put into the provider's cache; empty for the price of input."))
+    price_output = _price(gettext_noop("Reasoning tokens count as output."))
     price_batch = models.DecimalField(
         max_digits=4, decimal_places=3, default=Decimal("0.5"), validators=[MinValueValidator(0)],
-        help_text="Factor on all prices in a batch.",
+        help_text=gettext_noop("Factor on all prices in a batch."),
     )  # fmt: skip
 
     max_concurrency = models.PositiveIntegerField(
-        default=16, validators=[MinValueValidator(1)], help_text="Calls in flight at once."
+        default=16, validators=[MinValueValidator(1)], help_text=gettext_noop("Calls in flight at once.")
     )
-    requests_per_minute = models.PositiveIntegerField(default=0, help_text="0: no known limit; it is found out.")
-    tokens_per_minute = models.PositiveIntegerField(default=0, help_text="0: no known limit.")
+    requests_per_minute = models.PositiveIntegerField(
+        default=0, help_text=gettext_noop("0: no known limit; it is found out.")
+    )
+    tokens_per_minute = models.PositiveIntegerField(default=0, help_text=gettext_noop("0: no known limit."))
     timeout_seconds = models.PositiveIntegerField(default=300, validators=[MinValueValidator(1)])
     max_attempts = models.PositiveSmallIntegerField(default=6, validators=[MinValueValidator(1)])
     repeat_unknown = models.PositiveSmallIntegerField(
-        default=0, help_text="How often a call is sent again whose answer never came, and that may have been paid."
+        default=0,
+        help_text=gettext_noop("How often a call is sent again whose answer never came, and that may have been paid."),
     )
-    retry_after_cap = models.PositiveIntegerField(default=60, help_text="Seconds; a longer Retry-After is not obeyed.")
+    retry_after_cap = models.PositiveIntegerField(
+        default=60, help_text=gettext_noop("Seconds; a longer Retry-After is not obeyed.")
+    )
 
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.CharField(max_length=150, blank=True)

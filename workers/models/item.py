@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Count, F, Q, Sum
 
 from core.bulk import insert_rows, update_rows
+from core.language import gettext_noop
 from workers.domain.pricing import Money
 from workers.models.call import Call
 from workers.models.endpoint import Endpoint
@@ -23,14 +24,14 @@ class ItemState(models.TextChoices):
     unusable items have an answer that cannot be used.
     """
 
-    WAITING = "waiting", "Waiting"
-    HELD = "held", "Held back"
-    CLAIMED = "claimed", "In flight"
-    BATCHED = "batched", "In a batch"
-    DONE = "done", "Done"
-    UNUSABLE = "unusable", "Unusable"
-    FAILED = "failed", "Failed"
-    CANCELLED = "cancelled", "Cancelled"
+    WAITING = "waiting", gettext_noop("Waiting")
+    HELD = "held", gettext_noop("Held back")
+    CLAIMED = "claimed", gettext_noop("In flight")
+    BATCHED = "batched", gettext_noop("In a batch")
+    DONE = "done", gettext_noop("Done")
+    UNUSABLE = "unusable", gettext_noop("Unusable")
+    FAILED = "failed", gettext_noop("Failed")
+    CANCELLED = "cancelled", gettext_noop("Cancelled")
 
 
 OPEN = (ItemState.WAITING, ItemState.HELD, ItemState.CLAIMED, ItemState.BATCHED)

@@ -8,17 +8,18 @@ from django.db import models
 from django.db.models import Q
 
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 from workers.domain.outcomes import OUTCOME_NAMES, Outcome
 
 
 class JobState(models.TextChoices):
     """The states of a job. While it is preparing its items are made, and nothing of it is claimed."""
 
-    PREPARING = "preparing", "Preparing"
-    RUNNING = "running", "Running"
-    PAUSED = "paused", "Paused"
-    FINISHED = "finished", "Finished"
-    CANCELLED = "cancelled", "Cancelled"
+    PREPARING = "preparing", gettext_noop("Preparing")
+    RUNNING = "running", gettext_noop("Running")
+    PAUSED = "paused", gettext_noop("Paused")
+    FINISHED = "finished", gettext_noop("Finished")
+    CANCELLED = "cancelled", gettext_noop("Cancelled")
 
 
 JobOutcome = models.TextChoices(

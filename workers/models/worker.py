@@ -6,12 +6,13 @@ from django.db import models
 from django.db.models.functions import Now
 
 from core.ids import OpaqueModel
+from core.language import gettext_noop
 
 
 class WorkerState(models.TextChoices):
-    LIVE = "live", "Working"
-    GONE = "gone", "Ended"
-    LOST = "lost", "Lost"
+    LIVE = "live", gettext_noop("Working")
+    GONE = "gone", gettext_noop("Ended")
+    LOST = "lost", gettext_noop("Lost")
 
 
 class WorkerQuerySet(models.QuerySet):

@@ -14,9 +14,10 @@ from collections.abc import Collection, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from core.language import gettext_noop
 from workers.providers.errors import Rejected
 
-FORBIDDEN = "A link-local or metadata address is not a model server."
+FORBIDDEN = gettext_noop("A link-local or metadata address is not a model server.")
 _METADATA = {
     ipaddress.ip_address(address)
     for address in (
@@ -83,7 +84,7 @@ def check_allowed(url: str, hosts: Collection[str]) -> None:
     parts = urlsplit(url)
     host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme)
     if not {host, f"{host}:{port}", f"[{host}]", f"[{host}]:{port}"} & {allowed.lower() for allowed in hosts}:
-        raise Rejected(f"This site allows only {', '.join(hosts)} (ENDPOINT_HOSTS).")
+        raise Rejected(gettext_noop(f"This site allows only {', '.join(hosts)} (ENDPOINT_HOSTS)."))
 
 
 def host_of(url: str) -> str:

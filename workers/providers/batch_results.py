@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import Again, BackendError, Lost, Rejected, Unreachable, Unreadable
 from workers.providers.wire import text_of
@@ -24,27 +25,29 @@ Result = tuple[str, Completion | BackendError]
 def at_most(limit: int, requests: int, provider: str) -> None:
     """Raise Rejected for a batch of more than `limit` requests."""
     if requests > limit:
-        raise Rejected(f"{provider} takes at most {limit:,} requests in one batch; this one has {requests:,}.")
+        raise Rejected(
+            gettext_noop(f"{provider} takes at most {limit:,} requests in one batch; this one has {requests:,}.")
+        )
 
 
 def no_larger(limit: int, size: int, provider: str) -> None:
     """Raise Rejected for a batch of more than `limit` bytes."""
     if size > limit:
-        raise Rejected(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more.")
+        raise Rejected(gettext_noop(f"{provider} takes at most {limit / 1e6:,.0f} MB in one batch; this one has more."))
 
 
 def id_of(batch: Any) -> str:
     """Return a batch's id. Raises Unreadable without one: the package passes on whatever came with status 200."""
     identity: str | None = getattr(batch, "id", None)
     if not identity:
-        raise Unreadable("The provider took the batch and answered with something that is not a batch.")
+        raise Unreadable(gettext_noop("The provider took the batch and answered with something that is not a batch."))
     return identity
 
 
 def perhaps_submitted(error: BackendError) -> BackendError:
     """Return the error of a call that submits a batch: only `find` can say whether the batch was made."""
     unknown = error.again is Again.UNKNOWN
-    return Lost(f"The batch may have been taken. {error}", body=error.body) if unknown else error
+    return Lost(gettext_noop(f"The batch may have been taken. {error}"), body=error.body) if unknown else error
 
 
 @contextmanager
@@ -59,7 +62,7 @@ def reading(raised: type[Exception], translate: Callable[[Exception], BackendErr
         raise translated from error
     except (AttributeError, TypeError) as error:
         # The package passes on whatever came with status 200, as text if need be.
-        raise Unreadable(f"The provider's answer is not what its protocol says: {error}") from error
+        raise Unreadable(gettext_noop(f"The provider's answer is not what its protocol says: {error}")) from error
 
 
 async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -78,7 +81,9 @@ async def split_lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     except Unreadable:
         raise
     except Exception as error:  # the packages' HTTP client, whose classes are its own
-        raise Unreachable(f"The results broke off ({type(error).__name__}); they can be read again.") from error
+        raise Unreachable(
+            gettext_noop(f"The results broke off ({type(error).__name__}); they can be read again.")
+        ) from error
     if rest.strip():
         yield bytes(rest)
 
@@ -97,7 +102,7 @@ def parse_line(line: bytes, result: Callable[[dict[str, Any]], Completion | Back
         error.body = error.body or text_of(line)
         return custom_id, error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        problem = f"A line of the results cannot be read: {str(error)[:200]}; it has {len(line)} bytes."
+        problem = gettext_noop(f"A line of the results cannot be read: {str(error)[:200]}; it has {len(line)} bytes.")
         return custom_id or _custom_id(line), Unreadable(problem, body=text_of(line))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import httpx2
 import openai
 
+from core.language import gettext_noop
 from workers.providers.client import address_of, api_key, http_client, of_chain
 from workers.providers.contract import Body, Completion, Request, Spec, Usage
 from workers.providers.errors import BackendError, Unreadable
@@ -128,7 +129,7 @@ def completion_of(
         message = choice["message"]
         content, refusal = content_text(message.get("content")), text_or_nothing(message.get("refusal"))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise Unreadable("The answer has no choices[0].message.") from error
+        raise Unreadable(gettext_noop("The answer has no choices[0].message.")) from error
     if choice.get("error"):  # a router's way of saying that the model broke off
         raise of_error_in_answer({"error": choice["error"]})
     reasoning = text_or_nothing(message.get("reasoning")) or text_or_nothing(message.get("reasoning_content"))
@@ -172,5 +173,5 @@ def translate(error: Exception) -> BackendError:
     if isinstance(error, openai.APIStatusError):
         return of_response(error.response)
     if isinstance(error, openai.APIResponseValidationError):
-        return Unreadable(f"The answer is not what the protocol says: {error}")
+        return Unreadable(gettext_noop(f"The answer is not what the protocol says: {error}"))
     return of_chain(error)

@@ -7,6 +7,7 @@ import os
 
 import httpx2
 
+from core.language import gettext_noop
 from workers.providers.addresses import host_of
 from workers.providers.contract import Spec
 from workers.providers.errors import BackendError, Forbidden, Lost, Rejected, WrongAddress
@@ -33,7 +34,7 @@ def address_of(spec: Spec, own: str) -> str:
     Raises WrongAddress where there is neither.
     """
     if not (spec.base_url or own):
-        raise WrongAddress(f"{spec.model} has no address: say where its server answers.")
+        raise WrongAddress(gettext_noop(f"{spec.model} has no address: say where its server answers."))
     return spec.base_url or own
 
 
@@ -46,10 +47,12 @@ def api_key(spec: Spec) -> str:
         raise Forbidden(problem)
     key = os.environ.get(spec.api_key_env, "")
     if not key:
-        raise Forbidden(f"The environment variable {spec.api_key_env} is not set where the worker runs.")
+        raise Forbidden(gettext_noop(f"The environment variable {spec.api_key_env} is not set where the worker runs."))
     if not (key.isascii() and key.isprintable()):
         raise Forbidden(
-            f"The environment variable {spec.api_key_env} holds a line break or a character that no key has."
+            gettext_noop(
+                f"The environment variable {spec.api_key_env} holds a line break or a character that no key has."
+            )
         )
     return key
 
@@ -61,6 +64,6 @@ def of_chain(error: Exception) -> BackendError:
         if isinstance(cause, BackendError):
             return cause
         if isinstance(cause, httpx2.TransportError):
-            return Lost(f"The connection broke before the answer was whole ({str(cause).rstrip('.')}).")
+            return Lost(gettext_noop(f"The connection broke before the answer was whole ({str(cause).rstrip('.')})."))
         cause = cause.__cause__ or cause.__context__
-    return Rejected(f"The request could not be made: {error}")
+    return Rejected(gettext_noop(f"The request could not be made: {error}"))

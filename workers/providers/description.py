@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
 from workers.providers.headers import NO_LIMITS, RateHeaders, RequestLimits, kept
 from workers.providers.options import Known
@@ -105,7 +106,11 @@ class Provider:
         """A sentence that says which options there are."""
         if self.options_sentence:
             return self.options_sentence
-        return f"A JSON object: {', '.join(self.options)}." if self.options else "A JSON object: {}, as there are none."
+        return (
+            gettext_noop(f"A JSON object: {', '.join(self.options)}.")
+            if self.options
+            else gettext_noop("A JSON object: {}, as there are none.")
+        )
 
     def tasks_of(self, model: str) -> tuple[str, ...] | None:
         """Return the kinds of task that a model answers, None where it may be asked anything."""

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
+from core.language import gettext_noop
 from workers.providers.redaction import redact
 
 
@@ -69,30 +70,32 @@ class Rejected(BackendError):
 
 
 class Forbidden(Rejected):
-    advice = "The key is not accepted: set the right one where the workers run, start them anew, then resume."
+    advice = gettext_noop(
+        "The key is not accepted: set the right one where the workers run, start them anew, then resume."
+    )
 
 
 class OutOfQuota(Rejected):
-    kind = "out of quota"
-    advice = "The provider says that the quota is exhausted: top it up, then resume."
+    kind = gettext_noop("out of quota")
+    advice = gettext_noop("The provider says that the quota is exhausted: top it up, then resume.")
 
 
 class UnknownModel(Rejected):
-    kind = "unknown model"
-    advice = "The provider does not know this model: correct its name on the model's page, then resume."
+    kind = gettext_noop("unknown model")
+    advice = gettext_noop("The provider does not know this model: correct its name on the model's page, then resume.")
 
 
 class UnknownProvider(Rejected):
-    kind = "unknown provider"
-    advice = (
+    kind = gettext_noop("unknown provider")
+    advice = gettext_noop(
         "The provider of this model is not registered here any more: switch the model off, or bring the provider "
         "back, then resume."
     )
 
 
 class WrongAddress(Rejected):
-    kind = "wrong address"
-    advice = "No model answers at this address: correct it on the model's page, then resume."
+    kind = gettext_noop("wrong address")
+    advice = gettext_noop("No model answers at this address: correct it on the model's page, then resume.")
 
 
 class Filtered(Rejected):
@@ -109,7 +112,9 @@ class Overloaded(BackendError):
 
 class Unreachable(BackendError):
     again = Again.LATER
-    advice = "The server cannot be reached: start it, or correct the address on the model's page, then resume."
+    advice = gettext_noop(
+        "The server cannot be reached: start it, or correct the address on the model's page, then resume."
+    )
 
 
 class Lost(BackendError):

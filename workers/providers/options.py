@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers.errors import Rejected
 
 Known = Mapping[str, tuple[type, ...]]
@@ -57,10 +58,12 @@ def check_options(options: Mapping[str, Any], known: Known) -> None:
     """Raise Rejected for an unknown option, or one of the wrong type."""
     for name, value in options.items():
         if name not in known:
-            way_out = " Other fields of a request go into extra_body." if "extra_body" in known else ""
-            raise Rejected(f"There is no option {name!r}; there are {', '.join(known) or 'none'}.{way_out}")
+            way_out = gettext_noop(" Other fields of a request go into extra_body.") if "extra_body" in known else ""
+            raise Rejected(
+                gettext_noop(f"There is no option {name!r}; there are {', '.join(known) or 'none'}.{way_out}")
+            )
         if type(value) not in known[name]:  # not isinstance: true is not a number of GPUs
-            raise Rejected(f"The option {name} wants {known[name][0].__name__}, not {value!r}.")
+            raise Rejected(gettext_noop(f"The option {name} wants {known[name][0].__name__}, not {value!r}."))
     check_limits(options)
 
 
@@ -68,7 +71,11 @@ def check_limits(options: Mapping[str, Any]) -> None:
     """Raise Rejected for options that would let a call cost more than is reserved for it."""
     limit = options.get("max_tokens_field") or LIMITS[0]
     if limit not in LIMITS:
-        raise Rejected(f"The option max_tokens_field is {limit!r}; expected {', '.join(LIMITS[:-1])} or {LIMITS[-1]}.")
+        raise Rejected(
+            gettext_noop(
+                f"The option max_tokens_field is {limit!r}; expected {', '.join(LIMITS[:-1])} or {LIMITS[-1]}."
+            )
+        )
     check_extra_body(options.get("extra_body", {}))
 
 
@@ -81,7 +88,9 @@ def check_extra_body(fields: Mapping[str, Any]) -> None:
             if field in _ASKS:
                 raise _too_costly(path, _ASKS[field])
         if plain in _OWN:
-            raise Rejected(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
+            raise Rejected(
+                gettext_noop(f"extra_body cannot set {name!r}: each call says that itself. Leave the field out.")
+            )
     highest_prices(fields)
 
 
@@ -98,9 +107,12 @@ def highest_prices(fields: Mapping[str, Any]) -> tuple[Decimal, Decimal] | None:
     prompt, completion = (_price(limits, name) for name in ("prompt", "completion"))
     if prompt is None or completion is None:
         raise Rejected(
-            "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, with numbers for "
-            "prompt and completion (dollars per million tokens) that are not above the model's prices, or leave "
-            "provider out."
+            gettext_noop(
+                "extra_body's provider lets a router choose hosts of other prices. Add max_price to it, "
+                "with numbers for "
+                "prompt and completion (dollars per million tokens) that are not above the model's prices, or leave "
+                "provider out."
+            )
         )
     return prompt, completion
 
@@ -119,7 +131,7 @@ def whole(body: Mapping[str, Any]) -> dict[str, Any]:
     check_extra_body(extra)
     reserved = max((body[name] for name in LIMITS if name in body), default=0)
     if over := next((name for name, most in _budgets(extra) if reserved and most > reserved), ""):
-        raise _too_costly(over, "more thinking than the longest answer")
+        raise _too_costly(over, gettext_noop("more thinking than the longest answer"))
     return {**{name: value for name, value in body.items() if name != "extra_body"}, **extra}
 
 
@@ -135,8 +147,10 @@ _BUDGETS = frozenset(map(_plain, _THINKING))
 
 def _too_costly(name: str, asked: str) -> Rejected:
     return Rejected(
-        f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave "
-        f"the field out."
+        gettext_noop(
+            f"extra_body cannot set {name!r}: a call could cost more than is reserved for it ({asked}). Leave "
+            f"the field out."
+        )
     )
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers.errors import Unreadable
 
 MOST = 2**31 - 1
@@ -17,15 +18,15 @@ def parse_json(content: bytes) -> dict[str, Any]:
     try:
         payload = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise Unreadable(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).") from error
+        raise Unreadable(gettext_noop(f"The answer is not UTF-8 (byte {error.start} of {len(content)}).")) from error
     except (ValueError, RecursionError) as error:
-        page = "a web page, " if content.lstrip()[:1] == b"<" else ""
-        problem = f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes."
+        page = gettext_noop("a web page, ") if content.lstrip()[:1] == b"<" else ""
+        problem = gettext_noop(f"The answer is {page}not JSON: {str(error)[:120]}; it has {len(content)} bytes.")
         raise Unreadable(problem) from error
     if isinstance(payload, list) and len(payload) == 1 and isinstance(payload[0], dict) and payload[0].get("error"):
         return payload[0]  # Gemini's way to say an error
     if not isinstance(payload, dict):
-        raise Unreadable(f"The answer is a JSON {type(payload).__name__}, expected an object.")
+        raise Unreadable(gettext_noop(f"The answer is a JSON {type(payload).__name__}, expected an object."))
     return payload
 
 
@@ -50,7 +51,7 @@ def content_text(content: Any) -> str:
     if content is None or isinstance(content, str):
         return content or ""
     if not isinstance(content, list):
-        raise Unreadable(f"The answer's content is a JSON {type(content).__name__}, expected a text.")
+        raise Unreadable(gettext_noop(f"The answer's content is a JSON {type(content).__name__}, expected a text."))
     parts = [part for part in content if isinstance(part, Mapping)]
     texts = [part.get("text") for part in parts if part.get("type", "text") in ("text", "output_text")]
     return "".join(map(text_or_nothing, texts))

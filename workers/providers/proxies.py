@@ -11,11 +11,12 @@ import time
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from core.language import gettext_noop
 from workers.providers.addresses import check_host
 
 JUDGED_SECONDS = 60.0
 """How long a judged name is not looked up again."""
-UNUSED = " The proxy that the worker's environment names is not used (ENDPOINT_PROXY)."
+UNUSED = gettext_noop(" The proxy that the worker's environment names is not used (ENDPOINT_PROXY).")
 
 
 def proxy_of(url: str) -> str:

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from core.language import gettext_noop
 from workers import providers
 from workers.providers import imported
 from workers.providers.contract import Backend, BatchBackend, EngineBackend, Spec
@@ -54,7 +55,9 @@ def find(name: str) -> Provider:
     provider = _providers.get(name)
     if provider is None and name == imported.IMPORTED:
         return Provider(name=name, label=imported.LABEL, sentence=imported.SENTENCE, backend=_refuse)
-    return provider or Provider(name=name, label=f"{name} (not there)", sentence=problem_of(name), backend=_refuse)
+    return provider or Provider(
+        name=name, label=gettext_noop(f"{name} (not there)"), sentence=problem_of(name), backend=_refuse
+    )
 
 
 def problem_of(name: str) -> str:
@@ -63,7 +66,9 @@ def problem_of(name: str) -> str:
         return ""
     if name == imported.IMPORTED:
         return imported.SENTENCE
-    return f"There is no provider {name!r} here; there are {', '.join(names())}. Its models can be read, but not asked."
+    return gettext_noop(
+        f"There is no provider {name!r} here; there are {', '.join(names())}. Its models can be read, but not asked."
+    )
 
 
 def without_prompts() -> list[str]:

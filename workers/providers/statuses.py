@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol, TypedDict
 
+from core.language import gettext_noop
 from workers.providers.addresses import host_of
 from workers.providers.errors import (
     BackendError,
@@ -74,13 +75,13 @@ def of_response(answer: Answer) -> BackendError:
 def of_status(status: int, payload: Any, text: str, headers: Mapping[str, str]) -> BackendError:
     """Return an HTTP status as an error. `payload` is the body as JSON, None where it is not JSON; `text` is the
     body."""
-    message = f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}".rstrip(": ")
+    message = gettext_noop(f"HTTP {status}: {message_of(payload, text)[:_MESSAGE_LENGTH]}").rstrip(": ")
     common: _Common = {"status": status, "headers": headers, "body": text}
     names = _names(payload)
     if 300 <= status < 400:
-        return Rejected(f"HTTP {status}: {_redirected(headers)}", **common)
+        return Rejected(gettext_noop(f"HTTP {status}: {_redirected(headers)}"), **common)
     if (named := _by_name(status, payload, names)) is not None:
-        return named(f"Refused by the provider: {message}" if named is Filtered else message, **common)
+        return named(gettext_noop(f"Refused by the provider: {message}") if named is Filtered else message, **common)
     if status == 429:
         return Throttled(message, retry_after=retry_after(headers), **common)
     if status in (401, 403):
@@ -112,8 +113,8 @@ def of_error_in_answer(payload: Mapping[str, Any]) -> BackendError:
     status = (error_of(payload) or {}).get("code")
     named = _by_name(status if isinstance(status, int) else 200, payload, _names(payload))
     if named is Filtered:
-        return Filtered(f"Refused by the provider: {message}")
-    return (named or Unreadable)(f"The provider answered with an error: {message}")
+        return Filtered(gettext_noop(f"Refused by the provider: {message}"))
+    return (named or Unreadable)(gettext_noop(f"The provider answered with an error: {message}"))
 
 
 def _by_name(status: int, payload: Any, names: str) -> type[BackendError] | None:
@@ -156,7 +157,7 @@ def error_of(payload: Any) -> dict[str, Any] | None:
         named = inner if isinstance(inner, str) else payload.get("message") or json.dumps(inner, ensure_ascii=False)
         return {"message": named}
     if "error" in (payload.get("object"), payload.get("type")):
-        return {"message": "without a word which"} | payload
+        return {"message": gettext_noop("without a word which")} | payload
     return payload if "message" in payload and "code" in payload and "choices" not in payload else None
 
 
@@ -166,11 +167,17 @@ def message_of(payload: Any, text: str) -> str:
     parts = [str(error[name]) for name in ("message", "code") if error.get(name)] if error else []
     if not parts and text.lstrip()[:1] == "<":
         title = _TITLE.search(text)
-        parts = [f"a web page, “{html.unescape(title.group(1))}”" if title else "a web page"]
+        parts = [
+            gettext_noop(f"a web page, “{html.unescape(title.group(1))}”") if title else gettext_noop("a web page")
+        ]
     return " ".join(" ".join(parts or [str(text)]).split())
 
 
 def _redirected(headers: Mapping[str, str]) -> str:
     host = host_of(headers.get("location") or "")
-    to = f"sends on to another address ({host[:100]})" if host else "sends on to another address"
-    return f"The server {to}, which is not followed; register the address that answers itself."
+    to = (
+        gettext_noop(f"sends on to another address ({host[:100]})")
+        if host
+        else gettext_noop("sends on to another address")
+    )
+    return gettext_noop(f"The server {to}, which is not followed; register the address that answers itself.")

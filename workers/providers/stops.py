@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import gettext_noop
 from workers.providers.contract import Stop
 
 DECLINED = "refusal"
@@ -26,10 +27,10 @@ TOOLS = "tool_calls"
 _TOOLS = (TOOLS, "function_call", "tool_use")
 STOP_SENTENCES = {
     Stop.END: "",
-    Stop.LENGTH: "The answer ended at the token limit.",
-    Stop.REFUSAL: "Refused by the provider: the model declined to answer.",
-    Stop.FILTER: "Refused by the provider: its content filter stopped the answer.",
-    Stop.OTHER: "The answer ended for a reason that is not known.",
+    Stop.LENGTH: gettext_noop("The answer ended at the token limit."),
+    Stop.REFUSAL: gettext_noop("Refused by the provider: the model declined to answer."),
+    Stop.FILTER: gettext_noop("Refused by the provider: its content filter stopped the answer."),
+    Stop.OTHER: gettext_noop("The answer ended for a reason that is not known."),
 }
 
 
@@ -45,10 +46,10 @@ def stop_of(reason: object) -> tuple[Stop, str]:
     if (stop := _STOP_BY_REASON.get(name)) is not None:
         return stop, STOP_SENTENCES[stop]
     if reason in _TOOLS:
-        return Stop.OTHER, "The model asked for a tool to be called instead of answering."
+        return Stop.OTHER, gettext_noop("The model asked for a tool to be called instead of answering.")
     if not reason:
-        return Stop.OTHER, "The provider does not say why the answer ended."
-    return Stop.OTHER, f"The answer ended for a reason that is not known: {str(reason)[:80]}."
+        return Stop.OTHER, gettext_noop("The provider does not say why the answer ended.")
+    return Stop.OTHER, gettext_noop(f"The answer ended for a reason that is not known: {str(reason)[:80]}.")
 
 
 def unless_tools(reason: object, *, text: str, tools: bool) -> object:
@@ -57,8 +58,8 @@ def unless_tools(reason: object, *, text: str, tools: bool) -> object:
     return TOOLS if tools and (not text or stop_of(reason)[0] is Stop.END) else reason
 
 
-EMPTY = "The answer is empty: the model ended without a word."
-ONLY_REASONING = "The answer is empty: the model ended after its reasoning."
+EMPTY = gettext_noop("The answer is empty: the model ended without a word.")
+ONLY_REASONING = gettext_noop("The answer is empty: the model ended after its reasoning.")
 NO_WORD = {EMPTY, ONLY_REASONING}
 
 

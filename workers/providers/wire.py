@@ -18,6 +18,7 @@ from typing import Any
 import aiohttp
 import httpx2
 
+from core.language import gettext_noop
 from workers.providers.addresses import FORBIDDEN, check_allowed, guarded_socket, is_forbidden
 from workers.providers.contract import Completion, Stop
 from workers.providers.errors import BackendError, Lost, Rejected, TooLong, Unreachable, Unreadable
@@ -68,7 +69,11 @@ async def exchange(timeout: float) -> AsyncIterator[Exchange]:
         async with asyncio.timeout(timeout):
             yield current
     except TimeoutError:
-        message = f"No answer within {timeout:g} s." if current.left else f"No connection within {timeout:g} s."
+        message = (
+            gettext_noop(f"No answer within {timeout:g} s.")
+            if current.left
+            else gettext_noop(f"No connection within {timeout:g} s.")
+        )
         raise current.complete((Lost if current.left else Unreachable)(message)) from None
     except BackendError as error:
         raise current.complete(error) from error.__cause__
@@ -181,7 +186,9 @@ class Wire(httpx2.AsyncBaseTransport):
 
 def too_long(limit: int) -> str:
     """Return the sentence for an answer above `limit` bytes."""
-    return f"The answer is longer than {limit / MEGABYTE:g} MB, which is the most that is read; it may have been paid."
+    return gettext_noop(
+        f"The answer is longer than {limit / MEGABYTE:g} MB, which is the most that is read; it may have been paid."
+    )
 
 
 class _Lines(httpx2.AsyncByteStream):
@@ -239,11 +246,11 @@ def _translated(current: Exchange, hint: str = "") -> Iterator[None]:
     except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
         message = (str(error) or type(error).__name__).rstrip(".")
         if isinstance(error, ValueError):  # an address or a header that cannot be sent
-            raise Rejected(f"The request could not be made: {message}.") from error
+            raise Rejected(gettext_noop(f"The request could not be made: {message}.")) from error
         if not current.left and FORBIDDEN in str(error):
             raise Rejected(FORBIDDEN) from error
         if not current.left:
-            raise Unreachable(f"No connection: {message}.{hint}") from error
+            raise Unreachable(gettext_noop(f"No connection: {message}.{hint}")) from error
         if isinstance(error, aiohttp.ClientResponseError):
-            raise Unreadable(f"The answer is not HTTP: {message}.") from error
-        raise Lost(f"The connection broke before the answer was whole ({message}).") from error
+            raise Unreadable(gettext_noop(f"The answer is not HTTP: {message}.")) from error
+        raise Lost(gettext_noop(f"The connection broke before the answer was whole ({message}).")) from error

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Exists, OuterRef
 
+from core.language import gettext_noop
 from workers.models import Endpoint, Item, ItemState, Job, JobState
 from workers.providers import registry
 from workers.providers.contract import Backend, Completion
@@ -58,7 +59,7 @@ class Channel:
             return error
         except Exception as error:
             log.exception("Call %s failed in a way that its backend does not know.", claimed.uid)
-            return Lost(f"The worker failed while it waited ({type(error).__name__}); its log says more.")
+            return Lost(gettext_noop(f"The worker failed while it waited ({type(error).__name__}); its log says more."))
 
 
 def open_channels(channels: dict[int, Channel]) -> None:

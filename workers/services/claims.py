@@ -20,6 +20,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from core.bulk import update_rows
 from core.database_clock import database_time
+from core.language import gettext_noop
 from workers.domain.pricing import dollars, estimated_tokens, exact_dollars, unknown_price_sentence
 from workers.domain.rate_limit import RateLimit
 from workers.models import (
@@ -194,7 +195,9 @@ def _sort_out(
     if later:
         Item.objects.filter(pk__in=later).postpone(now + LOOK_AGAIN)
     if hopeless:
-        unknown = "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
+        unknown = gettext_noop(
+            "Its call was sent and no answer is known; it may have been paid, so it is not sent again by itself."
+        )
         Item.objects.fail_unasked({item.pk: item.call.problem or unknown for item in hopeless}, now=now)
     result.more = result.more or bool(answered or hopeless)
     deliver(answered, now=now, jobs={item.job_id for item in hopeless})
@@ -225,7 +228,9 @@ def affordable(items: list[Item]) -> list[Item]:
         note = (
             unknown_price_sentence(items[0].endpoint.name)
             if items[0].call.reserved_cost is None
-            else f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
+            else gettext_noop(
+                f"The next call could exceed the budget of {exact_dollars(job.budget)}; {dollars(spent)} are spent."
+            )
         )
         Job.objects.filter(pk=job.pk).pause(note=note)
     return allowed

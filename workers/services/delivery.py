@@ -10,6 +10,7 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import Exists, OuterRef
 
+from core.language import gettext_noop
 from workers.domain.outcomes import Outcome, outcome_of
 from workers.models import Call, Delivered, Item, ItemState, Job, JobState
 from workers.services.handlers import Received, handler_of
@@ -48,7 +49,7 @@ def _received(name: str, group: Sequence[tuple[Item, Call]]) -> dict[int, Receiv
     except Exception:
         if len(group) == 1:
             log.exception("The job handler %s could not take the answer of call %s.", name, group[0][1].uid)
-            problem = "The answer is kept, but could not be taken in; the worker's log says why."
+            problem = gettext_noop("The answer is kept, but could not be taken in; the worker's log says why.")
             return {group[0][0].pk: Received(ItemState.FAILED, problem)}
     return {item: received for pair in group for item, received in _received(name, [pair]).items()}
 

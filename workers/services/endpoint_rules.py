@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 
 from core.incoming.text import unstorable
+from core.language import gettext_noop
 from workers.domain.pricing import exact_dollars
 from workers.models import Endpoint
 from workers.providers import registry
@@ -41,8 +42,8 @@ BOUNDS: dict[str, tuple[int, int]] = {
 _TEXTS = ("name", "model", "revision", "family", "options")
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 NAME_SENTENCES = {
-    "invalid": "A name of letters, digits, hyphens and underscores is expected, such as small-2.",
-    "unique": "There is a model of this name already; another name is expected.",
+    "invalid": gettext_noop("A name of letters, digits, hyphens and underscores is expected, such as small-2."),
+    "unique": gettext_noop("There is a model of this name already; another name is expected."),
 }
 """Sentences by Django's error codes, in place of its own, which speak of slugs and endpoints."""
 _NO_ADDRESS = "An address that begins with http:// or https:// is expected."
@@ -113,7 +114,7 @@ def _bound_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
 def bound_sentence(name: str) -> str:
     """Return the sentence for a number out of its bounds."""
     low, high = BOUNDS[name]
-    return f"A number from {low} to {high:,} is expected."
+    return gettext_noop(f"A number from {low} to {high:,} is expected.")
 
 
 def _variable_problems(endpoint: Endpoint) -> list[tuple[str, str]]:
@@ -135,7 +136,11 @@ def check_address(endpoint: Endpoint) -> None:
         raise ValidationError({"base_url": _NO_ADDRESS})
     if parts.username is not None or parts.query or parts.fragment:
         raise ValidationError(
-            {"base_url": "An address without a user, password or query is expected; keys come from the environment."}
+            {
+                "base_url": gettext_noop(
+                    "An address without a user, password or query is expected; keys come from the environment."
+                )
+            }
         )
     _as_error_of("base_url", lambda: check_allowed(endpoint.base_url, settings.ENDPOINT_HOSTS))
     _as_error_of("base_url", lambda: check_host(host))
@@ -149,13 +154,15 @@ def _is_plain(endpoint: Endpoint) -> bool:
 def check_own_options(endpoint: Endpoint) -> None:
     """Raise ValidationError for options that can never work: when they are written, not when the first call fails."""
     if not isinstance(endpoint.options, dict):
-        raise ValidationError({"options": "A JSON object is expected."})
+        raise ValidationError({"options": gettext_noop("A JSON object is expected.")})
     try:
         json.dumps(endpoint.options, allow_nan=False)
     except ValueError as error:
-        raise ValidationError({"options": "NaN and Infinity are not valid JSON."}) from error
+        raise ValidationError({"options": gettext_noop("NaN and Infinity are not valid JSON.")}) from error
     if unstorable(endpoint.options):
-        raise ValidationError({"options": "NUL characters and halves of surrogate pairs cannot be stored."})
+        raise ValidationError(
+            {"options": gettext_noop("NUL characters and halves of surrogate pairs cannot be stored.")}
+        )
     _as_error_of("options", lambda: check_options(endpoint.options, endpoint.about.options))
     _as_error_of("options", lambda: _check_highest_prices(endpoint))
     if endpoint.about.refuses_at:
@@ -168,11 +175,13 @@ def _check_highest_prices(endpoint: Endpoint) -> None:
     prices, most = endpoint.prices, highest_prices(endpoint.options.get("extra_body", {}))
     if prices.are_known and most and (most[0] > prices.input or most[1] > prices.output):
         of_router, of_model = (
-            f"{exact_dollars(a)} and {exact_dollars(b)}" for a, b in (most, (prices.input, prices.output))
+            gettext_noop(f"{exact_dollars(a)} and {exact_dollars(b)}") for a, b in (most, (prices.input, prices.output))
         )
         raise Rejected(
-            f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a "
-            "call could cost more than is reserved for it. Lower max_price, or raise the prices."
+            gettext_noop(
+                f"extra_body's max_price is {of_router} for input and output, and the model's prices are {of_model}: a "
+                "call could cost more than is reserved for it. Lower max_price, or raise the prices."
+            )
         )
 
 

@@ -13,6 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
 
+from core.language import gettext_noop
 from workers.models import COMPLETED, IN_FLIGHT, OPEN, CallState, Endpoint, EndpointRateLimit, ItemState
 from workers.providers import contract, registry
 from workers.providers.errors import BackendError
@@ -45,7 +46,11 @@ def save_endpoint(*, by: str, values: Mapping[str, Any], endpoint: Endpoint | No
     corrected = endpoint.pk and before != after
     if corrected and endpoint.calls.filter(state__in=[*COMPLETED, *IN_FLIGHT, CallState.UNKNOWN]).exists():
         raise ValidationError(
-            {"model": "This endpoint has answered already; register another one for another model or address."}
+            {
+                "model": gettext_noop(
+                    "This endpoint has answered already; register another one for another model or address."
+                )
+            }
         )
     check_endpoint(endpoint)
     endpoint.save()
@@ -76,7 +81,7 @@ def delete_endpoint(*, endpoint: Endpoint) -> None:
     them."""
     locked = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
     if is_used(locked):
-        raise EndpointInUse(f"{locked.name} has been used, so it stays; it can be switched off.")
+        raise EndpointInUse(gettext_noop(f"{locked.name} has been used, so it stays; it can be switched off."))
     locked.delete()
 
 
@@ -89,7 +94,7 @@ class TryState(models.TextChoices):
 
     NEVER = "never", "never"
     WAITING = "waiting", "waiting"
-    NO_WORKER = "no worker", "no worker"
+    NO_WORKER = gettext_noop("no worker"), gettext_noop("no worker")
     DONE = "done", "done"
 
 
@@ -198,16 +203,20 @@ def _try_schema(endpoint: Endpoint, request: contract.Request) -> SchemaTry:
     try:
         completion = _ask_once(endpoint, replace(request, schema=SCHEMA))
     except BackendError as error:
-        return {"held": False, "told": f"A call with a JSON schema fails: {error}", "said": ""}
+        return {"held": False, "told": gettext_noop(f"A call with a JSON schema fails: {error}"), "said": ""}
     beginning = completion.text.strip()[:300]
     if fits(completion.text):
-        return {"held": True, "told": "Its answer was held to the JSON schema.", "said": beginning}
+        return {"held": True, "told": gettext_noop("Its answer was held to the JSON schema."), "said": beginning}
     if completion.stop is not contract.Stop.END:
-        sentence = (
+        sentence = gettext_noop(
             f"With a JSON schema there was no whole answer. {completion.problem or STOP_SENTENCES[completion.stop]}"
         )
         return {"held": False, "told": sentence, "said": beginning}
-    return {"held": False, "told": "The JSON schema was ignored: the answer does not fit it.", "said": beginning}
+    return {
+        "held": False,
+        "told": gettext_noop("The JSON schema was ignored: the answer does not fit it."),
+        "said": beginning,
+    }
 
 
 def fits(text: str) -> bool:
@@ -250,5 +259,5 @@ def add_samples() -> None:
     for provider in registry.registered():
         for name, model in provider.samples.items():
             if not Endpoint.objects.filter(name=name).exists():
-                values = {"name": name, "provider": provider.name, "model": model, "family": "built in"}
+                values = {"name": name, "provider": provider.name, "model": model, "family": gettext_noop("built in")}
                 save_endpoint(by="", values={**provider.defaults, **values})

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from django.db.models import Case, Count, F, TextField, Value, When
 
+from core.language import gettext_noop
 from workers.domain.outcomes import commonest
 from workers.models import Item, ItemState, Job
 
@@ -38,19 +39,23 @@ class Lack:
 
     @property
     def summary(self) -> str:
-        return f"{self.count:,} of {self.total:,} {self.what[self.count > 1]}"
+        return gettext_noop(f"{self.count:,} of {self.total:,} {self.what[self.count > 1]}")
 
     def __str__(self) -> str:
-        often = f", {self.times:,} times" if self.count > 1 else ""
-        return f"{self.summary}. The commonest reason{often}: {self.sentence}" if self.sentence else f"{self.summary}."
+        often = gettext_noop(f", {self.times:,} times") if self.count > 1 else ""
+        return (
+            gettext_noop(f"{self.summary}. The commonest reason{often}: {self.sentence}")
+            if self.sentence
+            else f"{self.summary}."
+        )
 
 
 class Failures(Lack):
-    what = ("items failed", "items failed")
+    what = (gettext_noop("items failed"), gettext_noop("items failed"))
 
 
 class Unusable(Lack):
-    what = ("answers is unusable", "answers are unusable")
+    what = (gettext_noop("answers is unusable"), gettext_noop("answers are unusable"))
 
 
 @dataclass(frozen=True, slots=True)

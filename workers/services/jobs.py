@@ -13,6 +13,7 @@ from django.http import Http404
 from django.utils import timezone
 
 from core.database_clock import at_once
+from core.language import gettext_noop
 from workers.domain.pricing import dollars, exact_dollars, unknown_price_sentence
 from workers.models import COMPLETED, OPEN, Call, CallState, Endpoint, Item, ItemState, Job, JobState
 from workers.services.delivery import reopen_job
@@ -41,7 +42,7 @@ def start_job(
     where an endpoint cannot do it."""
     items = list(items)
     if not items:
-        raise JobRefused("There is nothing to do: no item was chosen.")
+        raise JobRefused(gettext_noop("There is nothing to do: no item was chosen."))
     endpoints = {endpoint.pk: endpoint for endpoint, _, _ in items}.values()
     job = open_job(by=by, handler=handler, title=title, endpoints=endpoints, params=params, budget=budget, batch=batch)
     add_items(job=job, items=items, now=now)
@@ -63,9 +64,9 @@ def open_job(
     `preparing` waits until its handler has made them (services/preparing.py). Raises JobRefused."""
     for endpoint in endpoints:
         if not endpoint.active:
-            raise JobRefused(f"The endpoint {endpoint.name} is switched off.")
+            raise JobRefused(gettext_noop(f"The endpoint {endpoint.name} is switched off."))
         if batch and not endpoint.batches:
-            raise JobRefused(f"The endpoint {endpoint.name} has no batch form.")
+            raise JobRefused(gettext_noop(f"The endpoint {endpoint.name} has no batch form."))
         check_price(endpoint, budget)
     return Job.objects.begin(
         handler=handler, title=title, params=dict(params or {}), budget=budget, batch=batch, created_by=by,
@@ -130,14 +131,17 @@ def check_budget(job: Job, budget: Decimal | None) -> None:
         return
     if not cap.is_finite() or not 0 <= cap < MOST_MONEY or cap != round(cap, 4):
         raise JobRefused(
-            "A budget is an amount of US dollars with up to four decimals, such as 25 or 2.50; the job stays as it is."
+            gettext_noop(
+                "A budget is an amount of US dollars with up to four decimals, such as 25 or 2.50; the job "
+                "stays as it is."
+            )
         )
     for endpoint in Endpoint.objects.filter(items__job=job, items__state__in=OPEN).distinct():
         check_price(endpoint, cap)
     least, spent = least_budget(job), Item.objects.filter(job=job).spent()
     if cap < least or 0 < spent >= cap:
-        needed = f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}"
-        raise JobRefused(f"{needed}: a budget of {exact_dollars(cap)} is too small to go on.")
+        needed = gettext_noop(f"{dollars(spent)} are spent, and with the next call it can be {dollars(least)}")
+        raise JobRefused(gettext_noop(f"{needed}: a budget of {exact_dollars(cap)} is too small to go on."))
 
 
 @transaction.atomic
@@ -194,10 +198,12 @@ def require_action(job: Job, action: str, *, budget: str = "", what: str = "job"
     """Apply an action for callers that are not limited to the buttons that fit. Raises JobRefused, which calls the job
     `what`, also where nothing would change."""
     if budget and _resumes_held(job, action):
-        raise JobRefused(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
+        raise JobRefused(
+            gettext_noop(f"The {what} holds items back and goes on beside; a budget is for one that is paused.")
+        )
     if not fits(job, action):
         expected = " or ".join(ACTIONS[action])
-        raise JobRefused(f"The {what} is {job.standing}; expected {expected} to {action} it.")
+        raise JobRefused(gettext_noop(f"The {what} is {job.standing}; expected {expected} to {action} it."))
     if refusal := apply_action(job, action, budget=budget):
         raise JobRefused(refusal)
 
@@ -222,10 +228,12 @@ def apply_action(job: Job, action: str, *, budget: str = "") -> str:
             cancel_job(job=job, now=now)
         case "retry":
             if job.state == JobState.CANCELLED:
-                return "The job was cancelled, so its failed items are not asked again; start a new one instead."
+                return gettext_noop(
+                    "The job was cancelled, so its failed items are not asked again; start a new one instead."
+                )
             retry_failed(job=job, now=now)
         case _:
-            raise Http404("There is no such action.")
+            raise Http404(gettext_noop("There is no such action."))
     return ""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.bulk import update_rows
 from core.ids import new_uid
+from core.language import gettext_noop
 from core.texts import canonical
 from workers.domain.ledger_key import call_key
 from workers.domain.pricing import Extent, estimated_tokens
@@ -101,7 +102,7 @@ def _requests(items: Sequence[Item]):
             requests = dict.fromkeys((item.pk for item in group), str(error))
         except Exception:
             log.exception("The job handler %s could not ask.", name)
-            problem = "The question could not be made; the worker's log says why."
+            problem = gettext_noop("The question could not be made; the worker's log says why.")
             requests = dict.fromkeys((item.pk for item in group), problem)
         for item in group:
             yield item, requests.get(item.pk, "There is nothing to ask for this item any more.")
@@ -113,7 +114,7 @@ def _too_long(endpoint: Endpoint, body: str, request: Request) -> str:
     needed = Extent.of(body).fewest_tokens + request.max_tokens
     if not endpoint.context_tokens or needed <= endpoint.context_tokens:
         return ""
-    return (
+    return gettext_noop(
         f"Question and answer take at least {needed:,} tokens; the context of {endpoint.name} holds "
         f"{endpoint.context_tokens:,}."
     )

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from core.language import gettext_noop
 from workers.models import (
     IN_FLIGHT,
     OPEN,
@@ -28,7 +29,7 @@ from workers.services import heartbeat
 from workers.services.delivery import end_jobs
 from workers.services.holding import pause_held
 
-LOST_PROBLEM = "The worker that sent it is gone, and no answer is known."
+LOST_PROBLEM = gettext_noop("The worker that sent it is gone, and no answer is known.")
 
 
 def reap(*, now: datetime, patience: float | None = None) -> int:

@@ -6,11 +6,13 @@ from typing import Any
 
 from django import template
 
+from core.language import gettext_noop
 from workers.domain.segments import segments_of
 
 register = template.Library()
 NAMES = {
-    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled", "flight": "in flight",
+    "done": "done", "unusable": "unusable", "failed": "failed", "cancelled": "cancelled",
+    "flight": gettext_noop("in flight"),
     "waiting": "waiting",
 }  # fmt: skip
 

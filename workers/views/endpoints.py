@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from core.idempotency.forms import made_before, made_once
+from core.language import gettext_noop
 from workers.access import site_admin
 from workers.domain.pricing import Money
 from workers.forms.endpoints import EndpointForm
@@ -62,7 +63,7 @@ def _edit(request: HttpRequest, provider: str, existing: Endpoint | None) -> Htt
         except ValidationError as error:
             _add_errors(form, error)
         else:
-            messages.success(request, f"{name} is saved.")
+            messages.success(request, gettext_noop(f"{name} is saved."))
             return redirect("workers:endpoint", name)
     elif name := made_before(request):
         return redirect("workers:endpoint", name)
@@ -85,7 +86,7 @@ def _delete(request: HttpRequest, existing: Endpoint) -> HttpResponse:
     except EndpointInUse as refusal:
         messages.error(request, str(refusal))
         return redirect("workers:endpoint", existing.name)
-    messages.success(request, f"{existing.name} is deleted.")
+    messages.success(request, gettext_noop(f"{existing.name} is deleted."))
     return redirect("workers:endpoints")
 
 

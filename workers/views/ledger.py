@@ -13,17 +13,18 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from core.language import gettext_noop
 from core.texts import storable
 from workers.access import site_admin
 from workers.forms.endpoints import LedgerFilter
 from workers.models import Attempt, Call, CallState, Endpoint, Job
 from workers.services import ledger as service
 
-LOST = ("lost", "Lost an answer")
+LOST = ("lost", gettext_noop("Lost an answer"))
 """Not a state of a call but of an attempt: the call itself may have been answered later."""
 SHOWN = 20_000
 """Characters of a text that a page shows: a browser cannot lay out megabytes."""
-GROUPINGS = {"endpoint": "Model", "day": "Day", "purpose": "Purpose"}
+GROUPINGS = {"endpoint": gettext_noop("Model"), "day": gettext_noop("Day"), "purpose": gettext_noop("Purpose")}
 
 
 @site_admin
@@ -126,7 +127,7 @@ def _download(call: Call, name: str, asked: list[tuple[str, str]], rest: str) ->
     if name.startswith("body-") and name[5:].isdecimal():
         texts[name] = get_object_or_404(Attempt, call=call, number=int(name[5:])).body
     if name not in texts:
-        raise Http404("There is no such text.")
+        raise Http404(gettext_noop("There is no such text."))
     headers = {
         "Content-Disposition": f'attachment; filename="{call.uid}-{name}.txt"',
         "X-Content-Type-Options": "nosniff",

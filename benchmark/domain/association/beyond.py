@@ -20,9 +20,10 @@ from functools import partial
 import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, numbers_of
+from core.language import gettext_noop
 from core.statistics import FEWEST, REAL, RESAMPLES, Clusters, Estimate, Floats, by_cluster, estimate_of, few
 
-NOT_CONVERGED = "the mixed model did not converge"
+NOT_CONVERGED = gettext_noop("the mixed model did not converge")
 LEAST_SPREAD = 0.01
 """Standard deviation of the structure's score within models and categories, below which it hardly varies."""
 MOST_OF_ONE = 0.5
@@ -78,7 +79,7 @@ def _if_it_tells(slope: Estimate) -> Estimate:
     low, high = slope["interval"] or (slope["value"] or 0.0,) * 2
     if (high - low) / 10 <= WIDEST and max(abs(low), abs(high)) / 10 <= WIDEST:
         return slope
-    why = (
+    why = gettext_noop(
         "its interval is wider than the scale of right answers, as the structure's scores vary too little for so "
         "few stories"
     )
@@ -116,10 +117,16 @@ def _centred(scores: Floats, models: Clusters) -> Floats:
 
 def _unfit(design: Floats, right: Floats, stories: int) -> str:
     if stories < FEWEST:
-        return few(UNIT) if stories else "no story has both scores"
+        return few(UNIT) if stories else gettext_noop("no story has both scores")
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        return "the structure's score is the same throughout each category"
-    return "every answer is right" if right.all() else "every answer is wrong" if not right.any() else ""
+        return gettext_noop("the structure's score is the same throughout each category")
+    return (
+        gettext_noop("every answer is right")
+        if right.all()
+        else gettext_noop("every answer is wrong")
+        if not right.any()
+        else ""
+    )
 
 
 def _level(design: Floats, stories: Clusters) -> str:
@@ -128,12 +135,12 @@ def _level(design: Floats, stories: Clusters) -> str:
     squares = (score - categories @ ((categories.T @ score) / categories.sum(axis=0))) ** 2
     spread = float(squares.mean() ** 0.5)
     if spread < LEAST_SPREAD:
-        return (
+        return gettext_noop(
             f"the structure's score hardly varies within categories (a standard deviation of {100 * spread:.1f} points)"
         )
     share = float(np.bincount(stories, squares).max() / squares.sum())
     if share > MOST_OF_ONE:
-        return f"one story has {100 * share:.0f} % of what the structure's score varies within categories"
+        return gettext_noop(f"one story has {100 * share:.0f} % of what the structure's score varies within categories")
     return ""
 
 
@@ -158,7 +165,7 @@ def _slope(rows: Floats, stories: Clusters, count: int, seed: int, resamples: in
         n=len(rows),
         scale=REAL,
         unit=UNIT,
-        empty="the slope is undefined",
+        empty=gettext_noop("the slope is undefined"),
         seed=seed,
         resamples=resamples,
     )

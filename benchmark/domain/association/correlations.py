@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from benchmark.domain.association.observations import UNIT, numbers_of
+from core.language import gettext_noop
 from core.statistics import DIFFERENCE, RESAMPLES, Clusters, Estimate, Floats, estimate_of, ratios
 from core.statistics.correlation import FEWEST_POINTS, too_few_points
 
@@ -31,7 +32,13 @@ def correlation(
     """
     pairs = [(at, a, b) for at, (a, b) in enumerate(zip(first, second, strict=True)) if a is not None and b is not None]
     if not pairs:
-        return {"value": None, "n": 0, "interval": None, "clusters": 0, "reason": "no story has both scores"}
+        return {
+            "value": None,
+            "n": 0,
+            "interval": None,
+            "clusters": 0,
+            "reason": gettext_noop("no story has both scores"),
+        }
     if len(pairs) < FEWEST_POINTS:
         count = len({stories[at] for at, _, _ in pairs})
         return {
@@ -49,7 +56,7 @@ def correlation(
         n=len(pairs),
         scale=DIFFERENCE,
         unit=UNIT,
-        empty="one of the two is the same everywhere",
+        empty=gettext_noop("one of the two is the same everywhere"),
         seed=seed,
         resamples=resamples,
     )

@@ -15,6 +15,7 @@ import numpy as np
 
 from benchmark.domain.association.observations import RIGHT, UNIT, Observation, is_right, numbers_of
 from benchmark.domain.inference.cases import Case
+from core.language import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     FEWEST,
@@ -116,7 +117,9 @@ class _Table:
     def estimate(self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale) -> Estimate:
         value = float(measure(counts.sum(axis=0)[None])[0]) if self.known else np.nan
         if not np.isnan(value) and min(self.sides) < FEWEST:
-            few = f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
+            few = gettext_noop(
+                f"an interval needs at least {FEWEST} {UNIT} with a right structure and {FEWEST} with a wrong one"
+            )
             return {"value": value, "n": len(self.known), "interval": None, "reason": few}
         return self._estimate(counts, measure, scale, len(self.known), self.stories)
 
@@ -130,16 +133,22 @@ class _Table:
     def _alike(self) -> str:
         """Say that every answer is right, or wrong; empty where there are both."""
         right, wrong = self.cells[BOTH] + self.cells[ANSWER_ALONE], self.cells[STRUCTURE_ALONE] + self.cells[NEITHER]
-        return "every answer is right" if not wrong else "every answer is wrong" if not right else ""
+        return (
+            gettext_noop("every answer is right")
+            if not wrong
+            else gettext_noop("every answer is wrong")
+            if not right
+            else ""
+        )
 
     def _nothing(self) -> str:
         if not self.known:
-            return "no story has both scores"
+            return gettext_noop("no story has both scores")
         if all(self.sides) and (alike := self._alike()):
             return alike
         if not all(self.sides):
-            return f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut"
-        return "structures or answers are alike within each part that is compared"
+            return gettext_noop(f"every structure is {'right' if self.sides[0] else 'wrong'} at this cut")
+        return gettext_noop("structures or answers are alike within each part that is compared")
 
     def _estimate(
         self, counts: Floats, measure: Callable[[Floats], Floats], scale: Scale, n: int, stories: int

@@ -10,6 +10,7 @@ import numpy as np
 from benchmark.domain.inference.cases import Cases
 from benchmark.domain.inference.groups import letters
 from benchmark.domain.inference.paired import Pair, paired_differences
+from core.language import gettext_noop
 from core.statistics import (
     ALPHA,
     FEWEST,
@@ -29,13 +30,13 @@ from core.statistics import (
 
 RANKS_FROM = 8
 """So many models have intervals of their ranks beside the letters, which say little then."""
-NO_STORY = "no story has a score"
-LOST = (
+NO_STORY = gettext_noop("no story has a score")
+LOST = gettext_noop(
     "not ranked: what judges or providers lost, in {lost} of {n} {samples}, is worth up to {points:.1f} points; "
     "ask for it again"
 )
-TOO_FEW = "{units} {unit} can show no difference in {tests} tests at once, however large it is"
-ALONE = "nobody to be compared with"
+TOO_FEW = gettext_noop("{units} {unit} can show no difference in {tests} tests at once, however large it is")
+ALONE = gettext_noop("nobody to be compared with")
 
 
 class RankedModel(TypedDict):
@@ -131,7 +132,7 @@ def fewest_units(tested: Sequence[Mapping[str, Any]], default: int = 0) -> tuple
 def caution_told(fewest: tuple[int, int], unit: str) -> str:
     """Return what `caution` says of the tests over everything or, where only categories have so few, of theirs."""
     overall, of_category = fewest
-    return caution(overall, unit) or caution(of_category, unit, "in categories with")
+    return caution(overall, unit) or caution(of_category, unit, gettext_noop("in categories with"))
 
 
 def _ranked(cases: Cases, group: Mapping[str, str], unit: str, *, seed: int, resamples: int) -> Iterator[RankedModel]:
@@ -239,10 +240,11 @@ def _method(
     fewest: tuple[int, int],
     by_category: bool,
 ) -> str:
-    family = f"all pairs, over all {unit} and in each category" if by_category else "all pairs"
-    return (
+    family = (
+        gettext_noop(f"all pairs, over all {unit} and in each category") if by_category else gettext_noop("all pairs")
+    )
+    return gettext_noop(
         f"missing answers at their worst; {method(seed=seed, resamples=resamples, unit=unit)}; paired differences, "
         f"two-sided sign-flip test over {unit} ({flips:,} patterns, all of them for few {unit}), Holm's correction "
         f"over {family} ({tests:,} tests), level {alpha:g}"
-        + (f"; {why}" if (why := caution_told(fewest, unit)) else "")
-    )
+    ) + (f"; {why}" if (why := caution_told(fewest, unit)) else "")

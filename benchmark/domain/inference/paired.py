@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmark.domain.inference.cases import Cases
+from core.language import gettext_noop
 from core.statistics import (
     DIFFERENCE,
     RESAMPLES,
@@ -28,7 +29,7 @@ from core.statistics import (
     sign_flips,
 )
 
-NO_COMMON_STORY = "no story has a score of both models"
+NO_COMMON_STORY = gettext_noop("no story has a score of both models")
 
 Columns = NDArray[np.int64]
 

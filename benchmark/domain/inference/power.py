@@ -9,6 +9,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from benchmark.domain.inference.aligned import Aligned
+from core.language import gettext_noop
 from core.statistics import ALPHA, out_of_reach
 from core.statistics.intervals import t_quantile
 
@@ -22,9 +23,9 @@ stories at 0 and the rest spread evenly: 2/3 · 1/3 − (1/3)² = 1/9. Two model
 each other, so the variance of their difference is at most 2/9. Earlier paired differences are mostly far below: prefer
 them.
 """
-TOO_FEW = "a difference needs at least two stories"
-TOO_MANY_TESTS = "so few stories can show no difference in so many tests, however large it is"
-NO_SPREAD = "the standard deviation is not above 0"
+TOO_FEW = gettext_noop("a difference needs at least two stories")
+TOO_MANY_TESTS = gettext_noop("so few stories can show no difference in so many tests, however large it is")
+NO_SPREAD = gettext_noop("the standard deviation is not above 0")
 
 
 class Spread(TypedDict):
@@ -66,7 +67,7 @@ def difference_sd(aligned: Aligned) -> Spread:
             "sd": None,
             "pairs": pairs,
             "stories": differences,
-            "reason": "no two models with two stories in common",
+            "reason": gettext_noop("no two models with two stories in common"),
         }
     return {"sd": math.sqrt(squares / degrees), "pairs": pairs, "stories": differences}
 

@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Literal
 
 from benchmark.domain.tables.sourced import source_of
+from core.language import gettext_noop
 
 Cells = dict[str, Any]
 """Cells of a row in the making, by the key of their column."""
@@ -17,12 +18,14 @@ Absent = Mapping[str, str]
 """{"model", "why"} of a model that a table or a picture does not have."""
 Mark = Literal["best", "second"]
 MISSING = "–"
-ENTERED = "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
-OWN_WORDING = "asked in Credence’s own wording: not the paper’s prompts"
+ENTERED = gettext_noop(
+    "Entered rows: figures as their sources print them, not computed here; never ranked, marked or tested."
+)
+OWN_WORDING = gettext_noop("asked in Credence’s own wording: not the paper’s prompts")
 """The kind of this site's models, beside figures that a paper prints."""
-OWN_WORDING_NOTE = f"Models here are {OWN_WORDING}."
-MARKED = "Bold: best of the column; underlined: second."
-MARKED_BY_WORST = "Bold: best of the column with missing answers at their worst; underlined: second."
+OWN_WORDING_NOTE = gettext_noop(f"Models here are {OWN_WORDING}.")
+MARKED = gettext_noop("Bold: best of the column; underlined: second.")
+MARKED_BY_WORST = gettext_noop("Bold: best of the column with missing answers at their worst; underlined: second.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +126,7 @@ class Entered:
     @property
     def beside(self) -> str:
         """The source, with what sets the row apart from those above."""
-        return f"{self.source}; the models above: {OWN_WORDING}" if self.asked_otherwise else self.source
+        return gettext_noop(f"{self.source}; the models above: {OWN_WORDING}") if self.asked_otherwise else self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +171,7 @@ class Table:
     @property
     def missing_rows(self) -> tuple[str, ...]:
         """A sentence that names the models without a row, and why; none where every model has one."""
-        return (f"Not in this table: {absent_told(self.absent)}.",) if self.absent else ()
+        return (gettext_noop(f"Not in this table: {absent_told(self.absent)}."),) if self.absent else ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
@@ -204,7 +207,7 @@ class Table:
     def dashes(self) -> tuple[str, ...]:
         """The meaning of `[–]`, where it stands."""
         reasons = dict.fromkeys(reason for column_reasons in self.no_intervals.values() for reason in column_reasons)
-        return (f"No interval [{MISSING}]: {'; or '.join(reasons)}.",) if reasons else ()
+        return (gettext_noop(f"No interval [{MISSING}]: {'; or '.join(reasons)}."),) if reasons else ()
 
     @property
     def bounded(self) -> frozenset[str]:

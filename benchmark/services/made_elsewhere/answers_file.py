@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.suites.answers import BadAnswers, read_answers
+from core.language import gettext_noop
 
 FORMAT = "answers"
 
@@ -25,5 +26,5 @@ def _records(key: str, value: Any, name: str) -> Iterator[Record]:
     by_step = value if isinstance(value, Mapping) else {"": value}
     for step, text in by_step.items():
         if not isinstance(text, str):
-            raise BadFile(f"{name}, answer {key!r:.80}: it is not a text; expected what the model said.")
-        yield Record(f"answer {key!r:.80}", [key], text, step=step)
+            raise BadFile(gettext_noop(f"{name}, answer {key!r:.80}: it is not a text; expected what the model said."))
+        yield Record(gettext_noop(f"answer {key!r:.80}"), [key], text, step=step)

@@ -33,6 +33,7 @@ from benchmark.suites.answers import BadAnswers
 from benchmark.suites.contract import Answered, BadQuestion, Step, Suite
 from benchmark.suites.guarding import SuiteFailed
 from benchmark.suites.reasons import NOT_IN_FILE
+from core.language import gettext_noop
 from core.plain import Json
 from core.texts import storable
 from workers.models import Endpoint, Job, JobState
@@ -105,13 +106,15 @@ def preview_of(files: Sequence[tuple[Path, str]], plan: Plan, said: Said = NOTHI
     is written. Raises BadFile, RunRefused."""
     made = read_all(files, said.format)
     if not (said.model or made.model):
-        raise RunRefused("The file does not say which model answered; name the model.", "model")
+        raise RunRefused(gettext_noop("The file does not say which model answered; name the model."), "model")
     counted = plan.repetitions == 0
     plan = replace(plan, repetitions=1) if counted else plan
     stories, steps = samples_of_import(plan), steps_of_import(plan)
     _refuse_judged(plan.definition, made, said.step)
     if said.step and said.step not in steps:
-        raise RunRefused(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}.", "step")
+        raise RunRefused(
+            gettext_noop(f"There is no step {said.step!r} to import answers of; expected {' or '.join(steps)}."), "step"
+        )
     plan, ids = _read_by_ids(plan, stories, made, said)
     index = _index(plan, stories, made.records, said.step or steps[-1], ids)
     turns = MOST_REPETITIONS if counted else plan.repetitions
@@ -133,8 +136,11 @@ def _refuse_judged(suite: Suite, made: Made, said: str) -> None:
             places = record.where if record.where.startswith(made.name) else f"{made.name}, {record.where}"
             taken = " or ".join(f"{step.label} ({step.key})" for step in importable(suite))
             raise BadFile(
-                f"{places} is the answer of a judge, at {judged[key]} ({key}); taken are answers of the models that "
-                f"are evaluated, at {taken}, which a judge can judge here once they are a run."
+                gettext_noop(
+                    f"{places} is the answer of a judge, at {judged[key]} ({key}); taken are answers of the "
+                    "models that "
+                    f"are evaluated, at {taken}, which a judge can judge here once they are a run."
+                )
             )
 
 
@@ -214,11 +220,13 @@ def _missing(
 
 def _nothing(made: Made, matched: Matched, index: Index, plan: Plan) -> str:
     if not matched.unmatched:
-        return f"{made.name} holds no answers: {made.records[0].problem or 'every one is missing or double'}."
+        return gettext_noop(
+            f"{made.name} holds no answers: {made.records[0].problem or 'every one is missing or double'}."
+        )
     where, why = matched.unmatched[0]
-    example = f"; samples are called like {next(iter(index.keys.values()))!r}" if index.keys else ""
+    example = gettext_noop(f"; samples are called like {next(iter(index.keys.values()))!r}") if index.keys else ""
     count = len(made.records)
-    return (
+    return gettext_noop(
         f"{made.name}: none of its {count:,} answers is to a sample of {plan.dataset}. "
         f"{where[:1].upper()}{where[1:]} {why}{example}."
     )
@@ -236,7 +244,7 @@ def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
     for other in others.exclude(job__state=JobState.FINISHED, preparation__isnull=False):  # those could not be taken in
         same = other.imported and (other.imported["digest"], other.imported["model"]) == (digest, preview.model)
         if same and other.params == draft_of(plan, preview.stories).params:
-            raise RunRefused(f"The answers of this file are a run already: {other.title} ({other.uid}).")
+            raise RunRefused(gettext_noop(f"The answers of this file are a run already: {other.title} ({other.uid})."))
     rows = _rows(preview)
     later = len(rows) > taking.AT_ONCE
     with transaction.atomic():
@@ -258,7 +266,7 @@ def import_answers(*, by: User | None, preview: Preview, now: datetime) -> Run:
 
 def _run(by: User | None, preview: Preview, now: datetime, *, preparing: bool) -> Run:
     plan, made = preview.plan, preview.made
-    title = (plan.title or f"{preview.model}: imported from {made.name}")[:200]
+    title = (plan.title or gettext_noop(f"{preview.model}: imported from {made.name}"))[:200]
     run = draft_of(plan, preview.stories)
     run.stages = preview.steps
     run.title, run.created_by = title, by

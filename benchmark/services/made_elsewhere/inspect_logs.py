@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
+from core.language import gettext_noop
 
 FORMAT = "inspect"
 TOOL = "inspect_ai"
-NOT_THERE = (
+NOT_THERE = gettext_noop(
     "Logs of inspect_ai are read by its own package, which this site does not have: pip install 'credence[inspect]'."
 )
 _GENERATION = (
@@ -35,10 +36,12 @@ def read(path: Path, name: str) -> Made:
     try:
         log = read_eval_log(str(path), resolve_attachments=True)
     except Exception as error:  # whatever the package raises of a file that is not a log
-        raise BadFile(f"{name} cannot be read as a log of inspect_ai: {str(error).splitlines()[0][:200]}") from error
+        raise BadFile(
+            gettext_noop(f"{name} cannot be read as a log of inspect_ai: {str(error).splitlines()[0][:200]}")
+        ) from error
     records = [_record(sample) for sample in log.samples or ()]
     if not records:
-        raise BadFile(f"{name} holds no samples; expected a log with them (not its header alone).")
+        raise BadFile(gettext_noop(f"{name} holds no samples; expected a log with them (not its header alone)."))
     version = (log.eval.packages or {}).get(TOOL, "")
     return Made(FORMAT, records, log.eval.model, TOOL, version, dict(_facts(log)))
 
@@ -64,7 +67,7 @@ def _record(sample: Any) -> Record:
     sent = [{"role": message.role, "content": message.text} for message in _sent(sample)]
     metadata = [text for text in (sample.metadata or {}).values() if isinstance(text, str)]
     return Record(
-        where=f"sample {sample.id}, epoch {sample.epoch}",
+        where=gettext_noop(f"sample {sample.id}, epoch {sample.epoch}"),
         ids=_ids(sample),
         text=completion,
         texts=[
@@ -73,7 +76,7 @@ def _record(sample: Any) -> Record:
             *metadata,
         ],
         turn=sample.epoch - 1,
-        problem=problem or ("" if completion is not None else "The log has no answer."),
+        problem=problem or ("" if completion is not None else gettext_noop("The log has no answer.")),
         messages=sent,
         answered_by=output.model if output else "",
         tokens=(usage.input_tokens, usage.output_tokens) if usage else (0, 0),

@@ -18,6 +18,7 @@ from typing import Any
 from benchmark.services.made_elsewhere.records import BadFile, Made, Record
 from benchmark.suites.json_lines import BadLine, object_of_line
 from core.incoming.text import NotJson, json_of
+from core.language import gettext_noop
 
 FORMAT, RESULTS = "lm-eval", "lm-eval-results"
 TOOL = "lm-evaluation-harness"
@@ -38,14 +39,16 @@ def read(path: Path, name: str) -> Made:
     seen: set[tuple[Any, str]] = set()
     for where, row in _rows(path, name):
         if not is_row(row):
-            raise BadFile(f"{name}, {where}: it has no doc and resps; expected a line of {TOOL}'s samples.")
+            raise BadFile(
+                gettext_noop(f"{name}, {where}: it has no doc and resps; expected a line of {TOOL}'s samples.")
+            )
         key = (row.get("doc_id"), repr(row["resps"]))
         if row.get("filter") and key in seen:  # the same answer, filtered otherwise
             continue
         seen.add(key)
         records += _records(row, f"{name}, {where}", where)
     if not records:
-        raise BadFile(f"{name} holds no samples; expected a line for each document.")
+        raise BadFile(gettext_noop(f"{name} holds no samples; expected a line for each document."))
     match = _FILE.fullmatch(name)
     facts = {"task": match["task"], "time": match["time"]} if match else {}
     return Made(FORMAT, records, tool=TOOL, facts=facts)
@@ -57,9 +60,9 @@ def _rows(path: Path, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
             try:
                 row = object_of_line(line)
             except BadLine as error:
-                raise BadFile(f"{name}, line {number}: {error}") from error
+                raise BadFile(gettext_noop(f"{name}, line {number}: {error}")) from error
             if row is not None:
-                yield f"line {number}", row
+                yield gettext_noop(f"line {number}"), row
 
 
 def _records(row: Mapping[str, Any], place: str, where: str) -> Iterator[Record]:
@@ -82,8 +85,10 @@ def _answers(resps: Any, place: str) -> list[str]:
     )
     if not flat or not all(isinstance(text, str) for text in flat):
         raise BadFile(
-            f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
-            f"only one that generates them."
+            gettext_noop(
+                f"{place}: its resps are not texts; a task that compares likelihoods has no answers to read, "
+                f"only one that generates them."
+            )
         )
     return flat
 
@@ -127,7 +132,7 @@ def read_results(path: Path, name: str) -> Made:
     except NotJson as error:
         raise BadFile(error.told(name)) from error
     if not isinstance(value, dict) or not is_results(value):
-        raise BadFile(f"{name} is no file of results of {TOOL}.")
+        raise BadFile(gettext_noop(f"{name} is no file of results of {TOOL}."))
     model, version = value.get("model_name"), value.get("lm_eval_version")
     facts = {name: text for name, text in _facts(value) if text}
     return Made(RESULTS, [], model if isinstance(model, str) else "", TOOL, str(version or ""), facts)
@@ -140,15 +145,15 @@ def _facts(value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "task", ", ".join(configs)
     date = value.get("date")
     yield "time", datetime.fromtimestamp(date, UTC).isoformat("T", "seconds") if isinstance(date, int | float) else ""
-    yield "asked by", str(value.get("model_source") or "")
-    yield "model arguments", _told(config.get("model_args"))
+    yield gettext_noop("asked by"), str(value.get("model_source") or "")
+    yield gettext_noop("model arguments"), _told(config.get("model_args"))
     yield (
         "generation",
         _told(config.get("gen_kwargs")) or ", ".join(filter(None, dict.fromkeys(map(_generation, configs.values())))),
     )
-    yield "examples shown", ", ".join(dict.fromkeys(map(str, shots.values())))
+    yield gettext_noop("examples shown"), ", ".join(dict.fromkeys(map(str, shots.values())))
     yield "seed", str(config["random_seed"]) if config.get("random_seed") is not None else ""
-    yield "system instruction", str(value.get("system_instruction") or "")
+    yield gettext_noop("system instruction"), str(value.get("system_instruction") or "")
 
 
 def _generation(task: Any) -> str:

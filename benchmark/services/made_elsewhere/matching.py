@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from benchmark.services.made_elsewhere.records import Record
 from benchmark.suites.answers import Answered
+from core.language import gettext_noop
 
 _TRY = re.compile(r"(.+)/(\d{1,2})")
 FEWEST_CHARACTERS = 8
@@ -82,15 +83,15 @@ def _taken(matched: Matched, apart: set[ItemKey], index: Index, item_key: ItemKe
 
 def _double(key: str, first: Record | None, same: bool) -> str:
     if same and first:
-        return f"answers {key} again, as {first.where} does; it counts once"
-    other = f" than {first.where}" if first else ""
-    return f"answers {key} otherwise{other}; neither counts"
+        return gettext_noop(f"answers {key} again, as {first.where} does; it counts once")
+    other = gettext_noop(f" than {first.where}") if first else ""
+    return gettext_noop(f"answers {key} otherwise{other}; neither counts")
 
 
 def _misplaced(item_key: ItemKey, steps: Sequence[str], turns: int) -> str:
     if item_key[1] not in steps:
-        return f"is an answer at {item_key[1]!r}; expected {' or '.join(steps)}"
-    return f"is repetition {item_key[2] + 1}; the run has {turns}" if item_key[2] >= turns else ""
+        return gettext_noop(f"is an answer at {item_key[1]!r}; expected {' or '.join(steps)}")
+    return gettext_noop(f"is repetition {item_key[2] + 1}; the run has {turns}") if item_key[2] >= turns else ""
 
 
 def plain(text: str) -> str:
@@ -150,6 +151,6 @@ class Index:
         if len(fitting) == 1:
             return Found((fitting.pop(),), "", record.turn, by_id=False)
         if fitting:
-            return f"has the texts of {len(fitting)} samples"
-        why = f"no sample is called {record.ids[0]!r:.80}" if record.ids else "it has no id"
-        return why + (", and no sample has exactly this text" if record.texts else "")
+            return gettext_noop(f"has the texts of {len(fitting)} samples")
+        why = gettext_noop(f"no sample is called {record.ids[0]!r:.80}") if record.ids else gettext_noop("it has no id")
+        return why + (gettext_noop(", and no sample has exactly this text") if record.texts else "")

@@ -10,6 +10,7 @@ from pathlib import Path
 from benchmark.services.made_elsewhere import answers_file, inspect_logs, lm_eval
 from benchmark.services.made_elsewhere.records import BadFile, Made
 from core.incoming.text import NotJson, json_of
+from core.language import gettext_noop
 
 READERS: Mapping[str, Callable[[Path, str], Made]] = {
     answers_file.FORMAT: answers_file.read,
@@ -18,10 +19,10 @@ READERS: Mapping[str, Callable[[Path, str], Made]] = {
     inspect_logs.FORMAT: inspect_logs.read,
 }
 FORMATS = {
-    answers_file.FORMAT: "Answers by id (as score_outputs takes them)",
-    lm_eval.FORMAT: "Samples of lm-evaluation-harness (samples_….jsonl)",
-    lm_eval.RESULTS: "Results of lm-evaluation-harness, beside its samples (results_….json)",
-    inspect_logs.FORMAT: "Log of inspect_ai (.eval, .json)",
+    answers_file.FORMAT: gettext_noop("Answers by id (as score_outputs takes them)"),
+    lm_eval.FORMAT: gettext_noop("Samples of lm-evaluation-harness (samples_….jsonl)"),
+    lm_eval.RESULTS: gettext_noop("Results of lm-evaluation-harness, beside its samples (results_….json)"),
+    inspect_logs.FORMAT: gettext_noop("Log of inspect_ai (.eval, .json)"),
 }
 MOST_BYTES = 512 * 1024 * 1024
 
@@ -35,7 +36,9 @@ def read_all(files: Sequence[tuple[Path, str]], format: str = "") -> Made:
     models = {made.model: made.name for made in read if made.model}
     if len(models) > 1:
         models_by_file = " and ".join(f"{name} of {model}" for model, name in models.items())
-        raise BadFile(f"The files are of several models, {models_by_file}; import those of each by themselves.")
+        raise BadFile(
+            gettext_noop(f"The files are of several models, {models_by_file}; import those of each by themselves.")
+        )
     main = max(read, key=lambda made: len(made.records))
     records = [replace(record, where=f"{made.name}, {record.where}") for made in read for record in made.records]
     listed = sorted((made.digest, made.name) for made in read)
@@ -65,7 +68,7 @@ def _joined(read: Sequence[Made]) -> dict[str, str]:
 
 def _with_answers(made: Made) -> Made:
     if not made.records:
-        raise BadFile(f"{made.name} has figures and no answers; give the file of samples beside it.")
+        raise BadFile(gettext_noop(f"{made.name} has figures and no answers; give the file of samples beside it."))
     return made
 
 
@@ -73,9 +76,9 @@ def read_made(path: Path, name: str, format: str = "") -> Made:
     """Return what a file holds; without a `format`, of the one that it looks like. `name` is what its messages call it.
     Raises BadFile."""
     if path.is_dir():
-        raise BadFile(f"{name} is a folder; expected a file.")
+        raise BadFile(gettext_noop(f"{name} is a folder; expected a file."))
     if path.stat().st_size > MOST_BYTES:
-        raise BadFile(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MB.")
+        raise BadFile(gettext_noop(f"{name} is larger than {MOST_BYTES // 1024 // 1024} MB."))
     made = READERS[format or _format_of(path, name)](path, name)
     return replace(made, name=name, digest=digest_of(path))
 

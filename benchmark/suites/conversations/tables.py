@@ -10,18 +10,23 @@ from benchmark.suites.conversations.analyses import BOTH, EXCLUDED, INCLUDED, RE
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
 _REASONS = {
-    "official": "Wrong answers by reason; lists are those on answerability alone, as in the released code.",
-    "repaired": "Wrong answers by reason, of both kinds of lists. What could not be read is not among them.",
+    "official": gettext_noop(
+        "Wrong answers by reason; lists are those on answerability alone, as in the released code."
+    ),
+    "repaired": gettext_noop(
+        "Wrong answers by reason, of both kinds of lists. What could not be read is not among them."
+    ),
 }
 _REASON_NAMES: Mapping[str, str] = {
-    EXCLUDED: "One who knows lacking",
-    INCLUDED: "One who does not know named",
-    BOTH: "Both",
-    "false_no": "False no",
-    "false_yes": "False yes",
-    "neither": "Neither",
+    EXCLUDED: gettext_noop("One who knows lacking"),
+    INCLUDED: gettext_noop("One who does not know named"),
+    BOTH: gettext_noop("Both"),
+    "false_no": gettext_noop("False no"),
+    "false_yes": gettext_noop("False yes"),
+    "neither": gettext_noop("Neither"),
 }
 
 
@@ -39,7 +44,7 @@ def table_of(
     lead = [*told_of(columns, entrants, group), *lead]
     return Table(
         title=title,
-        columns=[Column(key="model", header="Model"), *columns],
+        columns=[Column(key="model", header=gettext_noop("Model")), *columns],
         rows=rows,
         lead=lead,
         notes=[*notes],
@@ -60,7 +65,9 @@ def incomplete_told(
         numbers = "; ".join(f"{', '.join(named)}: {count:,}" for count, named in counts.items())
         models.setdefault(numbers, []).append(entrant.model)
     return [
-        f"Sets of which not all questions were asked are in no figure of sets ({numbers}), of {', '.join(names)}."
+        gettext_noop(
+            f"Sets of which not all questions were asked are in no figure of sets ({numbers}), of {', '.join(names)}."
+        )
         for numbers, names in models.items()
         if numbers
     ]
@@ -96,4 +103,6 @@ def reasons_table(
         }
         for counts in found
     ]
-    return table_of(entrants, group, f"Wrong answers by reason, {parse} parse", columns, cells, _REASONS[parse])
+    return table_of(
+        entrants, group, gettext_noop(f"Wrong answers by reason, {parse} parse"), columns, cells, _REASONS[parse]
+    )

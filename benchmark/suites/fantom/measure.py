@@ -21,11 +21,14 @@ from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, STEPS
 from benchmark.suites.measuring import SampleResult, measured_samples, undefined, with_analyses
 from benchmark.suites.right_or_wrong import ACCURACY, accuracy_group, said_right, scored_by
 from benchmark.suites.set_measuring import measured_sets, sets_group
+from core.language import gettext_noop
 
 ALL, F1 = "all", "f1"
 _RESTS_ON = tuple(step.key for step in STEPS)
-_RESAMPLED = "A conversation’s questions are resampled together."
-_SET = "Figures are of sets, counted under their first question: a set is right where all its answers are. "
+_RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
+_SET = gettext_noop(
+    "Figures are of sets, counted under their first question: a set is right where all its answers are. "
+)
 
 
 def in_all(sample: Sample) -> bool:
@@ -65,9 +68,9 @@ def _sets_group(key: str, title: str, score: str, note: str, counts: Callable[[S
 
 FALSE_BELIEF = _sets_group(
     "fantom",
-    "Sets, false belief",
+    gettext_noop("Sets, false belief"),
     "ALL",
-    "The set’s questions on what a character missed, without the beliefs in free words.",
+    gettext_noop("The set’s questions on what a character missed, without the beliefs in free words."),
     in_all,
 )
 
@@ -76,9 +79,9 @@ def _with_free_answers(embedder: str) -> MetricGroup:
     """Return the group of ALL* by an embedder, whose name the score has: figures by two of them do not compare."""
     return _sets_group(
         f"fantom-star-{re.sub('[^a-z0-9]+', '-', embedder.lower())}",
-        f"Sets, false belief, with free answers ({embedder})",
+        gettext_noop(f"Sets, false belief, with free answers ({embedder})"),
         f"ALL* ({embedder})",
-        f"As ALL, with the beliefs in free words, which the embedder {embedder} judges.",
+        gettext_noop(f"As ALL, with the beliefs in free words, which the embedder {embedder} judges."),
         in_all_star,
     )
 
@@ -89,35 +92,39 @@ CONTROL = _sets_group(
     "fantom-control",
     "Sets, control",
     "ALL, control",
-    "The set’s questions on what everybody heard: in the repaired parse of sets without any other question, in the "
-    "official one of whatever is accessible in any set, as the released code has it.",
+    gettext_noop(
+        "The set’s questions on what everybody heard: in the repaired parse of sets without any other question, in the "
+        "official one of whatever is accessible in any set, as the released code has it."
+    ),
     in_control,
 )
 QUESTIONS = accuracy_group(
     "fantom-questions",
-    "Single questions",
+    gettext_noop("Single questions"),
     step=ANSWER,
     rests_on=_RESTS_ON,
-    facets={"scenario": "Scenario", "order": "Order of belief"},
+    facets={"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,
     chance=by_chance,
-    notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
+    notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 FACTS = MetricGroup(
     key="fantom-facts",
-    title="Facts",
+    title=gettext_noop("Facts"),
     noun="answering",
     shares=(F1,),
-    headers={F1: "Token F1"},
+    headers={F1: gettext_noop("Token F1")},
     score=F1,
-    score_title="Token F1",
+    score_title=gettext_noop("Token F1"),
     prompt=ANSWER,
     rests_on=_RESTS_ON,
     scored=ANSWER,
     notes=(
         (
-            "Whether a model follows the conversation at all. The repaired parse leaves out punctuation and "
-            "articles, as SQuAD does."
+            gettext_noop(
+                "Whether a model follows the conversation at all. The repaired parse leaves out punctuation and "
+                "articles, as SQuAD does."
+            )
         ),
         _RESAMPLED,
     ),
@@ -178,7 +185,7 @@ def _fact(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     else:
         score = StoryScore(sample.category, worst, best, {F1: fmean(read)})
     return SampleResult(
-        official, score, f"{missing} of its {len(outcomes)} questions have no answer" if missing else ""
+        official, score, gettext_noop(f"{missing} of its {len(outcomes)} questions have no answer") if missing else ""
     )
 
 

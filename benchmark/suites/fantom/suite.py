@@ -19,6 +19,7 @@ from benchmark.suites.fantom.scoring import score_answers
 from benchmark.suites.fantom.steps import ANSWER, EMBEDDER, METHODS, PROGRAM, STEPS, expected, parse, request
 from benchmark.suites.fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
+from core.language import gettext_noop
 
 PROMPT_SET = "fantom-1"
 CONVERSATION = Setting(
@@ -26,10 +27,12 @@ CONVERSATION = Setting(
     "Conversations",
     SHORT,
     help=(
-        "The full ones have characters who do not take part in the short ones; more questions are then about "
-        "what somebody missed."
+        gettext_noop(
+            "The full ones have characters who do not take part in the short ones; more questions are then about "
+            "what somebody missed."
+        )
     ),
-    choices=((SHORT, "short, the part that matters"), (FULL, "full")),
+    choices=((SHORT, gettext_noop("short, the part that matters")), (FULL, "full")),
 )
 METHOD = method_setting(METHODS)
 
@@ -44,14 +47,16 @@ class EmbedderSetting(Setting):
         return name
 
 
-_CALLED = {TOY: "toy: counts of words", MINILM: "all-MiniLM-L6-v2"}
+_CALLED = {TOY: gettext_noop("toy: counts of words"), MINILM: "all-MiniLM-L6-v2"}
 EMBEDDING = EmbedderSetting(
     EMBEDDER,
     "Embedder",
     TOY,
     help=(
-        "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
-        "needs the packages of requirements-embedder.txt; another one is a folder that the server names."
+        gettext_noop(
+            "Judges beliefs in free words. The toy one counts words and needs nothing; minilm, a sentence model, "
+            "needs the packages of requirements-embedder.txt; another one is a folder that the server names."
+        )
     ),
     choices=tuple((name, _CALLED.get(name, name)) for name in EMBEDDERS),
 )
@@ -76,7 +81,7 @@ def _methods(reported: Reported) -> Sections:
 
 SUITE = Suite(
     name="fantom",
-    title="FANToM",
+    title=gettext_noop("FANToM"),
     steps=STEPS,
     program=PROGRAM,
     groups=GROUPS,
@@ -85,7 +90,14 @@ SUITE = Suite(
     measure=measure,
     expected=expected,
     score=score_answers,
-    options=(Option(EMBEDDER, TOY, f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}", tuple(EMBEDDERS)),),
+    options=(
+        Option(
+            EMBEDDER,
+            TOY,
+            gettext_noop(f"what judges beliefs in free words: {' or '.join(EMBEDDERS)}"),
+            tuple(EMBEDDERS),
+        ),
+    ),
     load=load,
     told_by=(frozenset({"set_id", "short_context", "full_context"}),),
     archive=ARCHIVE,

@@ -17,31 +17,32 @@ from benchmark.suites.fantom.measure import ALL, CONTROL, F1, FACTS, FALSE_BELIE
 from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 SECTIONS = (
-    Section("False belief and control", ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
-    Section("Order of belief", (), ("orders",), paper=True),
-    Section("Characters, consistency and kinds of errors", (), ("characters", "reasons"), paper=True),
+    Section(gettext_noop("False belief and control"), ("scenarios",), (INACCESSIBLE, ACCESSIBLE), paper=True),
+    Section(gettext_noop("Order of belief"), (), ("orders",), paper=True),
+    Section(gettext_noop("Characters, consistency and kinds of errors"), (), ("characters", "reasons"), paper=True),
 )
-_ALL = (
+_ALL = gettext_noop(
     "ALL: share of sets whose questions are all right; ALL* with the beliefs in free words. Brackets: 95 % intervals "
     "over conversations. By chance 50 % of choices and of yes or no questions are right."
 )
-_DISTANCE = (
+_DISTANCE = gettext_noop(
     "Beliefs in free words are right where their embedding is nearer to the right text than to the wrong one; the "
     "embedder stands in the heading, and figures of another one, the published ones too, are not comparable. "
     "Off-topic answers can be right: read them beside token F1 of the answers judged right."
 )
-_WHOLE = "Only sets all of whose questions are accessible count, as in PercepToM."
-_FRAGMENTS = (
+_WHOLE = gettext_noop("Only sets all of whose questions are accessible count, as in PercepToM.")
+_FRAGMENTS = gettext_noop(
     "As the released code counts: of a set with inaccessible questions, its accessible ones alone, which makes "
     "ALL higher."
 )
-_ORDERS = (
+_ORDERS = gettext_noop(
     "Cyclic: the belief leads back to the one who believes; acyclic: to a third person. An order of which "
     "nothing is right stands as 0, which the released code leaves out."
 )
-_CHARACTERS = (
+_CHARACTERS = gettext_noop(
     "Share of characters of a set about whom everything is right (single answers, their place in both lists, beliefs "
     "charged to the one who believes), and of those of whom single answers and lists say the same."
 )
@@ -51,16 +52,16 @@ def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's tables 3, 4 and 9."""
     fact = {FACTS.key: F1, INACCESSIBLE: "fact", ACCESSIBLE: "fact"}
     metrics = [metric for scenario in SCENARIOS for metric in _of_scenario(scenario)]
-    return (*metrics, Published("fact", "Token F1", "Facts", fact))
+    return (*metrics, Published("fact", gettext_noop("Token F1"), "Facts", fact))
 
 
 def _of_scenario(scenario: str) -> list[Published]:
-    heading = f"{SCENARIOS[scenario].capitalize()} (table 9)"
+    heading = gettext_noop(f"{SCENARIOS[scenario].capitalize()} (table 9)")
     all_of = FALSE_BELIEF if scenario == INACCESSIBLE else CONTROL
     topics = [
         (f"{topic} {name}", f"{title}: {header}")
         for topic, title in ((topic, _TOPICS[topic]) for topic in TOPICS)
-        for name, header in (("all", "ALL"), ("list", "list"), ("f1", "yes or no, F1"))
+        for name, header in (("all", "ALL"), ("list", "list"), ("f1", gettext_noop("yes or no, F1")))
     ]
     plain = [("choice", "Belief: choice"), *topics]
     return [
@@ -70,16 +71,19 @@ def _of_scenario(scenario: str) -> list[Published]:
         *(_in_orders(scenario, order) for order in ORDERS),
         *(
             Published(f"{scenario}.{name}", title, heading.replace("9", "3"), {"characters": f"{scenario} {name}"})
-            for name, title in (("characters", "ALL of a character"), ("consistency", "Consistent"))
+            for name, title in (
+                ("characters", gettext_noop("ALL of a character")),
+                ("consistency", gettext_noop("Consistent")),
+            )
         ),
     ]
 
 
-_TOPICS = {topic: "Answerability" if topic == ANSWERABILITY else "Information access" for topic in TOPICS}
+_TOPICS = {topic: "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access") for topic in TOPICS}
 _FREE = (
-    ("all_star", "ALL*", "Sets"),
-    ("distance", "Belief, distance", "Belief"),
-    ("distance_f1", "Token F1 of right ones", "Belief"),
+    ("all_star", "ALL*", gettext_noop("Sets")),
+    ("distance", "Belief, distance", gettext_noop("Belief")),
+    ("distance_f1", gettext_noop("Token F1 of right ones"), gettext_noop("Belief")),
 )
 """Figures that rest on an embedder: key, title and heading of their columns."""
 
@@ -87,25 +91,27 @@ _FREE = (
 _OF_SETS = {
     "all_star": "ALL*",
     "all": "ALL",
-    **{f"{topic} all": f"ALL of {title.lower()}" for topic, title in _TOPICS.items()},
+    **{f"{topic} all": gettext_noop(f"ALL of {title.lower()}") for topic, title in _TOPICS.items()},
 }
 """The figures that are of whole sets."""
 
 
 def _by_other_embedder(scenario: str, name: str, title: str, group: str, heading: str) -> Published:
-    return Published(f"{scenario}.{name}", title, heading, {scenario: name}, f"{title} (as published)", group)
+    return Published(
+        f"{scenario}.{name}", title, heading, {scenario: name}, gettext_noop(f"{title} (as published)"), group
+    )
 
 
 def _in_orders(scenario: str, order: str) -> Published:
     """Return the accuracy of an order, which the paper has of beliefs in free words."""
     group = f"{SCENARIOS[scenario].capitalize()}: {ORDERS[order].lower()}"
-    heading = f"{SCENARIOS[scenario].capitalize()} (table 4)"
+    heading = gettext_noop(f"{SCENARIOS[scenario].capitalize()} (table 4)")
     return Published(
         f"{scenario}.{order}",
         ORDERS[order],
         heading,
         {"orders": f"{scenario} {order}"},
-        "Distance (as published)",
+        gettext_noop("Distance (as published)"),
         group,
     )
 
@@ -132,7 +138,7 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
         return {}
     arguments = partial(_drawn, entrants, results.parse)
     parts = {(scenario, "all"): title for scenario, title in SCENARIOS.items()}
-    return {"scenarios": ShownPicture("ALL by scenario", _plot, arguments, (QUESTIONS.key,), parts=parts)}
+    return {"scenarios": ShownPicture(gettext_noop("ALL by scenario"), _plot, arguments, (QUESTIONS.key,), parts=parts)}
 
 
 def _analysed(results: ParseResults) -> list[EntrantResults]:
@@ -191,18 +197,18 @@ def _scenario(scenario: str, entrants: Sequence[EntrantResults], parse: str) -> 
         estimated("choice", "Choice", group="Belief", digits=1),
         *_free("distance", "Belief, distance", embedders, "Belief"),
         *_free(
-            "distance_f1", "Token F1 of right ones", embedders, "Belief", best=""
+            "distance_f1", gettext_noop("Token F1 of right ones"), embedders, "Belief", best=""
         ),  # of fewer right ones it may be higher
     ]
     for topic in TOPICS:
         group = _TOPICS[topic]
         columns += [
             estimated(f"{topic} {name}", header, group=group, digits=1)
-            for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))
+            for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
         ]
-    columns.append(estimated("fact", "Token F1", group="Fact", digits=1))
+    columns.append(estimated("fact", gettext_noop("Token F1"), group="Fact", digits=1))
     cells = [_scenario_cells(_found(entrant, parse), scenario) for entrant in entrants]
-    title = f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)"
+    title = gettext_noop(f"{SCENARIOS[scenario].capitalize()}, {parse} parse (%)")
     counted = () if scenario == INACCESSIBLE else (_WHOLE if parse == "repaired" else _FRAGMENTS,)
     lead = incomplete_told(entrants, [_found(entrant, parse)["scenarios"][scenario] for entrant in entrants], _OF_SETS)
     return table_of(entrants, QUESTIONS.key, title, columns, cells, *counted, _ALL, _DISTANCE, lead=lead)
@@ -240,14 +246,22 @@ def _orders(entrants: Sequence[EntrantResults], parse: str) -> Table:
             values |= _by_embedder(f"{scenario} {order} {DISTANCE}", analyses, metrics.get(DISTANCE))
             values |= estimate(f"{scenario} {order} {CHOICE}", metrics.get(CHOICE))
         cells.append(values)
-    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS, _DISTANCE)
+    return table_of(
+        entrants,
+        QUESTIONS.key,
+        gettext_noop(f"Beliefs by order, {parse} parse (%)"),
+        columns,
+        cells,
+        _ORDERS,
+        _DISTANCE,
+    )
 
 
 def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
     columns = []
     for scenario, title in SCENARIOS.items():
         columns += [
-            estimated(f"{scenario} characters", "ALL of a character", group=title.capitalize(), digits=1),
+            estimated(f"{scenario} characters", gettext_noop("ALL of a character"), group=title.capitalize(), digits=1),
             estimated(f"{scenario} consistency", "Consistent", group=title.capitalize(), digits=1),
         ]
     cells = [
@@ -262,9 +276,9 @@ def _characters(entrants: Sequence[EntrantResults], parse: str) -> Table:
         for entrant in entrants
     ]
     embedders = ", ".join(_embedders(entrants, parse))
-    note = f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders})."
-    title = f"Characters and consistency, {parse} parse (%)"
-    named = {"characters": "ALL of a character", "consistency": "Consistent"}
+    note = gettext_noop(f"{_CHARACTERS} Beliefs in free words are judged by the run’s embedder ({embedders}).")
+    title = gettext_noop(f"Characters and consistency, {parse} parse (%)")
+    named = {"characters": gettext_noop("ALL of a character"), "consistency": gettext_noop("Consistent")}
     lead = [
         f"{heading.capitalize()}: {sentence}"
         for scenario, heading in SCENARIOS.items()

@@ -29,11 +29,12 @@ from benchmark.suites.omnitom.repaired import stage1_report, stage2_report
 from benchmark.suites.omnitom.results import Stage1Result, Stage2Result
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL
 from benchmark.suites.reasons import NO_GOLD
+from core.language import gettext_noop
 from core.plain import plain
 
 R = TypeVar("R", Stage1Result, Stage2Result)
 
-SKIPPED = "rows without a judgement"
+SKIPPED = gettext_noop("rows without a judgement")
 
 
 def measure(entered: Entered) -> dict[str, Measured | None]:

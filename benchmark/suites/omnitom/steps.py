@@ -31,6 +31,7 @@ from benchmark.suites.omnitom.prompting.judging_forms import ALL_SETTLED, allow_
 from benchmark.suites.omnitom.prompting.rendering import plain
 from benchmark.suites.omnitom.records import GoldRow, Record, record_of_sample
 from benchmark.suites.omnitom.serialisers import gold_extraction_table, gold_label_table
+from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
@@ -41,11 +42,19 @@ STEPS = (
     Step(EXTRACT, "Extraction", answers=("extraction", "extractions")),
     Step(JUDGE, "Judging", judged=True, needs=(EXTRACT,), score="F1"),
     *(
-        Step(key, f"Judging, pass {at}", judged=True, needs=(EXTRACT,), chosen=False, completes=JUDGE, task=JUDGE)
+        Step(
+            key,
+            gettext_noop(f"Judging, pass {at}"),
+            judged=True,
+            needs=(EXTRACT,),
+            chosen=False,
+            completes=JUDGE,
+            task=JUDGE,
+        )
         for at, key in enumerate(PASSES, 2)
     ),
     Step(FOLLOW_UP, "Follow-up", judged=True, needs=(EXTRACT, JUDGE), after=PASSES, chosen=False, completes=JUDGE),
-    Step(LABEL, "Labelling", score="mean accuracy"),
+    Step(LABEL, "Labelling", score=gettext_noop("mean accuracy")),
 )
 STRUCTURED = "structured"
 
@@ -57,12 +66,12 @@ def request(question: Question) -> Request | str:
     if question.step == LABEL:
         return labelling_request(rows=_record(question).rows, counts=_label_counts(question), **_how(question))
     if EXTRACT not in question.answers:
-        return "There is no extraction to be judged."
+        return gettext_noop("There is no extraction to be judged.")
     if question.step in JUDGED_AT:
         return _judging(question)
     if JUDGE not in question.answers:
-        return "There is no judgement to follow up."
-    return _follow_up(question) or "Every row has a judgement."
+        return gettext_noop("There is no judgement to follow up.")
+    return _follow_up(question) or gettext_noop("Every row has a judgement.")
 
 
 def parse(question: Question, answer: str) -> Parsed:
@@ -194,7 +203,7 @@ def _how(question: Question) -> Json:
 
 
 def _label_counts(question: Question) -> Mapping[str, Mapping[str, int]]:
-    return question.resources.derived("label counts", count_labels)
+    return question.resources.derived(gettext_noop("label counts"), count_labels)
 
 
 def count_labels(samples: Sequence[Sample]) -> dict[str, dict[str, int]]:

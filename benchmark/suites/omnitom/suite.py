@@ -32,16 +32,22 @@ from benchmark.suites.omnitom.shown.tables import tables
 from benchmark.suites.omnitom.sizes import SIZES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STEPS, expected, parse, request
 from benchmark.suites.omnitom.summary import scores
+from core.language import gettext_noop
 
 EXTRACTION = MetricGroup(
     key="stage1",
     called=EXTRACT,
-    title="Stage 1: extraction",
+    title=gettext_noop("Stage 1: extraction"),
     noun="extraction",
     shares=STAGE1_SHARES,
-    headers={"precision": "Precision", "recall": "Recall", "f1": "F1", "f1_category_mean": "F1, categories"},
+    headers={
+        "precision": gettext_noop("Precision"),
+        "recall": gettext_noop("Recall"),
+        "f1": "F1",
+        "f1_category_mean": "F1, categories",
+    },
     score="f1",
-    score_title="F1 of extraction",
+    score_title=gettext_noop("F1 of extraction"),
     prompt=EXTRACT,
     rests_on=(EXTRACT, JUDGE),
     scored=JUDGE,
@@ -49,8 +55,10 @@ EXTRACTION = MetricGroup(
     category_mean="f1",
     notes=(
         (
-            "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's "
-            "table prints as overall."
+            gettext_noop(
+                "F1 is the mean over stories; F1, categories is the mean of the categories' means, which the paper's "
+                "table prints as overall."
+            )
         ),
     ),
     tells=STRUCTURE,
@@ -62,13 +70,16 @@ def _labelling(scheme: Scheme) -> MetricGroup:
     return MetricGroup(
         key="stage2",
         called=LABEL,
-        title="Stage 2: labelling",
+        title=gettext_noop("Stage 2: labelling"),
         noun="labelling",
         shares=scheme.shares,
-        headers={ALL_DIMENSIONS: "Overall", **{share: scheme.heads[key] for key, share in shares.items()}},
+        headers={
+            ALL_DIMENSIONS: gettext_noop("Overall"),
+            **{share: scheme.heads[key] for key, share in shares.items()},
+        },
         labels={share: scheme.shorts[key] for key, share in shares.items()},
         score=ALL_DIMENSIONS,
-        score_title="Accuracy of labelling",
+        score_title=gettext_noop("Accuracy of labelling"),
         prompt=LABEL,
         rests_on=(LABEL,),
         scored=LABEL,
@@ -79,7 +90,7 @@ def _labelling(scheme: Scheme) -> MetricGroup:
 
 LABELLING = _labelling(OMNITOM_SCHEME)
 
-_NO_STORY = "Without a story there is nothing to extract."
+_NO_STORY = gettext_noop("Without a story there is nothing to extract.")
 CONTROLS = Controllable(
     story="story",
     texts=("content.story", "gold.beliefs.*.actor", "gold.beliefs.*.belief"),
@@ -135,7 +146,7 @@ def _of_schema(scheme: Scheme) -> Suite:
 
 SUITE = Suite(
     name="omnitom",
-    title="OmniToM",
+    title=gettext_noop("OmniToM"),
     steps=STEPS,
     groups=(EXTRACTION, LABELLING),
     main=(EXTRACTION.key, LABELLING.key),
@@ -153,13 +164,13 @@ SUITE = Suite(
     people_measured=people_measured,
     settings=SETTINGS,
     max_tokens=6000,
-    temperature="0, as published",
+    temperature=gettext_noop("0, as published"),
     prompting=prompting_of(SCHEMA),
     sizes=SIZES,
     judge=JUDGED,
     controls=CONTROLS,
     methods=partial(methods, OMNITOM_SCHEME),
-    dependent="the propositions of one story",
+    dependent=gettext_noop("the propositions of one story"),
     judge_sees=judge_sees,
     tables=partial(tables, OMNITOM_SCHEME),
     pictures=partial(pictures, OMNITOM_SCHEME),
@@ -167,7 +178,7 @@ SUITE = Suite(
     sections=SECTIONS,
     explorer=explorer_of(OMNITOM_SCHEME),
     categories=CATEGORIES,
-    category_noun="story category",
+    category_noun=gettext_noop("story category"),
     item=item,
     item_template="omnitom/item.html",
     item_below="omnitom/items/story.html",

@@ -21,12 +21,16 @@ from benchmark.domain.tables.estimates import (
 from benchmark.domain.tables.table import Cells, Column, Row, Table
 from benchmark.suites.omnitom.categories import CATEGORIES
 from benchmark.suites.omnitom.labels import ALL_DIMENSIONS, OMNITOM_SCHEME, Scheme
+from core.language import gettext_noop
 
-_MODEL = Column(key="model", header="Model")
+_MODEL = Column(key="model", header=gettext_noop("Model"))
 COUNTED = "n: stories."
 _MEANS = (
-    "F1 overall is the unweighted mean of the categories' means, as the paper prints it; F1 by story is the mean over "
-    "stories, as its section 5 defines it.",
+    gettext_noop(
+        "F1 overall is the unweighted mean of the categories' means, as the paper prints it; F1 by "
+        "story is the mean over "
+        "stories, as its section 5 defines it."
+    ),
 )
 
 
@@ -48,18 +52,18 @@ def main_results(runs: Sequence[Mapping[str, Any]], *, parse: str, scheme: Schem
     """
     reports = [run["stage1"] for run in runs if run.get("stage1")]
     categories = in_order((row["story_category"] for report in reports for row in report["by_category"]), CATEGORIES)
-    first, second = "Stage 1: extraction F1 (%)", "Stage 2: labelling accuracy (%)"
+    first, second = gettext_noop("Stage 1: extraction F1 (%)"), gettext_noop("Stage 2: labelling accuracy (%)")
     columns = [
         _MODEL,
         *(_reported(f"f1 {name}", CATEGORIES.get(name, name), first) for name in categories),
         _reported("f1_category_mean", "Overall", first),
-        _reported("f1", "By story", first),
+        _reported("f1", gettext_noop("By story"), first),
         *(_reported(scheme.share_of(name), head, second, scheme.shorts[name]) for name, head in scheme.heads.items()),
         _reported(ALL_DIMENSIONS, "Overall", second),
     ]
     rows = [_result(run, categories, scheme) for run in runs]
     return Table(
-        title=f"Main results, {parse} parse (%)",
+        title=gettext_noop(f"Main results, {parse} parse (%)"),
         columns=with_what_is_known(columns, rows),
         rows=rows,
         notes=(*_MEANS, *_reasons(runs), *short_names_told(categories, CATEGORIES)),
@@ -91,7 +95,7 @@ def _metric(key: str, metrics: Mapping[str, Any], name: str = "") -> Cells:
 
 def _reasons(runs: Iterable[Mapping[str, Any]]) -> list[str]:
     return [
-        f"{run['model']}, stage {group[-1]}: {why}"
+        gettext_noop(f"{run['model']}, stage {group[-1]}: {why}")
         for run in runs
         for group, why in (run.get("reason") or {}).items()
         if not run.get(group)
@@ -123,7 +127,7 @@ def by_dimension_and_category(
     ]
     cells = [estimated(f"in {name}", CATEGORIES.get(name, name), worst=f"in {name} worst") for name in categories]
     return Table(
-        title=f"Labelling accuracy by dimension and story category, {parse} parse (%)",
+        title=gettext_noop(f"Labelling accuracy by dimension and story category, {parse} parse (%)"),
         columns=[_MODEL, *with_what_is_known(cells, rows)],
         rows=rows,
         notes=(*short_names_told(categories, CATEGORIES), *_counted(rows)),
@@ -169,10 +173,10 @@ def match_count_distribution(
         for model, model_counts in counts.items()
     ]
     keys = (*buckets, "total")
-    total = {"model": "Total", **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
+    total = {"model": gettext_noop("Total"), **{name: sum(row.get(name) or 0 for row in rows) for name in keys}}
     return Table(
-        title=f"Predicted-side MatchCount distribution, {parse} parse",
-        columns=[*columns, Column(key="total", header="Total", kind="count")],
+        title=gettext_noop(f"Predicted-side MatchCount distribution, {parse} parse"),
+        columns=[*columns, Column(key="total", header=gettext_noop("Total"), kind="count")],
         rows=rows,
         totals=[total] if len(rows) > 1 else (),
     )
@@ -180,9 +184,9 @@ def match_count_distribution(
 
 STAGE_PARTS = {"stage1": ("calls", "judgements", "rows"), "stage2": ("calls",)}
 _PARTS = {
-    "calls": "Calls without an answer",
-    "judgements": "Extractions without a judgement",
-    "rows": "Rows without a judgement",
+    "calls": gettext_noop("Calls without an answer"),
+    "judgements": gettext_noop("Extractions without a judgement"),
+    "rows": gettext_noop("Rows without a judgement"),
 }
 
 
@@ -191,15 +195,17 @@ def unusable_outputs(shares: Mapping[str, Mapping[str, Mapping[str, Any] | None]
     that cannot be used, of how many, and apart from them what is not the model's doing."""
     columns = [_MODEL]
     for group, parts in STAGE_PARTS.items():
-        heading = f"Stage {group[-1]}"
+        heading = gettext_noop(f"Stage {group[-1]}")
         columns += [
             estimated(group, "Unusable", unit="%", group=heading, best="", n=""),
-            Column(key=f"{group}_unusable", header="Unusable", unit="answers", kind="count", group=heading),
-            Column(key=f"{group}_answers", header="Answers", kind="count", group=heading),
+            Column(
+                key=f"{group}_unusable", header=gettext_noop("Unusable"), unit="answers", kind="count", group=heading
+            ),
+            Column(key=f"{group}_answers", header=gettext_noop("Answers"), kind="count", group=heading),
             *(Column(key=f"{group}_{part}", header=_PARTS[part], kind="count", group=heading) for part in parts),
         ]
     rows = [_unusable(*arguments) for arguments in shares.items()]
-    return Table(title=f"Unusable outputs, {parse} parse", columns=columns, rows=rows)
+    return Table(title=gettext_noop(f"Unusable outputs, {parse} parse"), columns=columns, rows=rows)
 
 
 def _unusable(model: str, groups: Mapping[str, Mapping[str, Any] | None]) -> Row:

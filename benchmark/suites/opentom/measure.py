@@ -24,6 +24,7 @@ from benchmark.suites.opentom.released_metrics import LabelledAnswer, genres, me
 from benchmark.suites.opentom.steps import ANSWER, STEPS, right_label
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.unit_estimates import BoundedEstimate, Unit, unit_estimate
+from core.language import gettext_noop
 
 
 def by_chance(sample: Sample) -> float:
@@ -34,14 +35,16 @@ def by_chance(sample: Sample) -> float:
 
 GROUP = accuracy_group(
     "opentom",
-    "Questions on narratives",
+    gettext_noop("Questions on narratives"),
     mean_of="genres",
     step=ANSWER,
     rests_on=[step.key for step in STEPS],
-    facets={"perspective": "Perspective", "kind": "Kind of question"},
+    facets={"perspective": gettext_noop("Perspective"), "kind": gettext_noop("Kind of question")},
     notes=(
-        "An official answer that is as much one place as the other is read, as a third label, which is wrong.",
-        "A narrative’s questions are resampled together.",
+        gettext_noop(
+            "An official answer that is as much one place as the other is read, as a third label, which is wrong."
+        ),
+        gettext_noop("A narrative’s questions are resampled together."),
     ),
     unread=LEFT_OUT,
     chance=by_chance,
@@ -185,8 +188,14 @@ def _worst(questions: Sequence[LabelledAnswer]) -> float | None:
 def _genre_name(genre: str, part: str) -> str:
     order = "second" if "-so" in genre else "first"
     if genre.startswith("location"):
-        return f"{part.capitalize()} location, {order} order"
-    return "Attitude" if genre == "attitude" else f"Multi-hop, {order} order" if genre.endswith("overall") else ""
+        return gettext_noop(f"{part.capitalize()} location, {order} order")
+    return (
+        "Attitude"
+        if genre == "attitude"
+        else gettext_noop(f"Multi-hop, {order} order")
+        if genre.endswith("overall")
+        else ""
+    )
 
 
 def _released(row: Labelled, part: str) -> LabelledAnswer:

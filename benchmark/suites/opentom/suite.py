@@ -28,6 +28,7 @@ from benchmark.suites.opentom.steps import (
 from benchmark.suites.opentom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
 from workers.providers.baseline.baseline import Baseline, generator, seeded
 from workers.providers.contract import Body
 
@@ -36,16 +37,16 @@ NARRATIVES = Setting(
     "narratives",
     "Narratives",
     ALL,
-    help="The split “sampled” has the questions on which the benchmark’s own figures rest.",
-    choices=((ALL, "all 596 narratives"), (LONG, "the 100 long narratives")),
+    help=gettext_noop("The split “sampled” has the questions on which the benchmark’s own figures rest."),
+    choices=((ALL, "all 596 narratives"), (LONG, gettext_noop("the 100 long narratives"))),
 )
 
 PART = Setting(
     "part",
-    "Questions about places",
+    gettext_noop("Questions about places"),
     COARSE,
-    help="Both parts of the released code number their questions alike.",
-    choices=((COARSE, "coarse: is it where it was"), (FINE, "fine: where is it")),
+    help=gettext_noop("Both parts of the released code number their questions alike."),
+    choices=((COARSE, gettext_noop("coarse: is it where it was")), (FINE, gettext_noop("fine: where is it"))),
 )
 
 
@@ -77,7 +78,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
     sample = view.question.sample
     if view.question.step != ANSWER:
         return []
-    words = {number: text for text, number in _labels(sample).items()} | {UNREAD: "none of the answers"}
+    words = {number: text for text, number in _labels(sample).items()} | {UNREAD: gettext_noop("none of the answers")}
     gold, official, repaired = right_label(sample), *(_read(view)[name] for name in ("official", "repaired"))
     counted = official not in (None, UNREAD) and sample.gold["label"] is not None
     return [
@@ -88,7 +89,7 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else words[repaired],
             right=None if repaired is None else repaired == gold,
             officially_right=official == sample.gold["label"] if counted else None,
-            note=f"The answer {view.unusable}." if view.unusable and view.answer else "",
+            note=gettext_noop(f"The answer {view.unusable}.") if view.unusable and view.answer else "",
         )
     ]
 
@@ -128,7 +129,7 @@ CONTROLS = Controllable(
 )  # fmt: skip
 SUITE = Suite(
     name="opentom",
-    title="OpenToM",
+    title=gettext_noop("OpenToM"),
     steps=STEPS,
     program=PROGRAM,
     groups=(GROUP,),
@@ -137,7 +138,7 @@ SUITE = Suite(
     measure=measure,
     expected=expected,
     score=score_answers,
-    options=(Option(PART.name, COARSE, f"the questions about places: {COARSE} or {FINE}", PARTS),),
+    options=(Option(PART.name, COARSE, gettext_noop(f"the questions about places: {COARSE} or {FINE}"), PARTS),),
     answer_ids=AnswerIds(ids_of, (PART,)),
     load=load,
     told_by=(frozenset({"plot", "plot_info", "narrative"}),),
@@ -159,7 +160,7 @@ SUITE = Suite(
     sections=SECTIONS,
     categories=GENRES,
     category_noun="genre",
-    dependent="questions of a narrative",
+    dependent=gettext_noop("questions of a narrative"),
     baselines=(
         Baseline(name="random", task=TELL, answer=_random, sample=_TASK, settings=seeded),
         Baseline(name="majority", task=TELL, answer=_majority, sample=_TASK),

@@ -15,36 +15,45 @@ from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import analyses_of, row_of
 from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults, ParseResults, Plot, Section, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 SECTIONS = (
-    Section("Macro F1 by genre", ("genres",), ("batches", "genres"), paper=True),
-    Section("Whose view", (), ("gap",), paper=True),
-    Section("Multi-hop by kind", (), ("kinds",), paper=True),
-    Section("Unread and unfaithful answers", (), ("unread", "unfaithful"), paper=True),
+    Section(gettext_noop("Macro F1 by genre"), ("genres",), ("batches", "genres"), paper=True),
+    Section(gettext_noop("Whose view"), (), ("gap",), paper=True),
+    Section(gettext_noop("Multi-hop by kind"), (), ("kinds",), paper=True),
+    Section(gettext_noop("Unread and unfaithful answers"), (), ("unread", "unfaithful"), paper=True),
 )
-_WORST = "Marks take an answer that could not be read or is missing for a wrong one."
-_F1 = (
+_WORST = gettext_noop("Marks take an answer that could not be read or is missing for a wrong one.")
+_F1 = gettext_noop(
     f"Macro F1 over the labels that occur in gold or answers, of the answers that could be read; brackets: 95 % "
     f"intervals over narratives; n: answers. {_WORST}"
 )
 _BATCHES = (
-    "The benchmark’s own protocol: mean and population standard deviation over its five samples of fifty narratives, "
-    "without the multi-hop questions that it leaves out. A dash: a sample has no answers, or none that could be "
-    "read. " + _WORST
+    gettext_noop(
+        "The benchmark’s own protocol: mean and population standard deviation over its five "
+        "samples of fifty narratives, "
+        "without the multi-hop questions that it leaves out. A dash: a sample has no answers, or none that could be "
+        "read. "
+    )
+    + _WORST
 )
-_GAP = (
+_GAP = gettext_noop(
     "Macro F1 on the mover’s view less that on the observer’s, each with the narrator’s questions, as the released "
     "code counts; below zero the observer’s view is the easier one."
 )
 _POOLED = (
-    "Pooled: both kinds in one F1, as the released code has it, though their labels differ. Mean: that of the F1s of "
-    "the two kinds, as the paper has its random and majority baselines. " + _WORST
+    gettext_noop(
+        "Pooled: both kinds in one F1, as the released code has it, though their labels differ. "
+        "Mean: that of the F1s of "
+        "the two kinds, as the paper has its random and majority baselines. "
+    )
+    + _WORST
 )
-_UNREAD = (
+_UNREAD = gettext_noop(
     "Share of answers that the parse could not take for any label; F1 leaves them out. Brackets: 95 % "
     "intervals over narratives; n: answers."
 )
-_UNFAITHFUL = (
+_UNFAITHFUL = gettext_noop(
     "Pairs of a coarse and a fine answer on the same view: unfaithful are a yes with another place and a no with the "
     "original one. Pairs with an answer that cannot be read are unread; they stay in the denominator of the first "
     "rate. Brackets: 95 % intervals over narratives; marks take unread and missing pairs for unfaithful. The paper’s "
@@ -56,12 +65,15 @@ _UNFAITHFUL = (
 def _published() -> tuple[Published, ...]:
     """Return the figures of the paper's tables 2 and A7."""
     genres = [
-        Published(f"f1.{short}", genre, "Macro F1 (table 2)", {"batches": f"{genre} f1", "genres": genre})
+        Published(f"f1.{short}", genre, gettext_noop("Macro F1 (table 2)"), {"batches": f"{genre} f1", "genres": genre})
         for genre, short in GENRES.items()
     ]
     kinds = [
         Published(
-            f"{name}.{GENRES[genre]}", f"{genre}: {name}", "Multi-hop by kind (table A7)", {"kinds": f"{genre} {name}"}
+            f"{name}.{GENRES[genre]}",
+            f"{genre}: {name}",
+            gettext_noop("Multi-hop by kind (table A7)"),
+            {"kinds": f"{genre} {name}"},
         )
         for genre in GENRES
         if genre.startswith("Multi-hop")
@@ -95,7 +107,7 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
     if not entrants:
         return {}
     arguments, parts = partial(_drawn, entrants, results.parse), {("genres", genre): genre for genre in GENRES}
-    return {"genres": ShownPicture("Macro F1 by genre", _plot, arguments, (GROUP.key,), parts=parts)}
+    return {"genres": ShownPicture(gettext_noop("Macro F1 by genre"), _plot, arguments, (GROUP.key,), parts=parts)}
 
 
 def _found(entrant: EntrantResults, parse: str) -> Mapping[str, Any]:
@@ -110,7 +122,7 @@ def _plot() -> Plot:
 
 def _drawn(entrants: Sequence[EntrantResults], parse: str) -> Cells:
     rows = [{"model": entrant.model, "values": dict(_found(entrant, parse)["f1"])} for entrant in entrants]
-    named = {"score": "Macro F1", "part": "genre", "short": dict(GENRES), "over": "narratives"}
+    named = {"score": gettext_noop("Macro F1"), "part": "genre", "short": dict(GENRES), "over": "narratives"}
     return {"positional": [rows], "parse": parse, **named}
 
 
@@ -130,7 +142,7 @@ def _by_genre(
 ) -> Table:
     there = _there(entrants, parse, name)
     columns = [
-        Column(key="model", header="Model"),
+        Column(key="model", header=gettext_noop("Model")),
         *(estimated(genre, GENRES[genre], digits=1, best=best) for genre in there),
     ]
     rows = [
@@ -149,17 +161,17 @@ def _by_genre(
 
 
 def _genres(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    return _by_genre(entrants, parse, "f1", f"Macro F1 by genre, {parse} parse (%)", _F1)
+    return _by_genre(entrants, parse, "f1", gettext_noop(f"Macro F1 by genre, {parse} parse (%)"), _F1)
 
 
 def _gap(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    title = f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)"
+    title = gettext_noop(f"Mover’s view less observer’s, {parse} parse (percentage points of macro F1)")
     return _by_genre(entrants, parse, "gap", title, _GAP, best="")
 
 
 def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
     there = _there(entrants, parse, "batches")
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for genre in there:
         columns += [
             share_column(f"{genre} f1", "Mean", group=GENRES[genre], digits=1, worst=f"{genre} worst"),
@@ -175,14 +187,19 @@ def _batches(entrants: Sequence[EntrantResults], parse: str) -> Table:
             for name in ("f1", "deviation", "corrupted", "worst")
         }
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Macro F1 over five samples of fifty narratives, {parse} parse (%)"
+    title = gettext_noop(f"Macro F1 over five samples of fifty narratives, {parse} parse (%)")
     return _table(title, columns, rows, entrants, _BATCHES)
 
 
 def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
     genres = _there(entrants, parse, "kinds")
-    heads = {"pooled": "Pooled", "mean": "Mean", "fullness": "Fullness", "accessibility": "Accessibility"}
-    columns = [Column(key="model", header="Model")]
+    heads = {
+        "pooled": gettext_noop("Pooled"),
+        "mean": gettext_noop("Mean"),
+        "fullness": gettext_noop("Fullness"),
+        "accessibility": gettext_noop("Accessibility"),
+    }
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for genre in genres:
         columns += [estimated(f"{genre} {name}", head, group=GENRES[genre], digits=1) for name, head in heads.items()]
     rows = []
@@ -194,25 +211,25 @@ def _kinds(entrants: Sequence[EntrantResults], parse: str) -> Table:
             for name in heads:
                 cells |= estimate(f"{genre} {name}", estimates.get(name))
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Multi-hop by kind, {parse} parse (%)"
+    title = gettext_noop(f"Multi-hop by kind, {parse} parse (%)")
     return _table(title, columns, rows, entrants, _POOLED)
 
 
 def _unread(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    title = f"Unread answers, {parse} parse (%)"
+    title = gettext_noop(f"Unread answers, {parse} parse (%)")
     return _by_genre(entrants, parse, "unread", title, _UNREAD, best="")
 
 
 def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for order in ("first", "second"):
-        group = f"{order.capitalize()} order"
+        group = gettext_noop(f"{order.capitalize()} order")
         columns += [
-            Column(key=f"{order} pairs", header="Pairs", group=group, kind="count"),
-            Column(key=f"{order} unread", header="Unread", group=group, kind="count"),
-            Column(key=f"{order} missing", header="Missing", group=group, kind="count"),
-            estimated(f"{order} of_all", "Of all pairs", group=group, digits=1, best="low", n=""),
-            estimated(f"{order} of_valid", "Of read pairs", group=group, digits=1, best="low"),
+            Column(key=f"{order} pairs", header=gettext_noop("Pairs"), group=group, kind="count"),
+            Column(key=f"{order} unread", header=gettext_noop("Unread"), group=group, kind="count"),
+            Column(key=f"{order} missing", header=gettext_noop("Missing"), group=group, kind="count"),
+            estimated(f"{order} of_all", gettext_noop("Of all pairs"), group=group, digits=1, best="low", n=""),
+            estimated(f"{order} of_valid", gettext_noop("Of read pairs"), group=group, digits=1, best="low"),
         ]
     rows = []
     for entrant in entrants:
@@ -223,5 +240,5 @@ def _unfaithful(entrants: Sequence[EntrantResults], parse: str) -> Table:
             for name in ("of_all", "of_valid"):
                 cells |= estimate(f"{order} {name}", rates[name])
         rows.append(row_of(entrant, GROUP.key, cells))
-    title = f"Unfaithful answers, {parse} parse (%)"
+    title = gettext_noop(f"Unfaithful answers, {parse} parse (%)")
     return _table(title, columns, rows, entrants, _UNFAITHFUL)

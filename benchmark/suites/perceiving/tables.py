@@ -12,14 +12,17 @@ from benchmark.suites.published import Published
 from benchmark.suites.showing.entrants import row_of
 from benchmark.suites.showing.missing import told_of
 from benchmark.suites.shown import EntrantResults, Plot, Section
+from core.language import gettext_noop
 from core.statistics.correlation import FEWEST_POINTS, pearson, too_few_points
 
-SCENARIOS = ("true belief", "false belief")
-SCENARIOS_SECTION = Section("True and false belief", ("scenarios",), ("scenarios",), paper=True)
-CORRELATIONS_SECTION = Section("Do models that perceive better answer better?", (), ("correlations",), paper=True)
-NAMES = ("Perception", "Perception to belief", "Questions")
-_SHORT_NAMES = ("Perc.", "P to B", "Quest.")
-_CORRELATIONS = (
+SCENARIOS = (gettext_noop("true belief"), gettext_noop("false belief"))
+SCENARIOS_SECTION = Section(gettext_noop("True and false belief"), ("scenarios",), ("scenarios",), paper=True)
+CORRELATIONS_SECTION = Section(
+    gettext_noop("Do models that perceive better answer better?"), (), ("correlations",), paper=True
+)
+NAMES = (gettext_noop("Perception"), gettext_noop("Perception to belief"), gettext_noop("Questions"))
+_SHORT_NAMES = ("Perc.", gettext_noop("P to B"), "Quest.")
+_CORRELATIONS = gettext_noop(
     "Pearson’s r over the models with figures of all three tasks, baselines left out; brackets: 95 % interval by "
     "Fisher’s z, p two-sided. Few models leave it wide open. The paper has no significant one over its eight models."
 )
@@ -43,7 +46,7 @@ def published(tasks: Tasks, rankings: Mapping[tuple[str, str], tuple[str, str]])
         Published(
             f"{task}.{scenario}",
             title,
-            f"{scenario.capitalize()} (tables 1 and 5)",
+            gettext_noop(f"{scenario.capitalize()} (tables 1 and 5)"),
             {
                 "scenarios": f"{task} {scenario}",
                 **dict([rankings[place]] if (place := (task, scenario)) in rankings else []),
@@ -61,7 +64,7 @@ def complete(entrants: Entrants, tasks: Tasks) -> list[Metrics]:
 
 def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *notes: str) -> Table:
     """Return the table of tasks by scenario; `group` is the metric group whose places models have in it."""
-    columns = [Column(key="model", header="Model")]
+    columns = [Column(key="model", header=gettext_noop("Model"))]
     for scenario in SCENARIOS:
         columns += [
             estimated(f"{task} {scenario}", header, group=scenario.capitalize(), digits=1)
@@ -69,7 +72,7 @@ def scenarios_table(entrants: Entrants, tasks: Tasks, group: str, parse: str, *n
         ]
     rows = [row_of(entrant, group, _cells(metrics)) for entrant, metrics in entrants]
     lead = told_of(columns, [entrant for entrant, _ in entrants], group)
-    title = f"Perception, belief from perception and questions by scenario, {parse} parse (%)"
+    title = gettext_noop(f"Perception, belief from perception and questions by scenario, {parse} parse (%)")
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[*notes])
 
 
@@ -86,21 +89,21 @@ def _cells(metrics: Metrics) -> Cells:
 def correlations_table(models: Sequence[Metrics], tasks: Tasks, parse: str) -> Table:
     """Return the table of the correlations of each two tasks, by scenario."""
     columns = [
-        Column(key="scenario", header="Scenario"),
-        Column(key="pair", header="Pair"),
+        Column(key="scenario", header=gettext_noop("Scenario")),
+        Column(key="pair", header=gettext_noop("Pair")),
         Column(key="r", header="r", kind="number", interval="interval", n="n"),
         Column(key="p", header="p", kind="number", digits=3),
     ]
     perception, belief, questions = tasks
     rows: list[Cells] = [
-        {"scenario": scenario.capitalize(), "pair": f"{tasks[first]} and {tasks[second].lower()}"}
+        {"scenario": scenario.capitalize(), "pair": gettext_noop(f"{tasks[first]} and {tasks[second].lower()}")}
         | _correlation(models, scenario, first, second)
         for scenario in SCENARIOS
         for first, second in ((perception, questions), (belief, questions), (perception, belief))
     ]
-    title = f"Correlations of the three tasks over models, {parse} parse"
+    title = gettext_noop(f"Correlations of the three tasks over models, {parse} parse")
     few = {row["n"] for row in rows if row["n"] < FEWEST_POINTS}
-    lead = [f"No correlation over {min(few)} models: {too_few_points('models')}."] if few else []
+    lead = [gettext_noop(f"No correlation over {min(few)} models: {too_few_points('models')}.")] if few else []
     return Table(title=title, columns=columns, rows=rows, lead=lead, notes=[_CORRELATIONS])
 
 
@@ -123,7 +126,7 @@ def drawn(entrants: Entrants, tasks: Tasks, parse: str, over: str) -> Cells:
     """Return the arguments of the picture of tasks by scenario, with intervals `over` what is resampled, in the
     plural."""
     rows = [{"model": entrant.model, "values": _parts(metrics, tasks)} for entrant, metrics in entrants]
-    named = {"score": "Share", "part": "task and scenario", "short": _SHORT, "over": over}
+    named = {"score": gettext_noop("Share"), "part": gettext_noop("task and scenario"), "short": _SHORT, "over": over}
     return {"positional": [rows], "parse": parse, **named}
 
 

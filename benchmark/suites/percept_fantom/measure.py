@@ -25,19 +25,20 @@ from benchmark.suites.right_or_wrong import accuracy_group, said_right, scored_b
 from benchmark.suites.set_measuring import measured_sets, sets_group
 from benchmark.suites.shares_of_answers import scored_shares
 from benchmark.suites.unit_estimates import BoundedEstimate
+from core.language import gettext_noop
 
 ALL = "all"
 ANALYSES = "percept-fantom"
 """Under which single questions have the figures of the paper's tables."""
 _BY_METHOD = tuple(step.key for step in STEPS if step.key not in (PERCEPTIONS, BELIEF))
-_RESAMPLED = "A conversation’s questions are resampled together."
-_SET = (
+_RESAMPLED = gettext_noop("A conversation’s questions are resampled together.")
+_SET = gettext_noop(
     "Figures are of sets, counted under their first question: a set is right where all its choices, lists and "
     "yes or no questions are. "
 )
-_FALSE = "The set’s questions on what a character missed."
-_TRUE = "Sets all of whose questions are on what everybody heard."
-_GIVEN = " They are asked with the true perceivers of every utterance."
+_FALSE = gettext_noop("The set’s questions on what a character missed.")
+_TRUE = gettext_noop("Sets all of whose questions are on what everybody heard.")
+_GIVEN = gettext_noop(" They are asked with the true perceivers of every utterance.")
 
 
 def in_false(sample: Sample) -> bool:
@@ -63,47 +64,67 @@ def _sets_group(
         rests_on=_BY_METHOD if step == ANSWER else (step,),
         counts=counts,
         chance=by_chance,
-        noun="answering" if step == ANSWER else "perception-to-belief inference",
+        noun="answering" if step == ANSWER else gettext_noop("perception-to-belief inference"),
         notes=(_SET + note, _RESAMPLED),
     )
 
 
-FALSE_BELIEF = _sets_group("percept-fantom", "Sets, false belief", "set:ALL, false belief", ANSWER, _FALSE, in_false)
-TRUE_BELIEF = _sets_group("percept-fantom-true", "Sets, true belief", "set:ALL, true belief", ANSWER, _TRUE, in_true)
+FALSE_BELIEF = _sets_group(
+    "percept-fantom",
+    gettext_noop("Sets, false belief"),
+    gettext_noop("set:ALL, false belief"),
+    ANSWER,
+    _FALSE,
+    in_false,
+)
+TRUE_BELIEF = _sets_group(
+    "percept-fantom-true",
+    gettext_noop("Sets, true belief"),
+    gettext_noop("set:ALL, true belief"),
+    ANSWER,
+    _TRUE,
+    in_true,
+)
 QUESTIONS = accuracy_group(
     "percept-fantom-questions",
-    "Single questions",
+    gettext_noop("Single questions"),
     step=ANSWER,
     rests_on=_BY_METHOD,
-    facets={"belief": "Scenario", "order": "Order of belief"},
+    facets={"belief": gettext_noop("Scenario"), "order": gettext_noop("Order of belief")},
     facet_values=FACET_VALUES,
     chance=by_chance,
-    notes=("By chance 50 % of choices and of yes or no questions are right.", _RESAMPLED),
+    notes=(gettext_noop("By chance 50 % of choices and of yes or no questions are right."), _RESAMPLED),
 )
 PERCEIVING = perceiving_group(
     "percept-fantom-perception",
-    whole="Whole conversations",
+    whole=gettext_noop("Whole conversations"),
     notes=(
-        "Recall: the share of a conversation’s utterances that have exactly the right perceivers, the speaker aside. "
-        "Accuracy, the benchmark’s own, is of the utterances that the model wrote: leaving one out costs nothing "
-        "there. Whole conversations: nothing wrong in what the model wrote (official), or in all of the conversation "
-        "(repaired).",
-        "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
+        gettext_noop(
+            "Recall: the share of a conversation’s utterances that have exactly the right perceivers, "
+            "the speaker aside. "
+            "Accuracy, the benchmark’s own, is of the utterances that the model wrote: leaving one out costs nothing "
+            "there. Whole conversations: nothing wrong in what the model wrote (official), or in all "
+            "of the conversation "
+            "(repaired)."
+        ),
+        gettext_noop(
+            "A conversation counts once for each of its sets, under the set’s first question, as in the released code. "
+        )
         + _RESAMPLED,
     ),
 )
 GIVEN_FALSE = _sets_group(
     "percept-fantom-belief",
-    "Perception to belief, false belief",
-    "set:ALL from perceptions, false belief",
+    gettext_noop("Perception to belief, false belief"),
+    gettext_noop("set:ALL from perceptions, false belief"),
     BELIEF,
     _FALSE + _GIVEN,
     in_false,
 )
 GIVEN_TRUE = _sets_group(
     "percept-fantom-belief-true",
-    "Perception to belief, true belief",
-    "set:ALL from perceptions, true belief",
+    gettext_noop("Perception to belief, true belief"),
+    gettext_noop("set:ALL from perceptions, true belief"),
     BELIEF,
     _TRUE + _GIVEN,
     in_true,

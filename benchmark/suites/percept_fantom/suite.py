@@ -36,6 +36,7 @@ from benchmark.suites.percept_fantom.steps import STEPS, expected, parse, reques
 from benchmark.suites.percept_fantom.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
 
 PROMPT_SET = "percept-fantom-1"
 METHOD = method_setting(METHODS)
@@ -109,13 +110,15 @@ CONTROLS = replace(
     texts=(*conversations.CONTROLS.texts, "gold.perceivers"),
     relined=_relined,
     senseless={
-        "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without the conversation there is nothing to be heard.")
+        "storyless": dict.fromkeys(
+            (PERCEPTIONS, BELIEF), gettext_noop("Without the conversation there is nothing to be heard.")
+        )
     },
 )
 
 SUITE = Suite(
     name="percept-fantom",
-    title="Percept-FANToM",
+    title=gettext_noop("Percept-FANToM"),
     steps=STEPS,
     program=program,
     groups=GROUPS,

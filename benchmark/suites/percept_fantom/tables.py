@@ -19,50 +19,55 @@ from benchmark.suites.percept_fantom.measure import ALL, ANALYSES, FALSE_BELIEF,
 from benchmark.suites.percept_fantom.samples import SCENARIO_NAMES
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ParseResults, Section, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 SECTIONS = (
     of_three.SCENARIOS_SECTION,
     of_three.CORRELATIONS_SECTION,
-    Section("What the sets consist of", (), (INACCESSIBLE, ACCESSIBLE)),
-    Section("Order of belief and kinds of errors", (), ("orders", "reasons")),
+    Section(gettext_noop("What the sets consist of"), (), (INACCESSIBLE, ACCESSIBLE)),
+    Section(gettext_noop("Order of belief and kinds of errors"), (), ("orders", "reasons")),
 )
 PUBLISHED = of_three.published(
     TASKS,
     {
-        (ANSWER, "false belief"): (FALSE_BELIEF.key, ALL),
-        (ANSWER, "true belief"): (TRUE_BELIEF.key, ALL),
+        (ANSWER, gettext_noop("false belief")): (FALSE_BELIEF.key, ALL),
+        (ANSWER, gettext_noop("true belief")): (TRUE_BELIEF.key, ALL),
     },
 )
-_SCENARIOS = (
+_SCENARIOS = gettext_noop(
     "Perception: the share of utterances with the right perceivers (recall), over sets; perception to belief: "
     "set:ALL of the questions asked with the true perceivers; questions: set:ALL as the method puts them. A set is "
     "right where all its choices, lists and yes or no questions are; of true belief count sets all of whose "
     "questions are. Brackets: 95 % intervals over conversations."
 )
-_ALL = (
+_ALL = gettext_noop(
     "ALL: share of sets whose questions are all right. Brackets: 95 % intervals over conversations. By chance 50 % "
     "of choices and of yes or no questions are right."
 )
-_CHARACTERS = (
+_CHARACTERS = gettext_noop(
     "Of a character: everything is right about one (single answers, the place in both lists, beliefs charged to the "
     "one who believes). Consistent: single answers and lists say the same of one. The released code leaves single "
     "answers out of both."
 )
 _WHOLE = {
     "official": (
-        "ALL is of sets all of whose questions are of the scenario, as in the released code; the other figures "
-        "take what is accessible of any set."
+        gettext_noop(
+            "ALL is of sets all of whose questions are of the scenario, as in the released code; the other figures "
+            "take what is accessible of any set."
+        )
     ),
-    "repaired": "Only sets all of whose questions are of the scenario count.",
+    "repaired": gettext_noop("Only sets all of whose questions are of the scenario count."),
 }
-_ORDERS = "Choices alone. Cyclic: the belief leads back to the one who believes; acyclic: to a third person."
+_ORDERS = gettext_noop(
+    "Choices alone. Cyclic: the belief leads back to the one who believes; acyclic: to a third person."
+)
 _OF_SETS = {
     "all": "ALL",
     **{
-        f"{topic} all": f"ALL of {'answerability' if topic == ANSWERABILITY else 'information access'}"
+        f"{topic} all": gettext_noop(f"ALL of {'answerability' if topic == ANSWERABILITY else 'information access'}")
         for topic in TOPICS
     },
-    "characters": "of a character",
+    "characters": gettext_noop("of a character"),
     "consistency": "consistent",
 }
 """The figures that are of whole sets."""
@@ -95,7 +100,11 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
         return {}
     drawn = partial(of_three.drawn, _three(analysed), TASKS, results.parse, "conversations")
     parts = of_three.parts_of(TASKS)
-    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,), parts=parts)}
+    return {
+        "scenarios": ShownPicture(
+            gettext_noop("Three tasks by scenario"), of_three.plot, drawn, (QUESTIONS.key,), parts=parts
+        )
+    }
 
 
 def _analysed(results: ParseResults) -> Analysed:
@@ -114,13 +123,13 @@ def _three(analysed: Analysed) -> list[tuple[EntrantResults, of_three.Metrics]]:
 def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
     columns = [estimated("all", "ALL", group="Sets", digits=1), estimated("choice", "Choice", group="Belief", digits=1)]
     for topic in TOPICS:
-        group = "Answerability" if topic == ANSWERABILITY else "Information access"
+        group = "Answerability" if topic == ANSWERABILITY else gettext_noop("Information access")
         columns += [
             estimated(f"{topic} {name}", header, group=group, digits=1)
-            for name, header in (("all", "ALL"), ("list", "List"), ("f1", "Yes or no, F1"))
+            for name, header in (("all", "ALL"), ("list", gettext_noop("List")), ("f1", gettext_noop("Yes or no, F1")))
         ]
     columns += [
-        estimated("characters", "Of a character", group="Characters", digits=1),
+        estimated("characters", gettext_noop("Of a character"), group="Characters", digits=1),
         estimated("consistency", "Consistent", group="Characters", digits=1),
     ]
     cells = [
@@ -131,7 +140,7 @@ def _scenario(scenario: str, analysed: Analysed, parse: str) -> Table:
         }
         for _, analyses in analysed
     ]
-    title = f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)"
+    title = gettext_noop(f"Sets of {SCENARIO_NAMES[scenario]} and their questions, {parse} parse (%)")
     counted = (_WHOLE[parse],) if scenario == ACCESSIBLE else ()
     entrants = [entrant for entrant, _ in analysed]
     lead = incomplete_told(entrants, [analyses["scenarios"][scenario] for _, analyses in analysed], _OF_SETS)
@@ -160,7 +169,9 @@ def _orders(analysed: Analysed, parse: str) -> Table:
         for _, analyses in analysed
     ]
     entrants = [entrant for entrant, _ in analysed]
-    return table_of(entrants, QUESTIONS.key, f"Beliefs by order, {parse} parse (%)", columns, cells, _ORDERS)
+    return table_of(
+        entrants, QUESTIONS.key, gettext_noop(f"Beliefs by order, {parse} parse (%)"), columns, cells, _ORDERS
+    )
 
 
 def _reasons(analysed: Analysed, parse: str) -> Table:

@@ -12,9 +12,10 @@ from benchmark.suites.perceiving.shares import SHARES
 from benchmark.suites.percept_tomi.steps import STEPS
 from benchmark.suites.right_or_wrong import accuracy_group, scored_by
 from benchmark.suites.shares_of_answers import scored_shares
+from core.language import gettext_noop
 
-_FACETS = {"scenario": "Scenario", "order": "Order"}
-_RESAMPLED = "The questions about one story are resampled together."
+_FACETS = {"scenario": gettext_noop("Scenario"), "order": gettext_noop("Order")}
+_RESAMPLED = gettext_noop("The questions about one story are resampled together.")
 
 
 def by_chance(sample: Sample) -> float:
@@ -34,26 +35,28 @@ QUESTIONS = accuracy_group(
 )
 PERCEIVING = perceiving_group(
     "percept-tomi-perception",
-    whole="Whole stories",
+    whole=gettext_noop("Whole stories"),
     of_types=True,
     facets=_FACETS,
     notes=(
-        "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
-        "Accuracy, the benchmark’s own, is of the sentences that the model wrote: leaving one out costs nothing "
-        "there. Whole stories: nothing wrong in what the model wrote (official), or in all of the story (repaired).",
-        "A story counts once for each question about it, as in the released code. " + _RESAMPLED,
+        gettext_noop(
+            "Recall: the share of a story’s sentences on where a thing is that have exactly the right perceivers. "
+            "Accuracy, the benchmark’s own, is of the sentences that the model wrote: leaving one out costs nothing "
+            "there. Whole stories: nothing wrong in what the model wrote (official), or in all of the story (repaired)."
+        ),
+        gettext_noop("A story counts once for each question about it, as in the released code. ") + _RESAMPLED,
     ),
 )
 INFERRING = accuracy_group(
     "percept-tomi-belief",
-    "Perception-to-belief inference",
-    noun="perception-to-belief inference",
-    score_title="Belief accuracy",
+    gettext_noop("Perception-to-belief inference"),
+    noun=gettext_noop("perception-to-belief inference"),
+    score_title=gettext_noop("Belief accuracy"),
     step=BELIEF,
     rests_on=(BELIEF,),
     facets=_FACETS,
     chance=by_chance,
-    notes=("The question is asked with the true perceivers of every sentence. " + _RESAMPLED,),
+    notes=(gettext_noop("The question is asked with the true perceivers of every sentence. ") + _RESAMPLED,),
 )
 GROUPS = (QUESTIONS, PERCEIVING, INFERRING)
 

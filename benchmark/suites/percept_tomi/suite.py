@@ -30,6 +30,7 @@ from benchmark.suites.percept_tomi.steps import HOW, STEPS, STORY, expected, par
 from benchmark.suites.percept_tomi.tables import PUBLISHED, SECTIONS, pictures, tables
 from benchmark.suites.reported import Reported, Sections, asked_by
 from benchmark.suites.side_by_side import ReadLine
+from core.language import gettext_noop
 
 PROMPT_SET = "percept-tomi-1"
 METHOD = method_setting(METHODS)
@@ -77,7 +78,11 @@ def _lines(view: ItemView) -> list[ReadLine]:
         return []
     gold, place, official = sample.gold["answer"], (view.repaired or {}).get("place"), view.official or {}
     right, officially = None if place is None else place == gold, official.get("right")
-    worded = {True: gold, False: "not there", None: "left out"}[officially] if view.official else None
+    worded = (
+        {True: gold, False: gettext_noop("not there"), None: gettext_noop("left out")}[officially]
+        if view.official
+        else None
+    )
     return [
         ReadLine(
             about=sample.content["question"],
@@ -86,14 +91,14 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=place,
             right=right,
             officially_right=officially,
-            note=f"The answer {view.unusable}." if view.unusable and view.answer else "",
+            note=gettext_noop(f"The answer {view.unusable}.") if view.unusable and view.answer else "",
         )
     ]
 
 
 def _methods(reported: Reported) -> Sections:
     settings = reported.settings
-    story_form = f"the story {STORY.in_words(settings[STORY.name])}"
+    story_form = gettext_noop(f"the story {STORY.in_words(settings[STORY.name])}")
     return [
         asked_by(METHOD.in_words(settings["method"]), PROMPT_SET, story_form),
         (
@@ -136,14 +141,16 @@ CONTROLS = Controllable(
     ],
     relined=_relined,
     senseless={
-        "storyless": dict.fromkeys((PERCEPTIONS, BELIEF), "Without its sentences there is nothing to be perceived."),
-        "distracted": {PERCEPTIONS: "Who perceives the sentence that is added is not annotated."},
+        "storyless": dict.fromkeys(
+            (PERCEPTIONS, BELIEF), gettext_noop("Without its sentences there is nothing to be perceived.")
+        ),
+        "distracted": {PERCEPTIONS: gettext_noop("Who perceives the sentence that is added is not annotated.")},
     },
 )
 
 SUITE = Suite(
     name="percept-tomi",
-    title="Percept-ToMi",
+    title=gettext_noop("Percept-ToMi"),
     steps=STEPS,
     program=program,
     groups=GROUPS,
@@ -156,7 +163,7 @@ SUITE = Suite(
         Option(
             "task",
             BY_SHAPE,
-            "what the answers say: where the thing is, or who perceives what; auto: by their shape",
+            gettext_noop("what the answers say: where the thing is, or who perceives what; auto: by their shape"),
             TASKS,
         ),
     ),
@@ -179,7 +186,7 @@ SUITE = Suite(
     published=PUBLISHED,
     sections=SECTIONS,
     categories=CATEGORIES,
-    category_noun="question type",
-    dependent="questions about a story",
+    category_noun=gettext_noop("question type"),
+    dependent=gettext_noop("questions about a story"),
     baselines=BASELINES,
 )

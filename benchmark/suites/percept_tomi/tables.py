@@ -10,11 +10,12 @@ from benchmark.suites.perceiving import tables as of_three
 from benchmark.suites.percept_tomi.measure import INFERRING, PERCEIVING, QUESTIONS
 from benchmark.suites.showing.entrants import analyses_of
 from benchmark.suites.shown import EntrantResults, ParseResults, ShownPicture, ShownTable
+from core.language import gettext_noop
 
 SECTIONS = (of_three.SCENARIOS_SECTION, of_three.CORRELATIONS_SECTION)
 TASKS = of_three.tasks_of(PERCEIVING.key, INFERRING.key, QUESTIONS.key)
 PUBLISHED = of_three.published(TASKS, {})
-_SCENARIOS = (
+_SCENARIOS = gettext_noop(
     "Perception: the share of sentences with the right perceivers (recall); perception to belief: the questions "
     "asked with the true perceivers; questions: asked as the method puts them. Brackets: 95 % intervals over stories."
 )
@@ -41,7 +42,11 @@ def pictures(results: ParseResults) -> dict[str, ShownPicture]:
         return {}
     drawn = partial(of_three.drawn, entrants, TASKS, results.parse, "stories")
     parts = of_three.parts_of(TASKS)
-    return {"scenarios": ShownPicture("Three tasks by scenario", of_three.plot, drawn, (QUESTIONS.key,), parts=parts)}
+    return {
+        "scenarios": ShownPicture(
+            gettext_noop("Three tasks by scenario"), of_three.plot, drawn, (QUESTIONS.key,), parts=parts
+        )
+    }
 
 
 def _entrants(results: ParseResults) -> list[tuple[EntrantResults, of_three.Metrics]]:

@@ -9,16 +9,17 @@ from benchmark.domain.tables import Column, Table
 from benchmark.domain.tables.table import Cells
 from benchmark.suites.showing.entrants import JUDGE_TEST
 from benchmark.suites.shown import EntrantResults, RunEntrant
+from core.language import gettext_noop
 from judge.domain.self_test import METHOD
 
-NOT_TESTED = "not tested"
+NOT_TESTED = gettext_noop("not tested")
 
 Summary = dict[str, Any]
 """{state, dataset, calls, answered, kinds, told, judge}: `state` is "not tested", "in progress", "incomplete" or
 "tested", `kinds` what each `judge.domain.self_test.Rate` has, none where it was not tested."""
 
-COLUMN = Column(key=JUDGE_TEST, header="Judge’s self-test")
-NOTE = (
+COLUMN = Column(key=JUDGE_TEST, header=gettext_noop("Judge’s self-test"))
+NOTE = gettext_noop(
     "Judge’s self-test: pairs judged rightly of those answered, made by rule from gold; identical and paraphrase "
     "are to match, the others not."
 )
@@ -41,19 +42,21 @@ def notes_of(entrants: Sequence[RunEntrant]) -> list[str]:
 
 def told_of(test: Summary) -> str:
     if test["state"] == NOT_TESTED and not test["kinds"]:
-        return f"Self-test of the judge {test['judge']}: {NOT_TESTED}."
+        return gettext_noop(f"Self-test of the judge {test['judge']}: {NOT_TESTED}.")
     parts = [f"{kind['name']} {_share(kind)}" for kind in test["kinds"]]
     state = (
-        "" if test["state"] == "tested" else f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)"
+        ""
+        if test["state"] == "tested"
+        else gettext_noop(f" ({test['state']}: {test['answered']} of {test['calls']} calls answered)")
     )
-    return (
+    return gettext_noop(
         f"Self-test of the judge {test['judge']} on pairs made from version {test['dataset']} of the gold{state}, "
         f"judged rightly: {'; '.join(parts)}; {METHOD}."
     )
 
 
 def _share(kind: Cells) -> str:
-    missing = f", {kind['missing']} unanswered" if kind["missing"] else ""
+    missing = gettext_noop(f", {kind['missing']} unanswered") if kind["missing"] else ""
     if not kind["n"]:
         return f"–{missing or ', no pair'}"
     low, high = kind["interval"]
@@ -63,12 +66,12 @@ def _share(kind: Cells) -> str:
 def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
     """A row for each judge and kind of pair; one row with "not tested" for a judge without a test."""
     columns = [
-        Column(key="judge", header="Judge"),
-        Column(key="kind", header="Kind of pair"),
-        Column(key="match", header="To match"),
-        Column(key="rate", header="Judged rightly", kind="share", unit="%", interval="interval", n="n"),
-        Column(key="n", header="Answered", kind="count"),
-        Column(key="missing", header="Unanswered", kind="count"),
+        Column(key="judge", header=gettext_noop("Judge")),
+        Column(key="kind", header=gettext_noop("Kind of pair")),
+        Column(key="match", header=gettext_noop("To match")),
+        Column(key="rate", header=gettext_noop("Judged rightly"), kind="share", unit="%", interval="interval", n="n"),
+        Column(key="n", header=gettext_noop("Answered"), kind="count"),
+        Column(key="missing", header=gettext_noop("Unanswered"), kind="count"),
     ]
     rows: list[Cells] = []
     for test in tests_of(entrants):
@@ -79,7 +82,7 @@ def judge_test_table(entrants: Sequence[EntrantResults]) -> Table:
         rows += kinds or [{"judge": test["judge"], "kind": NOT_TESTED}]
     states = [f"{test['judge']}: {test['told']}." for test in tests_of(entrants) if test["state"] != "tested"]
     return Table(
-        title="Self-test of judges",
+        title=gettext_noop("Self-test of judges"),
         columns=columns,
         rows=rows,
         totals=[],

@@ -10,12 +10,13 @@ from benchmark.domain.tables.table import Cells
 from benchmark.suites.registry import group_named, nouns_of_group, units_of_group
 from benchmark.suites.showing.entrants import models_of, parses_in, unjudged
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 from core.statistics import caution
 
-UNMARKED = "Nothing is marked as best: {why}."
-AT_THEIR_WORST = "Order, bold and letters count them at their worst."
-METRICS_WITHOUT = "Order counts them at their worst; the figures of this table leave them out."
-LEFT_OUT = "Rows pooled over stories leave them out."
+UNMARKED = gettext_noop("Nothing is marked as best: {why}.")
+AT_THEIR_WORST = gettext_noop("Order, bold and letters count them at their worst.")
+METRICS_WITHOUT = gettext_noop("Order counts them at their worst; the figures of this table leave them out.")
+LEFT_OUT = gettext_noop("Rows pooled over stories leave them out.")
 
 
 def missing_of(entrant: EntrantResults, group: str) -> Cells:
@@ -96,7 +97,7 @@ def shares_told(shares: Mapping[str, float], nouns: str = "stories") -> str:
     if len(set(shares.values())) < 2:
         return ""
     most = max(shares, key=shares.__getitem__)
-    return (
+    return gettext_noop(
         f"missing answers differ: {100 * min(shares.values()):.1f} to {100 * shares[most]:.1f} % of the {nouns}, "
         f"most of {most}"
     )
@@ -112,7 +113,7 @@ def rows_told(counts: Mapping[str, int]) -> str:
     if len(set(counts.values())) < 2:
         return ""
     most = max(counts, key=counts.__getitem__)
-    return f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}"
+    return gettext_noop(f"rows not judged differ: {min(counts.values()):,} to {counts[most]:,}, most of {most}")
 
 
 def _missing_differ(models: Sequence[EntrantResults], group: str, counted: str = AT_THEIR_WORST) -> list[str]:
@@ -140,8 +141,10 @@ def _lost(models: Sequence[EntrantResults], group: str) -> list[str]:
     for lost, names in alike.items():
         stories = f"{lost:,} {nouns_of_group(group)[lost != 1]}"
         sentences.append(
-            f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no "
-            f"difference against {'it' if len(names) == 1 else 'them'}."
+            gettext_noop(
+                f"Judges or providers lost answers, or rows of them, in {stories} of {', '.join(names)}: that shows no "
+                f"difference against {'it' if len(names) == 1 else 'them'}."
+            )
         )
     return sentences
 
@@ -156,9 +159,11 @@ def _incomplete_sets(models: Sequence[EntrantResults]) -> list[str]:
             alike.setdefault(sets, []).append(entrant.model)
     return [
         (
-            f"{sets:,} "
-            f"{'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} "  # noqa: E501
-            f"no figure, of {', '.join(names)}."
+            gettext_noop(
+                f"{sets:,} "
+                f"{'sets, of which not all questions were asked, have' if sets > 1 else 'set, of which not all questions were asked, has'} "  # noqa: E501
+                f"no figure, of {', '.join(names)}."
+            )
         )
         for sets, names in alike.items()
     ]
@@ -169,8 +174,8 @@ def _without_letters(models: Sequence[EntrantResults]) -> list[str]:
     read = [name for name in parses_in(models) if no_letters.get(name)]
     whys = {no_letters[name] for name in read}
     if len(whys) == 1 and len(read) == len(parses_in(models)):
-        return [f"No letters: {whys.pop()}."]
-    return [f"No letters in the {name} parse: {no_letters[name]}." for name in read]
+        return [gettext_noop(f"No letters: {whys.pop()}.")]
+    return [gettext_noop(f"No letters in the {name} parse: {no_letters[name]}.") for name in read]
 
 
 def complete(entrants: Sequence[EntrantResults], parse: str) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from benchmark.domain.tables import Column, Row, Table, source_of, with_cell
 from benchmark.suites.shown import EntrantResults
+from core.language import gettext_noop
 
-WITHIN = {"prompts": "asked with", "judge": "judged by"}
+WITHIN = {"prompts": gettext_noop("asked with"), "judge": gettext_noop("judged by")}
 """Models are ranked among those that were asked and judged alike; how a sentence says so."""
 
 
@@ -17,7 +18,7 @@ def ranked_within(entrants: Iterable[EntrantResults]) -> list[str]:
     that."""
     scope = _within(entrants)
     return (
-        [f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own."]
+        [gettext_noop(f"One ranking: {', '.join(scope)}. What was asked or judged otherwise has a ranking of its own.")]
         if scope
         else []
     )
@@ -47,7 +48,7 @@ def with_settings(table: Table) -> Table:
     rows, totals = (
         [with_cell(row, "settings", _own(row) or None) for row in rows] for rows in (table.rows, table.totals)
     )
-    columns = [*table.columns, Column(key="settings", header="Settings")]
+    columns = [*table.columns, Column(key="settings", header=gettext_noop("Settings"))]
     return replace(table, columns=columns, rows=rows, totals=totals)
 
 

@@ -13,6 +13,7 @@ from benchmark.suites.story_scores import PARSES
 from benchmark.suites.tombench.metrics import VotedItem as Voted
 from benchmark.suites.tombench.metrics import is_correct, is_correct_officially, majority_vote
 from benchmark.suites.tombench.steps import ANSWER, NO_OPTION
+from core.language import gettext_noop
 
 ACCURACY = "accuracy"
 
@@ -25,20 +26,22 @@ def by_chance(sample: Sample) -> float:
 
 GROUP = MetricGroup(
     key="tombench",
-    title="Multiple choice",
-    noun="multiple choice",
+    title=gettext_noop("Multiple choice"),
+    noun=gettext_noop("multiple choice"),
     shares=(ACCURACY,),
-    headers={ACCURACY: "Accuracy"},
+    headers={ACCURACY: gettext_noop("Accuracy")},
     score=ACCURACY,
-    score_title="Accuracy",
+    score_title=gettext_noop("Accuracy"),
     prompt=ANSWER,
     rests_on=(ANSWER,),
     scored=ANSWER,
-    facets={"ability": "Ability", "language": "Language"},
+    facets={"ability": gettext_noop("Ability"), "language": gettext_noop("Language")},
     notes=(
         (
-            "A question counts as right where the majority of its tries choose the right option; a tie goes to "
-            "the option chosen first."
+            gettext_noop(
+                "A question counts as right where the majority of its tries choose the right option; a tie goes to "
+                "the option chosen first."
+            )
         ),
     ),
     tells=ANSWERS,
@@ -59,7 +62,7 @@ def scored(sample: Sample, outcomes: Sequence[Outcome]) -> SampleResult:
     missing = len(outcomes) - len(answered)
     votes = {parse: tuple(_choice(outcome, parse) for outcome in answered) for parse in PARSES}
     official = None if missing else {ACCURACY: float(is_correct_officially(_voted(sample, votes["official"])))}
-    reason = f"{missing} of its {len(outcomes)} tries have no answer" if missing else ""
+    reason = gettext_noop(f"{missing} of its {len(outcomes)} tries have no answer") if missing else ""
     return SampleResult(official, _score(sample, outcomes, votes["repaired"], missing), reason)
 
 

@@ -20,33 +20,44 @@ from benchmark.suites.tombench.scoring import score_answers
 from benchmark.suites.tombench.shuffling import TRIES
 from benchmark.suites.tombench.steps import ANSWER, STEPS, expected, parse, request
 from benchmark.suites.tombench.tasks import TASKS
+from core.language import gettext_noop
 
 METHOD = Setting(
     "method",
     "Prompt",
     DIRECT,
-    help="Only the letter, or reasoning before it.",
-    choices=((DIRECT, "the letter alone"), (COT, "step by step, then the letter")),
+    help=gettext_noop("Only the letter, or reasoning before it."),
+    choices=((DIRECT, gettext_noop("the letter alone")), (COT, gettext_noop("step by step, then the letter"))),
     method=True,
-    helps=("The letter of an option and nothing else.", "Reasoning in words, the letter at its end."),
+    helps=(
+        gettext_noop("The letter of an option and nothing else."),
+        gettext_noop("Reasoning in words, the letter at its end."),
+    ),
 )
 ORDER = Setting(
     "order",
-    "Order of the options",
+    gettext_noop("Order of the options"),
     SEEDED,
-    help="The released code draws the orders of its five tries from one sequence for each file.",
-    choices=((SEEDED, "drawn from seed, question and try"), (RELEASED, "as the released code draws it")),
+    help=gettext_noop("The released code draws the orders of its five tries from one sequence for each file."),
+    choices=(
+        (SEEDED, gettext_noop("drawn from seed, question and try")),
+        (RELEASED, gettext_noop("as the released code draws it")),
+    ),
 )
 LANGUAGE = Setting(
-    "language", "Language", UNSAID, choices=((UNSAID, "as the answers show"), *NAMES.items()),
-    help="The released code calls the questions of both languages alike.",
+    "language", "Language", UNSAID, choices=((UNSAID, gettext_noop("as the answers show")), *NAMES.items()),
+    help=gettext_noop("The released code calls the questions of both languages alike."),
 )  # fmt: skip
 LANGUAGES = Setting(
     "languages",
     "Languages",
     BOTH,
-    help="Each language of an item is a question of its own; a run can take one split.",
-    choices=((BOTH, "English and Chinese"), ("en", "English"), ("zh", "Chinese")),
+    help=gettext_noop("Each language of an item is a question of its own; a run can take one split."),
+    choices=(
+        (BOTH, gettext_noop("English and Chinese")),
+        ("en", gettext_noop("English")),
+        ("zh", gettext_noop("Chinese")),
+    ),
 )
 
 
@@ -74,7 +85,9 @@ def _lines(view: ItemView) -> list[ReadLine]:
         dict(zip(displayed.originals, values, strict=True)) for values in (displayed.texts, displayed.letters)
     )
     official, repaired = ((parsed or {}).get("choice") for parsed in (view.official, view.repaired))
-    as_shown = f"Shown as {letters[repaired]}; right is {letters[item.gold]}." if repaired in letters else ""
+    as_shown = (
+        gettext_noop(f"Shown as {letters[repaired]}; right is {letters[item.gold]}.") if repaired in letters else ""
+    )
     return [
         ReadLine(
             about=item.question,
@@ -83,16 +96,26 @@ def _lines(view: ItemView) -> list[ReadLine]:
             repaired=None if repaired is None else texts[repaired],
             right=None if repaired is None else repaired == item.gold,
             officially_right=None if official is None else official == item.answer,
-            note=f"The answer {view.unusable}." if view.unusable and view.answer is not None else as_shown,
+            note=gettext_noop(f"The answer {view.unusable}.")
+            if view.unusable and view.answer is not None
+            else as_shown,
         )
     ]
 
 
 def _methods(reported: Reported) -> Sections:
-    how = "after reasoning step by step" if reported.settings["method"] == COT else "with the letter alone"
+    how = (
+        gettext_noop("after reasoning step by step")
+        if reported.settings["method"] == COT
+        else gettext_noop("with the letter alone")
+    )
     tries = reported.settings.get("repetitions", 1)
     released = reported.settings.get(ORDER.name) == RELEASED
-    drawn = "as the released code draws it" if released else "drawn from the seed, the item and the try"
+    drawn = (
+        gettext_noop("as the released code draws it")
+        if released
+        else gettext_noop("drawn from the seed, the item and the try")
+    )
     return [
         (
             "Prompts",
@@ -115,16 +138,16 @@ CONTROLS = Controllable(
     story="story",
     texts=("content.story", "content.question", "content.options"),
     language=lambda sample: sample.split,
-    senseless={"shuffled": {"": "Its options stand in another order in each repetition anyway."}},
+    senseless={"shuffled": {"": gettext_noop("Its options stand in another order in each repetition anyway.")}},
 )
 _BY_TASK = f"categories-{GROUP.key}"
 PUBLISHED = tuple(
-    Published(f"task.{task}", task, "Accuracy by task", {_BY_TASK: task})
-    for task in (*TASKS, "Unexpected Outcome Test")
+    Published(f"task.{task}", task, gettext_noop("Accuracy by task"), {_BY_TASK: task})
+    for task in (*TASKS, gettext_noop("Unexpected Outcome Test"))
 )
 SUITE = Suite(
     name="tombench",
-    title="ToMBench",
+    title=gettext_noop("ToMBench"),
     steps=STEPS,
     groups=(GROUP,),
     request=request,
@@ -151,7 +174,7 @@ SUITE = Suite(
     lines=_lines,
     methods=_methods,
     published=PUBLISHED,
-    sections=(Section("Accuracy by task", (_BY_TASK,), (_BY_TASK,), paper=True),),
+    sections=(Section(gettext_noop("Accuracy by task"), (_BY_TASK,), (_BY_TASK,), paper=True),),
     score=score_answers,
     options=(Option(LANGUAGE.name, "en", "tombench: the language of the questions", ("en", "zh")),),
     answer_ids=AnswerIds(ids_of, (LANGUAGE,), {ORDER.name: RELEASED}),

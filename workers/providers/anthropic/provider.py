@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers import options
 from workers.providers.contract import Backend, BatchBackend, Spec
 from workers.providers.description import Provider
@@ -25,8 +26,8 @@ def _batches(backend: Any, others: Sequence[str]) -> BatchBackend:
 
 PROVIDER = Provider(
     name="anthropic",
-    label="Anthropic",
-    sentence="Anthropic’s Messages, with its batches.",
+    label=gettext_noop("Anthropic"),
+    sentence=gettext_noop("Anthropic’s Messages, with its batches."),
     backend=_backend,
     batches=_batches,
     position=20,
@@ -38,6 +39,10 @@ PROVIDER = Provider(
         reset="anthropic-ratelimit-requests-reset",
     ),
     defaults={"sets_temperature": False, "batches": True},
-    placeholders={"name": "my-model", "model": "the provider’s name of it", "api_key_env": "ANTHROPIC_API_KEY"},
+    placeholders={
+        "name": "my-model",
+        "model": gettext_noop("the provider’s name of it"),
+        "api_key_env": "ANTHROPIC_API_KEY",
+    },
     options={"effort": (str,), "cache": (bool,), **options.BATCHED},
 )

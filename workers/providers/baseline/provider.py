@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.language import gettext_noop
 from workers.providers.baseline.baseline import Baseline
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import PRICES, RATES, FixedModel, Provider
@@ -32,8 +33,10 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
     notes = ", ".join(baseline.options_note for baseline in baselines if baseline.options_note)
     return Provider(
         name=NAME,
-        label="Built-in baseline",
-        sentence=f"{model_names[0].upper()}{model_names[1:]}: reference points that need no model, key or network.",
+        label=gettext_noop("Built-in baseline"),
+        sentence=gettext_noop(
+            f"{model_names[0].upper()}{model_names[1:]}: reference points that need no model, key or network."
+        ),
         backend=backend,
         hosted=False,
         position=50,
@@ -47,7 +50,7 @@ def provider_of(baselines: Sequence[Baseline]) -> Provider:
         placeholders={"name": f"{next(iter(models), NAME)}-2"},
         model_label="Baseline",
         options={name: types for baseline in baselines for name, types in baseline.options.items()},
-        options_sentence=f"A JSON object: {notes}." if notes else "",
+        options_sentence=gettext_noop(f"A JSON object: {notes}.") if notes else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from core.language import gettext_noop
 from workers.providers import options
 from workers.providers.contract import Backend, BatchBackend, Spec
 from workers.providers.description import Provider
@@ -25,10 +26,12 @@ def _batches(backend: Any, others: Sequence[str]) -> BatchBackend:
 
 PROVIDER = Provider(
     name="openai",
-    label="OpenAI, or a server that speaks its protocol",
+    label=gettext_noop("OpenAI, or a server that speaks its protocol"),
     sentence=(
-        "OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your "
-        "institution."
+        gettext_noop(
+            "OpenAI itself, and every server that speaks its chat completions: Ollama, llama.cpp, a gateway of your "
+            "institution."
+        )
     ),
     backend=_backend,
     batches=_batches,
@@ -43,7 +46,7 @@ PROVIDER = Provider(
     defaults={"batches": True},
     placeholders={
         "name": "my-model",
-        "model": "the provider’s name of it",
+        "model": gettext_noop("the provider’s name of it"),
         "api_key_env": "OPENAI_API_KEY",
         "base_url": "http://127.0.0.1:11434/v1",
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import gettext_noop
 from workers.providers.contract import Backend, Spec
 from workers.providers.description import Provider
 
@@ -14,8 +15,8 @@ def _backend(spec: Spec) -> Backend:
 
 PROVIDER = Provider(
     name="scripted",
-    label="Scripted answers",
-    sentence="Answers from a script, with delays and failures: to try a set-up before it costs money.",
+    label=gettext_noop("Scripted answers"),
+    sentence=gettext_noop("Answers from a script, with delays and failures: to try a set-up before it costs money."),
     backend=_backend,
     hosted=False,
     unset_price="Empty: free.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import gettext_noop
 from workers.providers import options
 from workers.providers.addresses import host_of, is_private
 from workers.providers.contract import Backend, Spec
@@ -24,13 +25,15 @@ def _is_hosted(spec: Spec) -> bool:
 PROVIDER = Provider(
     name="vllm",
     label="vLLM server",
-    sentence="A vLLM server that you run: answers are held to a JSON schema, token by token.",
+    sentence=gettext_noop("A vLLM server that you run: answers are held to a JSON schema, token by token."),
     backend=_backend,
     hosted=False,
     hosted_at=_is_hosted,
     unset_price=(
-        "Empty: free where the server stands on this machine or in a private network, or has no key "
-        "variable; else unknown. 0: free."
+        gettext_noop(
+            "Empty: free where the server stands on this machine or in a private network, or has no key "
+            "variable; else unknown. 0: free."
+        )
     ),
     position=30,
     packages=("openai",),

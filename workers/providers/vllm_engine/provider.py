@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from core.language import gettext_noop
 from workers.providers.contract import EngineBackend, Spec
 from workers.providers.description import PRICES, RATES, Provider
 from workers.providers.vllm_engine.options import OPTIONS
@@ -22,7 +23,7 @@ def _announcement(spec: Spec) -> str:
 PROVIDER = Provider(
     name="vllm-engine",
     label="vLLM inside a GPU worker",
-    sentence="The model is loaded into a GPU worker of Credence; no server stands between.",
+    sentence=gettext_noop("The model is loaded into a GPU worker of Credence; no server stands between."),
     backend=_backend,
     hosted=False,
     position=40,
@@ -43,6 +44,9 @@ PROVIDER = Provider(
     placeholders={"name": "qwen-gpu", "model": "Qwen/Qwen2.5-7B-Instruct"},
     options=OPTIONS,
     options_sentence=(
-        "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, gpu_memory_utilization and others."
+        gettext_noop(
+            "A JSON object: dtype, quantization, tensor_parallel_size, max_model_len, "
+            "gpu_memory_utilization and others."
+        )
     ),
 )
