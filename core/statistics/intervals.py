@@ -26,6 +26,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import gettext_noop
 from core.statistics.bootstrap import RESAMPLES, Clusters, Floats, by_cluster, mean_of, ratios, replicated_means
 
 LEVEL = 0.95
@@ -213,7 +214,7 @@ def t_quantile(share: float, freedom: Floats | NDArray[np.int64]) -> Floats:
 
 def few(unit: str) -> str:
     """Return why there is no interval of so few clusters."""
-    return f"an interval needs at least {FEWEST} {unit}"
+    return gettext_noop(f"an interval needs at least {FEWEST} {unit}")
 
 
 def sparse(unit: str) -> str:
@@ -223,7 +224,7 @@ def sparse(unit: str) -> str:
 
 def method(*, seed: int, unit: str, resamples: int = RESAMPLES) -> str:
     """Return how the intervals are made, in words."""
-    return (
+    return gettext_noop(
         f"{LEVEL:.0%} intervals: t quantile, standard error of a cluster bootstrap over {unit} ({resamples} "
         f"resamples, seed {seed}), degrees of freedom by kurtosis, on the logit of the figure's range; rule of three "
         f"where all {unit} are alike; none of fewer than {FEWEST} {unit}"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from core.language import gettext_noop
 from core.statistics.bootstrap import Floats
 
 ALPHA = 0.05
@@ -44,9 +45,9 @@ def caution(n: int, unit: str, where: str = "with") -> str:
     clusters on. `where` begins the sentence."""
     if n >= SYMMETRY_FROM:
         return ""
-    return (
-        f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie "
-        f"symmetrically around their mean"
+    return gettext_noop(
+        f"{where} fewer than {SYMMETRY_FROM} {unit} the sign-flip test assumes that differences lie symmetrically "
+        "around their mean"
     )
 
 

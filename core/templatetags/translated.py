@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.forms import BoundField, ModelChoiceField
 
 from core.catalogues.patterns import translated as translated_text
 
@@ -20,3 +21,12 @@ def translated(text: Any) -> Any:
     if isinstance(text, (list, tuple)):
         return [translated(one) for one in text]
     return text
+
+
+@register.filter
+def spoken(field: BoundField) -> BoundField:
+    """Return a field with what it offers in the language of the page; objects keep their names."""
+    if hasattr(field.field, "choices") and not isinstance(field.field, ModelChoiceField):
+        widget = field.field.widget
+        widget.choices = [(value, translated(label)) for value, label in widget.choices]
+    return field

@@ -24,7 +24,7 @@ from core.language import gettext_noop
 PROMPT_SET = "fantom-1"
 CONVERSATION = Setting(
     "conversation",
-    "Conversations",
+    gettext_noop("Conversations"),
     SHORT,
     help=(
         gettext_noop(

@@ -9,24 +9,25 @@ from benchmark.suites.omnitom.prompting.examples import MAX_EXAMPLES
 from benchmark.suites.omnitom.prompting.sets import NAMES
 from benchmark.suites.omnitom.steps import EXTRACT, JUDGE, LABEL, STRUCTURED
 from benchmark.suites.settings import COLUMN, PARAMETER, Only, Setting
+from core.language import gettext_noop
 
 LEVELS = (
-    (1, "1: one sentence"),
-    (2, "2: a paragraph"),
-    (3, "3: stepwise sub-tasks"),
-    (4, "4: criteria, categories and examples"),
+    (1, gettext_noop("1: one sentence")),
+    (2, gettext_noop("2: a paragraph")),
+    (3, gettext_noop("3: stepwise sub-tasks")),
+    (4, gettext_noop("4: criteria, categories and examples")),
 )
 _TABLES_ALONE = "is a baseline that reads the two tables alone"
 
 PROMPT_SET = Setting(
-    "prompt_set", "Prompt set", NAMES[-1],
+    "prompt_set", gettext_noop("Prompt set"), NAMES[-1],
     stored=COLUMN, prompt_set=True, flag="prompt-set", flag_help="the built-in set if not given",
 )  # fmt: skip
 SETTINGS = (
     PROMPT_SET,
     Setting(
         "level",
-        "Prompt level",
+        gettext_noop("Prompt level"),
         3,
         choices=LEVELS,
         refusal="The prompt level is {value}; expected 1 to 4.",
@@ -37,9 +38,9 @@ SETTINGS = (
     ),
     Setting(
         "examples",
-        "Examples",
+        gettext_noop("Examples"),
         1,
-        help=f"Shown at level {WITH_EXAMPLES}.",
+        help=gettext_noop(f"Shown at level {WITH_EXAMPLES}."),
         most=MAX_EXAMPLES,
         refusal=f"A prompt can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
         stored=PARAMETER,
@@ -50,10 +51,10 @@ SETTINGS = (
     ),
     Setting(
         "examples_from",
-        "Examples from",
+        gettext_noop("Examples from"),
         SAMPLE,
         choices=tuple(SOURCES.items()),
-        help="A category without any there takes the other’s. Stories that are asked never serve.",
+        help=gettext_noop("A category without any there takes the other’s. Stories that are asked never serve."),
         refusal=f"Examples come from {' or '.join(SOURCES)}, not {{value!r}}.",
         stored=PARAMETER,
         flag="examples-from",
@@ -61,16 +62,16 @@ SETTINGS = (
     ),
     Setting(
         "form",
-        "Form of the answers",
+        gettext_noop("Form of the answers"),
         "text",
-        choices=(("text", "Free text"), (STRUCTURED, "Structured output")),
+        choices=(("text", gettext_noop("Free text")), (STRUCTURED, gettext_noop("Structured output"))),
         stored=COLUMN,
         flag="form",
         flag_help="text if not given",
     ),
     Setting(
         "judge_level",
-        "Judge’s prompt level",
+        gettext_noop("Judge’s prompt level"),
         4,
         choices=LEVELS,
         refusal="The judge's prompt level is {value}; expected 1 to 4.",
@@ -83,10 +84,12 @@ SETTINGS = (
     ),
     Setting(
         "shots",
-        "Judge’s examples",
+        gettext_noop("Judge’s examples"),
         3,
         most=MAX_EXAMPLES,
-        help=f"Shown at level {WITH_EXAMPLES}. The lexical judge compares words of the two tables, not meanings.",
+        help=gettext_noop(
+            f"Shown at level {WITH_EXAMPLES}. The lexical judge compares words of the two tables, not meanings."
+        ),
         refusal=f"The judge can have 0 to {MAX_EXAMPLES} examples, not {{value}}.",
         stored=PARAMETER,
         flag="shots",
@@ -99,7 +102,7 @@ SETTINGS = (
     ),
     Setting(
         "with_story",
-        "The judge reads the story too",
+        gettext_noop("The judge reads the story too"),
         True,
         stored=PARAMETER,
         flag="without-story",
@@ -109,10 +112,10 @@ SETTINGS = (
     ),
     Setting(
         "judge_form",
-        "Judge’s form",
+        gettext_noop("Judge’s form"),
         SAME,
-        choices=((SAME, "As the answers"), (LINKS, "Links between numbered rows")),
-        help="With links the judge says which rows match, and may say that it cannot tell.",
+        choices=((SAME, gettext_noop("As the answers")), (LINKS, gettext_noop("Links between numbered rows"))),
+        help=gettext_noop("With links the judge says which rows match, and may say that it cannot tell."),
         stored=PARAMETER,
         lenient=True,
         flag="judge-form",
@@ -121,28 +124,32 @@ SETTINGS = (
     ),
     Setting(
         "passes",
-        "Judge’s passes",
+        gettext_noop("Judge’s passes"),
         1,
         least=1,
         most=MOST_PASSES,
-        help="From the second on the rows are shuffled. The majority decides; rows that flip are counted.",
+        help=gettext_noop(
+            "From the second on the rows are shuffled. The majority decides; rows that flip are counted."
+        ),
         stored=PARAMETER,
         lenient=True,
         flag="passes",
         flag_help=f"1 to {MOST_PASSES}, each a call, from the second on with shuffled rows; 1 if not given",
         steps=(JUDGE,),
-        unread="is a baseline that answers alike in every pass",
+        unread=gettext_noop("is a baseline that answers alike in every pass"),
     ),
     Setting(
         "settle",
-        "Settled before asking",
+        gettext_noop("Settled before asking"),
         NOTHING,
         choices=(
-            (NOTHING, "Nothing"),
-            (EXACT, "Rows in the same words"),
-            (NORMALISED, "The same words but for case, quotes and stops"),
+            (NOTHING, gettext_noop("Nothing")),
+            (EXACT, gettext_noop("Rows in the same words")),
+            (NORMALISED, gettext_noop("The same words but for case, quotes and stops")),
         ),
-        help="Such rows match by rule: the judge is not asked about them, nor about a story that has no others.",
+        help=gettext_noop(
+            "Such rows match by rule: the judge is not asked about them, nor about a story that has no others."
+        ),
         stored=PARAMETER,
         lenient=True,
         flag="settle",
@@ -151,10 +158,13 @@ SETTINGS = (
     ),
     Setting(
         "self_test",
-        "Test the judge on pairs made from gold",
+        gettext_noop("Test the judge on pairs made from gold"),
         True,
         help=(
-            f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high as the budget."
+            gettext_noop(
+                f"Once for each version of a judge, up to {MOST_CALLS} calls, with a cap of its own as high "
+                "as the budget."
+            )
         ),
         stored=PARAMETER,
         flag="no-self-test",

@@ -117,7 +117,7 @@ def _of_schema(scheme: Scheme) -> Suite:
         SUITE,
         name=named_by(SUITE.name, schema),
         family=SUITE.name,
-        title=f"{SUITE.title}, labelled by {schema.reference}",
+        title=gettext_noop(f"{SUITE.title}, labelled by {schema.reference}"),
         groups=groups,
         main=tuple(group.key for group in groups),
         measure=keys.measured(measure),

@@ -35,7 +35,7 @@ from workers.providers.contract import Body
 PROMPT_SET = "opentom-1"
 NARRATIVES = Setting(
     "narratives",
-    "Narratives",
+    gettext_noop("Narratives"),
     ALL,
     help=gettext_noop("The split “sampled” has the questions on which the benchmark’s own figures rest."),
     choices=((ALL, "all 596 narratives"), (LONG, gettext_noop("the 100 long narratives"))),

@@ -19,15 +19,16 @@ from benchmark.suites.contract import Parsed, Step
 from benchmark.suites.perceiving.baselines import PERCEIVE, array_of
 from benchmark.suites.perceiving.shares import RECALL
 from benchmark.suites.settings import Setting
+from core.language import gettext_noop
 from workers.providers.contract import Request
 
 PERCEPTIONS, BELIEF, ANSWER = "perceptions", "belief", "answer"
 METHODS = (PLAIN, COT, SELF_ASK, S2A, SIMTOM, PERCEPTOM, ORACLE_PERCEPTION)
 PRECURSORS = Setting(
     "precursors",
-    "Perceptions and beliefs",
+    gettext_noop("Perceptions and beliefs"),
     True,
-    help="Besides the questions, ask who perceives what, and for beliefs from the true perceptions.",
+    help=gettext_noop("Besides the questions, ask who perceives what, and for beliefs from the true perceptions."),
 )
 UNREADABLE = "holds no array of {kind}s and perceivers"
 _GIVEN = "These are the {kind}s of a {story} in their order, each with the people who perceive it:"

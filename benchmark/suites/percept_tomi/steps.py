@@ -25,6 +25,7 @@ from benchmark.suites.perceiving.baselines import array_of, mostly_perceived
 from benchmark.suites.percept_tomi import baselines
 from benchmark.suites.percept_tomi.perceived import official_shares, repaired_scenes, repaired_shares
 from benchmark.suites.percept_tomi.places import named_place, official_right
+from core.language import gettext_noop
 from core.plain import Json
 from workers.providers.contract import Request
 
@@ -32,9 +33,11 @@ STEPS = steps_telling(baselines.TELL)
 PROSE, LIST = "prose", "list"
 STORY = Setting(
     "story",
-    "Story",
+    gettext_noop("Story"),
     PROSE,
-    help="The released code writes the story as a list of its sentences in quotation marks, the paper as prose.",
+    help=gettext_noop(
+        "The released code writes the story as a list of its sentences in quotation marks, the paper as prose."
+    ),
     choices=((PROSE, "as prose"), (LIST, "as a list of sentences, as the released code does")),
 )
 HOW = (

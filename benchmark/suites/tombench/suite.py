@@ -24,7 +24,7 @@ from core.language import gettext_noop
 
 METHOD = Setting(
     "method",
-    "Prompt",
+    gettext_noop("Prompt"),
     DIRECT,
     help=gettext_noop("Only the letter, or reasoning before it."),
     choices=((DIRECT, gettext_noop("the letter alone")), (COT, gettext_noop("step by step, then the letter"))),
@@ -45,12 +45,13 @@ ORDER = Setting(
     ),
 )
 LANGUAGE = Setting(
-    "language", "Language", UNSAID, choices=((UNSAID, gettext_noop("as the answers show")), *NAMES.items()),
+    "language", gettext_noop("Language"), UNSAID, choices=((UNSAID, gettext_noop("as the answers show")),
+    *NAMES.items()),
     help=gettext_noop("The released code calls the questions of both languages alike."),
 )  # fmt: skip
 LANGUAGES = Setting(
     "languages",
-    "Languages",
+    gettext_noop("Languages"),
     BOTH,
     help=gettext_noop("Each language of an item is a question of its own; a run can take one split."),
     choices=(
