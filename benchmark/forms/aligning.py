@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Project, Role, User
 from benchmark.models import Run
 from benchmark.services.alignment_tables import alignable_runs
+from core.language import gettext_noop
 from judge.domain.alignment import MOST_LINKS
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.studies import MOST_TABLES, Plan
@@ -32,7 +33,7 @@ class Runs(forms.ModelMultipleChoiceField):
 
     def label_from_instance(self, obj: Run) -> str:
         models = ", ".join(entrant.name for entrant in obj.entrants.all())
-        return f"{obj.title} ({models}; gold {obj.dataset.version})"
+        return gettext_noop(f"{obj.title} ({models}; gold {obj.dataset.version})")
 
 
 def members_of(project: Project) -> QuerySet[User]:

@@ -12,6 +12,7 @@ from annotation.models import Project, Story
 from benchmark.models import Run, RunItem
 from benchmark.services.asking import question_of
 from benchmark.suites.registry import suite_named
+from core.language import gettext_noop
 from judge.domain.sampling import Unit
 from judge.services.studies import DrawnTable, Refused
 from workers.models.call import COMPLETED
@@ -38,7 +39,7 @@ def units_of(runs: Collection[Run], *, split: str = "") -> list[Unit]:
     """Return every table that could be drawn: one a model and sample with an answer, at the first repetition. Raises
     Refused for runs on different versions of gold."""
     if len({run.dataset_id for run in runs}) > 1:
-        raise Refused("These runs are on different versions of gold; choose runs on one.")
+        raise Refused(gettext_noop("These runs are on different versions of gold; choose runs on one."))
     names = _names(runs)
     units = []
     for run in runs:

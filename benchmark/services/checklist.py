@@ -6,6 +6,7 @@ from annotation.models import Project, Role
 from annotation.services.checklist import State, Step
 from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
+from core.language import gettext_noop
 from core.wording import counted
 from judge.services.alignment_report import open_tables_of
 
@@ -22,27 +23,42 @@ def steps_of(project: Project, totals: Totals) -> list[Step]:
 def _sets(count: int) -> list[Step]:
     if not count:
         return []
-    told = ("Import question sets", State.DONE, counted(count, "copy", "copies"), "benchmark:datasets", "Datasets")
+    told = (
+        gettext_noop("Import question sets"),
+        State.DONE,
+        counted(count, "copy", "copies"),
+        "benchmark:datasets",
+        gettext_noop("Datasets"),
+    )
     return [Step("sets", *told, optional=True, without_stories=True)]
 
 
 def _freeze(versions: list[int], totals: Totals) -> Step:
     state = State.DONE if versions else State.NOT_BEGUN
-    figure = f"{counted(len(versions), 'version')}, the newest {versions[-1]}" if versions else ""
-    return Step("freeze", "Freeze the gold", state, figure, "benchmark:datasets", "Freeze")
+    figure = gettext_noop(f"{counted(len(versions), 'version')}, the newest {versions[-1]}") if versions else ""
+    return Step("freeze", gettext_noop("Freeze the gold"), state, figure, "benchmark:datasets", "Freeze")
 
 
 def _run(runs: int) -> Step:
     state = State.DONE if runs else State.NOT_BEGUN
     figure = counted(runs, "run") if runs else ""
-    return Step("run", "Run models", state, figure, "benchmark:runs", "Runs", without_stories=True)
+    return Step("run", gettext_noop("Run models"), state, figure, "benchmark:runs", "Runs", without_stories=True)
 
 
 def _align(project: Project) -> list[Step]:
     wanted, settled = open_tables_of(project)
     if not wanted:
         return []
-    figure = f"{settled:,} of {counted(wanted, 'table')} settled"
+    figure = gettext_noop(f"{settled:,} of {counted(wanted, 'table')} settled")
     state = State.DONE if settled == wanted else State.BEGUN
-    step = Step("align", "Align models' tables", state, figure, "judge:studies", "Align", Role.ANNOTATOR, optional=True)
+    step = Step(
+        "align",
+        gettext_noop("Align models' tables"),
+        state,
+        figure,
+        "judge:studies",
+        "Align",
+        Role.ANNOTATOR,
+        optional=True,
+    )
     return [step]
