@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from annotation.domain.shipped_schemas import DEFAULT_SCHEMA
 from annotation.models import Assignment, Invitation, Membership, Prefill, Proposition, PropositionFlag
+from judge.models import AlignmentStudy
 from tests.cast import Cast, new_cast, new_story
 from tests.copies import copied
 from workers.models import Job
@@ -132,6 +133,8 @@ PAGES = {
     "benchmark:run_judges_table": ADMIN,
     "benchmark:run_sweep": ADMIN,
     "benchmark:run_sweep_table": ADMIN,
+    "benchmark:calibration": ADMIN,
+    "benchmark:calibration_rows": ADMIN,
     "benchmark:datasets": EXPERT,
     "benchmark:freeze": ADMIN,
     "benchmark:dataset_present": EXPERT,
@@ -295,6 +298,8 @@ def _held() -> tuple[Cast, dict[str, str]]:
     }
     own = {"benchmark": {"uid": place.entrant.run.uid, "pk": place.pk, "name": "omnitom-1", "suite": "tombench"}}
     own |= {"benchmark:across_table": {"table": "across"}, "benchmark:across_plot": {"plot": "across"}}
+    study = {"uid": AlignmentStudy.objects.create(project=cast.project, name="Calibration").uid}
+    own |= dict.fromkeys(("benchmark:calibration", "benchmark:calibration_rows"), study)
     kept = {"uid": place.entrant.run.uid, "pk": report.items.get().pk}
     own |= dict.fromkeys(("benchmark:shared_item", "benchmark:shared_answer"), kept)
     own |= _alignment(cast)

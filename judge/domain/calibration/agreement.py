@@ -61,7 +61,7 @@ TP, FN, FP, TN = range(4)
 
 
 def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True) -> Agreement:
-    """Return how far the judge's first pass agrees with people over the rows to `keep`."""
+    """Return how far the judge agrees with people over the rows to `keep`."""
     parts = [(table, [row for row in table.rows if keep(row)]) for table in tables]
     parts = [(table, rows) for table, rows in parts if rows]
     rows = [row for _, rows_ in parts for row in rows_]
@@ -83,13 +83,13 @@ def agreement(tables: Sequence[Table], *, seed: int, keep: Keep = lambda _: True
 
 
 def _count(rows: Iterable[Row], why: str) -> tuple[int, int]:
-    of = [(row.human == why, row.verdict == why) for row in rows]
+    of = [(row.human == why, row.judge == why) for row in rows]
     return sum(human for human, _ in of), sum(judge for _, judge in of)
 
 
 def _cell(row: Row) -> int | None:
     """The cell of the two-by-two table that a row is in, None where a verdict is not known."""
-    human, judge = matched(row.human), matched(row.verdict)
+    human, judge = matched(row.human), matched(row.judge)
     if human is None or judge is None:
         return None
     return (TP if judge else FN) if human else (FP if judge else TN)
@@ -97,7 +97,7 @@ def _cell(row: Row) -> int | None:
 
 def _possible(row: Row) -> list[int]:
     """The cells that a row could be in, whatever is not known of it."""
-    human, judge = matched(row.human), matched(row.verdict)
+    human, judge = matched(row.human), matched(row.judge)
     humans, judges = ([known] if known is not None else [True, False] for known in (human, judge))
     return [(TP if said else FN) if true else (FP if said else TN) for true, said in product(humans, judges)]
 

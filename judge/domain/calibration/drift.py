@@ -2,8 +2,8 @@
 
 The chart is a one-sided cumulative sum (Page 1954, "Continuous inspection schemes", Biometrika 41): what each anchor
 story's agreement with its first verdicts falls below the usual, less an allowance, is added up and never goes below
-nought; it alarms beyond a limit. The limit is chosen so that false alarms are as rare as is asked for, by simulation
-from the agreements of the time when the judge was calibrated.
+nought; it alarms beyond a limit. The limit is chosen so that false alarms are as rare as is asked for, by simulation of
+agreements as they were when the judge was calibrated, with what so few of them leave unknown.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ import numpy as np
 
 from core.statistics import Floats
 
-FEWEST_BASELINE = 10
-"""Stories asked twice while calibrating, from which the usual spread is known."""
+FEWEST_BASELINE = 60
+"""Answers to anchor stories asked again while calibrating: from fewer the usual spread is too little known."""
 RUNS = 2000
-TOO_FEW = f"a chart needs at least {FEWEST_BASELINE} anchor stories that were asked twice while calibrating"
+_EDGE = 0.005
+"""No judge is taken to agree always, or never."""
+TOO_FEW = f"a chart needs at least {FEWEST_BASELINE} answers to anchor stories that were asked again while calibrating"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def chart(
     highest = _sums(_drawn(rng, values, horizon), mean - size / 2).max(axis=1)
     limit = max(float(np.quantile(highest, 1 - false_alarms)), 1e-9)
     again = _sums(_drawn(rng, values, horizon), mean - size / 2).max(axis=1)
-    notices = _noticed(_sums(_drawn(rng, values - size, horizon), mean - size / 2), limit)
+    notices = _noticed(_sums(_drawn(rng, values, horizon, size), mean - size / 2), limit)
     return Chart(
         mean,
         float(values.std(ddof=1)),
@@ -94,12 +96,17 @@ def chart(
     )
 
 
-def _drawn(rng: np.random.Generator, values: Floats, horizon: int) -> Floats:
-    """Watches of an agreement that is as usual, shape (runs, horizon). The usual is itself known from few stories: each
-    watch has a mean of its own, as far off as a sample of so many stories may be."""
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    drawn = values[rng.integers(len(values), size=(RUNS, horizon))] + error * rng.standard_normal((RUNS, 1))
-    return np.asarray(np.clip(drawn, 0.0, 1.0), dtype=float)
+def _drawn(rng: np.random.Generator, values: Floats, horizon: int, drop: float = 0.0) -> Floats:
+    """Watches of an agreement that is as usual but for a drop, shape (runs, horizon): draws from beta distributions.
+
+    The usual is itself known from few stories, so that each watch has the mean and the variance of a resample of them.
+    """
+    resamples = values[rng.integers(len(values), size=(RUNS, len(values)))]
+    mean = np.clip(resamples.mean(axis=1) - drop, _EDGE, 1 - _EDGE)
+    variance = np.clip(resamples.var(axis=1, ddof=1), _EDGE**2, 0.9 * mean * (1 - mean))
+    strength = mean * (1 - mean) / variance - 1
+    shape = (RUNS, horizon)
+    return rng.beta((mean * strength)[:, None], ((1 - mean) * strength)[:, None], shape)
 
 
 def _sums(drawn: Floats, reference: float) -> Floats:

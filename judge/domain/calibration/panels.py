@@ -40,7 +40,7 @@ def skill(tables: Sequence[Table], *, leave_out: str = "") -> Skill:
         if table.story == leave_out:
             continue
         for row in table.rows:
-            true, said = matched(row.human), matched(row.verdict)
+            true, said = matched(row.human), matched(row.judge)
             if true is not None and said is not None:
                 cells[true, said] += table.weight
     found, missed, invented, left = (cells[key] for key in ((True, True), (True, False), (False, True), (False, False)))
@@ -142,9 +142,9 @@ def _joint(of: Mapping[str, Table], voters: Sequence[str], skills: _Skills | Non
     known = skills.without(table.story, voters) if skills else {}
     rows = []
     for at, row in enumerate(table.rows):
-        counts = {name: of[name].rows[at].verdict for name in voters}
+        counts = {name: of[name].rows[at].judge for name in voters}
         count = weighted(counts, known) if skills else majority(list(counts.values()), next(iter(counts.values())))
-        rows.append(replace(row, judge=(count,)))
+        rows.append(replace(row, judge=count, passes=()))
     return replace(table, rows=tuple(rows))
 
 

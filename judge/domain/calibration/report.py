@@ -68,7 +68,7 @@ def calibration(tables: Sequence[Table], *, seed: int) -> Calibration:
         by_side=_of_rows(tables, lambda row: row.side.value, seed),
         confusion=confusion(tables),
         human_counts=match_counts(tables, lambda row: row.human, seed=seed),
-        judge_counts=match_counts(tables, lambda row: row.verdict, seed=seed),
+        judge_counts=match_counts(tables, lambda row: row.judge, seed=seed),
         flips=flips(tables, seed=seed),
     )
 
@@ -97,7 +97,7 @@ def count_name(count: MatchCount) -> str:
 def confusion(tables: Sequence[Table]) -> dict[tuple[str, str], int]:
     """Return how many rows have each MatchCount of people with each of the judge, as (people, judge); rows without one
     are counted under why."""
-    return dict(Counter((count_name(row.human), count_name(row.verdict)) for table in tables for row in table.rows))
+    return dict(Counter((count_name(row.human), count_name(row.judge)) for table in tables for row in table.rows))
 
 
 def match_counts(tables: Sequence[Table], of: Callable[[Row], MatchCount], *, seed: int) -> list[CountShare]:
@@ -131,17 +131,17 @@ def _share(tables: Sequence[Table], some: Floats, of: Floats, empty: str, seed: 
 
 def flips(tables: Sequence[Table], *, seed: int) -> Flips:
     """Return how often a judge that is asked again says something else."""
-    twice = [[row for row in table.rows if len(row.judge) > 1] for table in tables]
-    whole = [[row for row in rows if None not in map(matched, row.judge)] for rows in twice]
-    turned = [[row for row in rows if len(set(map(matched, row.judge))) > 1] for rows in whole]
-    recounted = [[row for row in rows if len(set(row.judge)) > 1] for rows in whole]
+    twice = [[row for row in table.rows if len(row.passes) > 1] for table in tables]
+    whole = [[row for row in rows if None not in map(matched, row.passes)] for rows in twice]
+    turned = [[row for row in rows if len(set(map(matched, row.passes))) > 1] for rows in whole]
+    recounted = [[row for row in rows if len(set(row.passes)) > 1] for rows in whole]
     sizes = np.array([len(rows) for rows in whole])
 
     def share(part: list[list[Row]]) -> Figure:
         return _share(tables, np.array([len(rows) for rows in part]), sizes, NO_PASSES, seed)
 
     return Flips(
-        passes=max((len(row.judge) for rows in twice for row in rows), default=1),
+        passes=max((len(row.passes) for rows in twice for row in rows), default=1),
         rows=int(sizes.sum()),
         unanswered=sum(map(len, twice)) - int(sizes.sum()),
         doubtful=share(turned),

@@ -25,8 +25,8 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a prediction or gold table. `name` finds it in its table; `judge` is what the judge said in each
-    pass, in the order in which it was asked: the first pass is the one that scores use."""
+    """One row of a prediction or gold table. `name` finds it in its table; `judge` is the MatchCount that scores use,
+    `passes` what the judge said each time, where it was asked more than once."""
 
     name: str
     side: Side
@@ -34,11 +34,8 @@ class Row:
     order: str
     role: str
     human: MatchCount
-    judge: tuple[MatchCount, ...]
-
-    @property
-    def verdict(self) -> MatchCount:
-        return self.judge[0] if self.judge else Unknown.MISSING
+    judge: MatchCount
+    passes: tuple[MatchCount, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def story_agreements(tables: Sequence[Table]) -> dict[str, tuple[str, float, flo
 
 
 def _verdicts(row: Row) -> tuple[bool | None, bool | None]:
-    return matched(row.verdict), matched(row.human)
+    return matched(row.judge), matched(row.human)
 
 
 def select(judges: Mapping[str, Sequence[Table]], chosen: str, *, seed: int) -> Selection:

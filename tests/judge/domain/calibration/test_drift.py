@@ -36,9 +36,9 @@ def test_a_drop_is_noticed_within_the_stated_number_and_false_alarms_are_as_rare
 
 def test_what_makes_no_chart_is_refused():
     with pytest.raises(ValueError, match=TOO_FEW):
-        chart([0.9] * 9, size=0.1, seed=1)
+        chart([0.9] * 59, size=0.1, seed=1)
     with pytest.raises(ValueError, match="the drop to notice is 0; expected a share between 0 and 1"):
-        chart([0.9] * 20, size=0, seed=1)
+        chart([0.9] * 60, size=0, seed=1)
 
 
 def test_another_resolved_model_or_fingerprint_is_noticed():

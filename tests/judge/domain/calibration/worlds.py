@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from judge.domain.calibration.corrected import JudgedStory, Matches
-from judge.domain.calibration.rows import MatchCount, Row, Side, Table
+from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown
 
 
 def judged_stories(
@@ -40,7 +40,8 @@ def judged_stories(
 
 def row(human: MatchCount, *judge: MatchCount, name: str = "p1", order: str = "1", role: str = "actor") -> Row:
     side = Side.PREDICTION if name.startswith("p") else Side.GOLD
-    return Row(name, side, "Ann", order, role, human, judge)
+    said = judge[0] if judge else Unknown.MISSING
+    return Row(name, side, "Ann", order, role, human, said, judge if len(judge) > 1 else ())
 
 
 def table(rows: Iterable[Row], *, story: str = "s", model: str = "m", category: str = "c", probability: float = 1.0):

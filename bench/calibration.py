@@ -1,0 +1,292 @@
+"""Measure corrected scores, the warning and the watch of a judge on simulated stories whose truth is known.
+
+    python bench/calibration.py                          # the tables of docs/statistics.md
+    python bench/calibration.py --repetitions 100        # quicker and rougher
+    python bench/calibration.py --oracle OTHER/python    # beside ppi-python, from an environment that has it
+
+- scores: 895 stories of 25 rows on either side, some aligned at random; a judge of sensitivity .80 and specificity .62
+  is right on 72 % of rows. How often 95 % intervals of mean F1 hold the truth, and how wide they are: of the judge
+  alone, of PPI++ with its normal interval, corrected as the product does it, and of people alone
+- designs: strata aligned with unlike probabilities, categories whose judge errs unlike, few stories of which all are
+  aligned, a better and a useless judge
+- differences: two models on the same stories, alike or 8 points apart; how often a test of 5 % tells them apart
+- warning: how often calibration of three models is said not to be poolable where the judge errs alike on all, and where
+  it errs otherwise on one
+- drift: how often the chart of anchor stories alarms without a drop, and within how many stories of one
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from judge.domain.calibration.corrected import (
+    Averaging,
+    Corrected,
+    JudgedStory,
+    Matches,
+    Metric,
+    corrected,
+    difference,
+)
+from judge.domain.calibration.differing import differing
+from judge.domain.calibration.drift import Chart, chart
+from judge.domain.sampling import Unit, sample
+
+ROWS, MEAN, CONCENTRATION = 25, 0.55, 6.6
+CATEGORIES = "abcdefg"
+ORACLE = """
+import json, sys
+import numpy as np
+from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+out = []
+for human, said, rest, tuned in json.load(sys.stdin):
+    data = tuple(np.array(each) for each in (human, said, rest))
+    same, own = (float(ppi_mean_pointestimate(*data, lam=each)[0]) for each in (tuned, None))
+    out.append([same, own, *(float(end[0]) for end in ppi_mean_ci(*data, alpha=0.05))])
+print(json.dumps(out))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Stories, how many are aligned, and how the judge is: its specificity may be higher by `tilt` in each next
+    category. `uneven`: half of the aligned stories are of two of the seven categories."""
+
+    stories: int = 895
+    aligned: int = 120
+    sensitivity: float = 0.8
+    specificity: float = 0.62
+    tilt: float = 0.0
+    uneven: bool = False
+
+
+def ease(rng: np.random.Generator, stories: int) -> np.ndarray:
+    return rng.beta(MEAN * CONCENTRATION, (1 - MEAN) * CONCENTRATION, stories)
+
+
+def judged(rng: np.random.Generator, world: World, chance: np.ndarray | None = None) -> list[JudgedStory]:
+    """One model's stories; `chance` is how likely each row is matched in each story."""
+    chance = ease(rng, world.stories) if chance is None else chance
+    category = np.arange(world.stories) % len(CATEGORIES)
+    specificity = np.clip(world.specificity + world.tilt * (category - 3), 0, 1)
+    human = rng.binomial(ROWS, chance)
+    said = rng.binomial(human, world.sensitivity) + rng.binomial(ROWS - human, 1 - specificity)
+    drawn = probabilities(world, int(rng.integers(1 << 30)))
+    return [
+        JudgedStory(
+            str(at),
+            CATEGORIES[category[at]],
+            Matches(ROWS, int(said[at]), ROWS, int(said[at])),
+            Matches(ROWS, int(human[at]), ROWS, int(human[at])) if str(at) in drawn else None,
+            drawn.get(str(at)),
+        )
+        for at in range(world.stories)
+    ]
+
+
+def probabilities(world: World, seed: int) -> dict[str, float]:
+    """Which stories are aligned, and with what probability each was drawn."""
+    units = [Unit(str(at), str(at), ("model", CATEGORIES[at % len(CATEGORIES)])) for at in range(world.stories)]
+    if not world.uneven:
+        return {one.unit.key: one.probability for one in sample(units, world.aligned, seed=seed, least=0)}
+    half = [unit for unit in units if unit.stratum[1] in "ab"], [unit for unit in units if unit.stratum[1] not in "ab"]
+    drawn = [one for part in half for one in sample(part, world.aligned // 2, seed=seed, least=0)]
+    return {one.unit.key: one.probability for one in drawn}
+
+
+def normal(stories: Sequence[JudgedStory]) -> tuple[float, float]:
+    """The interval of the PPI++ paper for a simple random sample: the normal quantile, nothing for few stories."""
+    human, said = np.array([[one.human.f1, one.judged.f1] for one in stories if one.human]).T
+    rest = np.array([one.judged.f1 for one in stories if not one.human])
+    n, others = len(human), max(len(rest), 1)
+    tuned = np.clip(np.cov(human, said)[0, 1] / (said.var() * (1 + n / others)), 0, 1) if said.var() else 0
+    left = human - tuned * said
+    value = tuned * rest.mean() + left.mean()
+    error = np.sqrt(tuned**2 * rest.var() / others + left.var() / n)
+    return value - 1.96 * error, value + 1.96 * error
+
+
+def share(hits: Sequence[bool]) -> str:
+    return f"{100 * np.mean(hits):.1f} %"
+
+
+def half(ends: Sequence[tuple[float, float]]) -> str:
+    return f"±{100 * np.mean([high - low for low, high in ends]) / 2:.1f}"
+
+
+def holds(found: Sequence[tuple[float, float]], truth: float) -> str:
+    return share([low <= truth <= high for low, high in found])
+
+
+def scores(repetitions: int) -> Iterator[str]:
+    yield "| aligned | judge alone: off by | holds | PPI++, normal | holds | corrected | holds | people alone | holds |"
+    yield "|---|" + "---|" * 8
+    for aligned in (8, 10, 20, 40, 120):
+        rng = np.random.default_rng((1, aligned))
+        sets = [judged(rng, World(aligned=aligned)) for _ in range(repetitions)]
+        found = [corrected(one, Metric.F1) for one in sets]
+        naive = [_naive(one) for one in sets]
+        ends = [[each.interval for each in found], [each.human_interval for each in found]]
+        plain = [normal(one) for one in sets]
+        off = 100 * np.mean([each.judged - MEAN for each in found])
+        cells = [f"{off:+.1f} points", holds(naive, MEAN), half(plain), holds(plain, MEAN)]
+        cells += [cell for each in ends for cell in (half(each), holds(each, MEAN))]
+        yield f"| {aligned} | " + " | ".join(cells) + " |"
+
+
+def _naive(stories: Sequence[JudgedStory]) -> tuple[float, float]:
+    values = np.array([one.judged.f1 for one in stories])
+    reach = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
+    return values.mean() - reach, values.mean() + reach
+
+
+DESIGNS: Mapping[str, World] = {
+    "judge errs unlike by category": World(aligned=40, tilt=0.06),
+    "the same, two of seven categories drawn 2.5 times as often": World(aligned=40, tilt=0.06, uneven=True),
+    "all of 21 stories aligned": World(stories=21, aligned=21),
+    "20 of 60 stories": World(stories=60, aligned=20),
+    "judge right on 96 % of rows": World(aligned=20, sensitivity=0.97, specificity=0.95),
+    "judge that guesses": World(aligned=20, sensitivity=0.5, specificity=0.5),
+}
+
+
+def designs(repetitions: int) -> Iterator[str]:
+    yield "| design | mean λ | corrected | holds, over stories | over categories | pooled rows | people alone |"
+    yield "|---|" + "---|" * 6
+    for name, world in DESIGNS.items():
+        rng = np.random.default_rng((2, world.aligned, world.stories))
+        sets = [judged(rng, world) for _ in range(repetitions)]
+        found = {each: [corrected(one, Metric.F1, each) for one in sets] for each in Averaging}
+        ends = {each: [one.interval for one in found[each]] for each in Averaging}
+        by_story = found[Averaging.STORIES]
+        cells = [f"{np.mean([one.tuning for one in by_story]):.2f}", half(ends[Averaging.STORIES])]
+        cells += [holds(ends[each], MEAN) for each in Averaging]
+        yield f"| {name} | " + " | ".join([*cells, half([one.human_interval for one in by_story])]) + " |"
+
+
+def differences(repetitions: int) -> Iterator[str]:
+    yield "| aligned stories of 200 | judge | alike: told apart | 8 points apart: told apart | interval holds it |"
+    yield "|---|---|---|---|---|"
+    for aligned in (10, 20, 40, 120):
+        for favour in (0.0, 0.3):
+            rng = np.random.default_rng((3, aligned))
+            worlds = World(200, aligned), World(200, aligned, specificity=0.62 - favour)
+            alike, apart = [], []
+            for _ in range(repetitions):
+                chance = ease(rng, 200)
+                second = judged(rng, worlds[1], chance)
+                alike.append(difference(*(_scored(one) for one in (judged(rng, worlds[0], chance), second))))
+                worse = chance * (MEAN - 0.08) / MEAN
+                apart.append(difference(*(_scored(one) for one in (judged(rng, worlds[0], worse), second))))
+            told = [share([one.p < 0.05 for one in each]) for each in (alike, apart)]
+            name = "favours the second" if favour else "errs alike on both"
+            yield f"| {aligned} | {name} | {told[0]} | {told[1]} | {holds([one.interval for one in apart], -0.08)} |"
+
+
+def _scored(stories: Sequence[JudgedStory]) -> Corrected:
+    return corrected(stories, Metric.F1)
+
+
+def warning(repetitions: int) -> Iterator[str]:
+    yield "| aligned stories of each of three models | errs alike: warns | specificity .10 higher on one | .20 higher |"
+    yield "|---|---|---|---|"
+    for aligned in (10, 20, 40, 120):
+        rng = np.random.default_rng((4, aligned))
+        cells = []
+        for more in (0.0, 0.1, 0.2):
+            worlds = [World(aligned, aligned, specificity=0.62 + add) for add in (0.0, 0.0, more)]
+            fires = []
+            for _ in range(repetitions):
+                chance = ease(rng, aligned)
+                fires.append(differing({str(at): judged(rng, one, chance) for at, one in enumerate(worlds)}).warns)
+            cells.append(share(fires))
+        yield f"| {aligned} | " + " | ".join(cells) + " |"
+
+
+def drift(repetitions: int) -> Iterator[str]:
+    yield "| answers asked again | drop | stated: false alarms in 500 stories, noticed within | measured |"
+    yield "|---|---|---|---|"
+    for baseline in (60, 100):
+        for drop in (0.05, 0.1):
+            rng = np.random.default_rng((5, baseline))
+            false, noticed, stated = [], [], []
+            for _ in range(max(20, repetitions // 10)):
+                of = chart(_agreements(rng, 0.92, (baseline,)), size=drop, seed=1)
+                false.append(np.isfinite(_first_alarms(of, _agreements(rng, 0.92, (100, 500)))).mean())
+                noticed.append(_first_alarms(of, _agreements(rng, 0.92 - drop, (100, 500))))
+                stated.append((of.false_alarms, of.median or 501, of.most or 501))
+            rate, median, most = np.median(stated, axis=0)
+            text = f"{100 * rate:.0f} %, {median:.0f} (half), {most:.0f} (nine of ten)"
+            half, nine = np.quantile(noticed, [0.5, 0.9], method="higher")
+            own = f"{100 * np.mean(false):.1f} %, {half:.0f}, {nine:.0f}"
+            yield f"| {baseline} | {100 * drop:.0f} points | {text} | {own} |"
+
+
+def _agreements(rng: np.random.Generator, mean: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Shares of rows with the same verdict, of 25 rows, in stories that differ."""
+    return rng.binomial(ROWS, rng.beta(40 * mean, 40 * (1 - mean), shape)) / ROWS
+
+
+def _first_alarms(of: Chart, watches: np.ndarray) -> np.ndarray:
+    """After how many stories each watch, a row, first alarms; infinite where it does not."""
+    total, first = np.zeros(len(watches)), np.full(len(watches), np.inf)
+    for at, values in enumerate(watches.T, 1):
+        total = np.maximum(0, total + of.mean - of.size / 2 - values)
+        first = np.where(np.isinf(first) & (total > of.limit), at, first)
+    return first
+
+
+def oracle(python: str, repetitions: int) -> Iterator[str]:
+    """Samples with one probability, on which ppi-python and the product estimate the same."""
+    rng, data, ours = np.random.default_rng(6), [], []
+    for _ in range(repetitions):
+        stories = judged(rng, World(aligned=int(rng.integers(20, 200)), sensitivity=0.7, specificity=0.7))
+        stories = [JudgedStory(one.story, "", one.judged, one.human, one.human and 0.5) for one in stories]
+        ours.append(found := corrected(stories, Metric.F1))
+        people = [(one.human.f1, one.judged.f1) for one in stories if one.human]
+        rest = [one.judged.f1 for one in stories if not one.human]
+        # their λ is of the stories that were not aligned, ours of all
+        data.append(
+            ([human for human, _ in people], [said for _, said in people], rest, found.tuning * len(rest) / 895)
+        )
+    done = subprocess.run([python, "-c", ORACLE], input=json.dumps(data), capture_output=True, text=True, check=True)
+    theirs = np.array(json.loads(done.stdout))
+    values = np.array([found.value for found in ours])
+    widths = np.array([np.diff(found.interval)[0] for found in ours]) / (theirs[:, 3] - theirs[:, 2])
+    same, own = (100 * np.abs(values - theirs[:, at]) for at in (0, 1))
+    yield f"{repetitions} samples of 20 to 199 aligned stories, scores in points;"
+    yield f"with our λ differing by {same.max():.1e} at most, with theirs by {own.mean():.3f} ({own.max():.2f});"
+    yield f"our intervals are {widths.mean():.3f} times as wide ({widths.min():.3f} to {widths.max():.3f})"
+
+
+PARTS = {"scores": scores, "designs": designs, "differences": differences, "warning": warning, "drift": drift}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repetitions", type=int, default=500, metavar="N")
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this table; can be given again")
+    parser.add_argument("--oracle", metavar="PYTHON", help="compare with ppi-python, which this interpreter has")
+    options = parser.parse_args()
+    if options.oracle:
+        parts = [oracle(options.oracle, options.repetitions)]
+    else:
+        parts = [PARTS[name](options.repetitions) for name in options.part or PARTS]
+    for part in parts:
+        for line in part:
+            print(line, flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main()

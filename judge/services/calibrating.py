@@ -1,0 +1,173 @@
+"""What people aligned beside what a judge said of the same tables, as calibration reads it (`judge.domain`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from judge.domain.alignment import place_of
+from judge.domain.calibration.corrected import JudgedStory, Matches
+from judge.domain.calibration.rows import MatchCount, Row, Side, Table, Unknown, matched
+from judge.domain.contrast import WORLD
+from judge.domain.judgements import Reading, RowJudgement, StoryJudgement
+from judge.domain.sampling import Unit
+from judge.domain.settling import Method
+from judge.services.settled_tables import SettledTable
+
+ACTORS = "actors"
+Orders = tuple[Sequence[str], Sequence[str]]
+"""The order of every row of both tables, empty where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The tables that people and a judge both have: `tables` for agreement, `models` with every judged table by model,
+    aligned or not. `waiting` are settled out of turn or not settled, `unjudged` have no judgement, and `unfit` have
+    another number of rows than the judge was given."""
+
+    tables: list[Table] = field(default_factory=list)
+    models: dict[str, list[JudgedStory]] = field(default_factory=dict)
+    waiting: int = 0
+    unjudged: int = 0
+    unfit: int = 0
+
+
+def joined(
+    units: Sequence[Unit],
+    settled: Sequence[SettledTable],
+    judged: Mapping[str, StoryJudgement],
+    orders: Callable[[SettledTable], Orders] | None = None,
+) -> Joined:
+    """Join what people settled with what one judge said, both by the key of their unit."""
+    out = Joined()
+    aligned: dict[str, SettledTable] = {}
+    for one in settled:
+        judgement = judged.get(one.key)
+        if one.probability is None:
+            out.waiting += 1
+        elif judgement is None:
+            out.unjudged += 1
+        elif (len(one.predictions), len(one.gold)) != (len(judgement.predicted), len(judgement.gold)):
+            out.unfit += 1
+        else:
+            aligned[one.key] = one
+            out.tables.append(_table(one, judgement, orders(one) if orders else None))
+    for unit in units:
+        if (judgement := judged.get(unit.key)) is not None:
+            out.models.setdefault(unit.stratum[0], []).append(_story(unit, judgement, aligned.get(unit.key)))
+    return out
+
+
+def _table(settled: SettledTable, judgement: StoryJudgement, orders: Orders | None) -> Table:
+    rows = []
+    sides = ((Side.PREDICTION, "p", judgement.predicted), (Side.GOLD, "g", judgement.gold))
+    people = people_counts(settled)
+    for at, (side, letter, said) in enumerate(sides):
+        for place, row in enumerate(said):
+            actor = settled.rows[at][place][0]
+            rows.append(
+                Row(
+                    f"{letter}{place + 1}",
+                    side,
+                    actor,
+                    orders[at][place] if orders else "",
+                    WORLD if actor.strip().lower() == WORLD else ACTORS,
+                    people[at][place],
+                    _count(row),
+                    tuple(map(_read, row.passes)) if len(row.passes) > 1 else (),
+                )
+            )
+    return Table(
+        settled.key, settled.cluster, settled.source, settled.category, settled.probability or 1.0, tuple(rows)
+    )
+
+
+def people_counts(settled: SettledTable) -> tuple[list[MatchCount], list[MatchCount]]:
+    """Return the MatchCount of each row of both tables, or why people gave none."""
+    counts: list[MatchCount] = [
+        count if count is not None else Unknown.MISSING if method == Method.OPEN else Unknown.UNCLEAR
+        for count, method in zip((*settled.predictions, *settled.gold), settled.methods, strict=True)
+    ]
+    return counts[: len(settled.predictions)], counts[len(settled.predictions) :]
+
+
+def _count(row: RowJudgement) -> MatchCount:
+    if row.count is not None:
+        return row.count
+    return Unknown.MISSING if row.missing else Unknown.UNCLEAR
+
+
+def _read(reading: Reading | None) -> MatchCount:
+    if reading is None:
+        return Unknown.MISSING
+    return Unknown.UNCLEAR if reading.count is None else reading.count
+
+
+def _story(unit: Unit, judgement: StoryJudgement, settled: SettledTable | None) -> JudgedStory:
+    """What a row has no count of counts as unmatched, as official scoring has it; what people could not tell is
+    open."""
+    said = (judgement.predicted, judgement.gold)
+    judged = Matches(len(said[0]), _matched(said[0]), len(said[1]), _matched(said[1]))
+    human = _human(settled) if settled else None
+    return JudgedStory(unit.story, unit.stratum[1], judged, human, settled.probability if settled else None)
+
+
+def _matched(rows: Sequence[RowJudgement]) -> int:
+    return sum(bool(row.matched) for row in rows)
+
+
+def _human(settled: SettledTable) -> Matches:
+    figures = []
+    for counts in people_counts(settled):
+        known = [count for count in counts if not isinstance(count, Unknown)]
+        figures += [len(counts), sum(count > 0 for count in known), len(counts) - len(known)]
+    predicted, matched, open_predicted, gold, matched_gold, open_gold = figures
+    return Matches(predicted, matched, gold, matched_gold, open_predicted, open_gold)
+
+
+@dataclass(frozen=True, slots=True)
+class DisputedRow:
+    """A row on which people and the judge differ, or one of them has no verdict, with the `partners` that people
+    linked it with."""
+
+    table: str
+    row: str
+    model: str
+    number: int
+    category: str
+    actor: str
+    belief: str
+    human: MatchCount
+    judge: MatchCount
+    partners: tuple[str, ...]
+    flipped: bool
+
+
+def rows_of(
+    tables: Sequence[Table], settled: Sequence[SettledTable], keep: Callable[[Table, Row], bool]
+) -> list[DisputedRow]:
+    """Return the rows to `keep`, with their words, in the order of the tables."""
+    by_key = {one.key: one for one in settled}
+    return [_disputed(by_key[table.key], table, row) for table in tables for row in table.rows if keep(table, row)]
+
+
+def _disputed(settled: SettledTable, table: Table, row: Row) -> DisputedRow:
+    side, place = int(row.side == Side.GOLD), place_of(row.name)
+    actor, belief = settled.rows[side][place]
+    return DisputedRow(
+        table=settled.uid,
+        row=row.name,
+        model=table.model,
+        number=settled.number,
+        category=table.category,
+        actor=actor,
+        belief=belief,
+        human=row.human,
+        judge=row.judge,
+        partners=_partners(settled, side, place),
+        flipped=len({matched(count) for count in row.passes} - {None}) > 1,
+    )
+
+
+def _partners(settled: SettledTable, side: int, place: int) -> tuple[str, ...]:
+    return tuple(settled.rows[1 - side][pair[1 - side]][1] for pair in settled.links if pair[side] == place)

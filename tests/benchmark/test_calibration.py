@@ -1,0 +1,138 @@
+"""The calibration report of a judge: what people settled beside what it said, down to rows; on page and command."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+
+from benchmark.models import RunItem
+from benchmark.services.calibrating import calibrated, report_of, selection_of
+from benchmark.services.judgements import judgements_of
+from judge.domain.alignment import RowAnswer
+from judge.domain.sampling import Unit
+from judge.domain.settling import Method, SettledRow
+from judge.models import AlignmentStudy, SettledAlignment
+from judge.services.studies import DrawnTable, Plan, make_study
+from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def world(tmp_path) -> ResultsWorld:
+    return results_world(tmp_path)
+
+
+def keys_of(world) -> dict[str, str]:
+    """The key of the unit of each extraction."""
+    items = RunItem.objects.filter(entrant__run=world.run, stage="extract", call__isnull=False)
+    return {
+        call: f"{world.run.uid}:{model}:{number}"
+        for call, model, number in items.values_list("call__uid", "entrant__position", "sample__number")
+    }
+
+
+@pytest.fixture
+def study(world) -> AlignmentStudy:
+    """People say what the judge says, but for the first row of each table that it matched, which they leave, and the
+    second, of which they cannot tell in the first story. The last model's tables are aligned in three stories only."""
+    keys = keys_of(world)
+    said = {keys[one.extraction]: one for one in judgements_of(world.run) if one.extraction in keys}
+    units = [Unit(key, f"story {one.number}", (one.model, one.category)) for key, one in said.items()]
+    tables = {
+        key: DrawnTable(
+            key,
+            f"story {one.number}",
+            one.number,
+            "Ines puts the key in the bag.",
+            [("world" if at % 2 else "Ines", f"prediction {at}") for at in range(len(one.predicted))],
+            [("Ines", f"gold {at}") for at in range(len(one.gold))],
+        )
+        for key, one in said.items()
+    }
+    made = make_study(
+        by=world.alice, project=world.dataset.project, plan=Plan("First", len(units), overlap=1), units=units,
+        load=lambda chosen: [tables[key] for key in chosen], annotators=[world.bob],
+        origin={"suite": "omnitom", "runs": [world.run.uid]}, now=timezone.now(),
+    )  # fmt: skip
+    for task in made.tasks.filter(settled=None):
+        SettledAlignment(task=task).take(settled_rows(said[task.key]), timezone.now())
+    return made
+
+
+def settled_rows(one) -> dict:
+    rows, left = {}, False
+    for letter, other, side in (("p", "g", one.predicted), ("g", "p", one.gold)):
+        for at, row in enumerate(side, 1):
+            links = tuple(f"{other}{place + 1}" for place in row.links or ()) or ((f"{other}1",) if row.matched else ())
+            answer = RowAnswer(links) if links else RowAnswer(verdict="none")
+            if letter == "p" and row.matched and not left:
+                answer, left = RowAnswer(verdict="none"), True
+            rows[f"{letter}{at}"] = SettledRow(answer, Method.SINGLE.value)
+    if one.number == 1 and "p2" in rows:
+        rows["p2"] = SettledRow(RowAnswer(verdict="unclear"), Method.SINGLE.value)
+    return rows
+
+
+def test_the_report_compares_every_row_that_people_settled(world, study):
+    judges, settled = calibrated(study)
+    [judge] = judges
+    assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == len(judge.joined.tables) == 18
+    report = report_of(judge, seed=study.seed)
+    overall = report.calibration.overall
+    assert overall.rows == sum(len(one.rows) for one in judge.judged.values())
+    # people leave what the judge matched once in a table: nothing that they match is missed
+    assert overall.sensitivity.value == 1 and 0 < overall.specificity.value < 1
+    unclear = [one for one in judge.judged.values() if one.number == 1 and len(one.predicted) > 1]
+    assert overall.unclear == (len(unclear), 0) and len(unclear) > 0
+    models = {one.model: one for one in report.models}
+    # the omniscient model's tables are all matched by the judge, one row fewer by people
+    right = models["omniscient"].f1
+    assert right.judged > right.value and right.aligned == 9 and right.interval[0] < right.value < right.judged
+    assert models[HOSTILE].f1.value == 0
+    assert selection_of(judges, judge, seed=1).reason == "lexical-judge has no rival."
+
+
+def test_pages_show_the_report_and_the_rows_behind_it(world, study):
+    client = Client()
+    client.force_login(world.alice)
+    address = f"{world.base}/calibration/{study.uid}/"
+    page = client.get(address)
+    text = page.content.decode()
+    assert page.status_code == 200 and "Agreement by story" in text and "Corrected scores" in text
+    assert "<script>alert" not in text
+    [judge], _ = calibrated(study)
+    confusion = report_of(judge, seed=1).calibration.confusion
+    rows = client.get(f"{address}rows/?judge={judge.version}&people=0&said=1")
+    assert rows.context["rows"] == confusion["0", "1"] and b"prediction" in rows.content
+    everything = client.get(f"{address}rows/?judge={judge.version}").context["rows"]
+    assert everything == sum(confusion.values())
+    differing = client.get(f"{address}rows/?differing=1&model=omniscient").context["rows"]
+    apart = [pair for pair in confusion.items() if (pair[0][0] == "0") != (pair[0][1] == "0")]
+    assert differing == sum(rows for _, rows in apart) and differing > 0
+    assert client.get(f"{address}rows/?judge=other").status_code == 404
+    client.force_login(world.esi)
+    assert client.get(address).status_code == 403
+
+
+def test_who_still_aligns_does_not_see_whose_tables_they_are(world, study):
+    study.tasks.first().alignments.all().delete()
+    study.tasks.first().alignments.create(annotator=world.alice, slot=1)
+    client = Client()
+    client.force_login(world.alice)
+    assert client.get(f"{world.base}/calibration/{study.uid}/").status_code == 403
+
+
+def test_the_command_prints_the_report(world, study):
+    out = StringIO()
+    call_command("calibrate_judge", project=world.dataset.project.slug, study="First", stdout=out, json=True)
+    [judge] = json.loads(out.getvalue())["judges"]
+    assert judge["calibration"]["overall"]["sensitivity"]["value"] == 1
+    assert judge["corrected"]["omniscient"]["scores"]["f1"]["aligned"] == 9
+    with pytest.raises(CommandError, match="There is no study 'Second' in"):
+        call_command("calibrate_judge", project=world.dataset.project.slug, study="Second")
