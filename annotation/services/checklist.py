@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db.models import Count, Q
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 
 from annotation.models import Assignment, BeliefTable, Project, Role
 from annotation.services.progress import AnnotatorTotals, Totals
@@ -153,7 +153,12 @@ def _tables(project: Project, totals: Totals) -> Step:
 def _people(project: Project, wanted: int) -> Step:
     rows = project.memberships.values_list("role").annotate(count=Count("id")).order_by()
     counts = dict(rows)
-    figure = ", ".join(counted(counts[role.value], role.label.lower()) for role in Role if counts.get(role.value))
+    told = {
+        Role.ANNOTATOR: counted(counts.get(Role.ANNOTATOR.value, 0), "annotator"),
+        Role.EXPERT: counted(counts.get(Role.EXPERT.value, 0), "expert"),
+        Role.ADMIN: counted(counts.get(Role.ADMIN.value, 0), "admin"),
+    }
+    figure = ", ".join(told[role] for role in Role if counts.get(role.value))
     annotators = counts.get(Role.ANNOTATOR.value, 0)
     if annotators < wanted:
         figure += gettext("; a story takes {annotators}").format(annotators=counted(wanted, "annotator"))
@@ -188,16 +193,22 @@ def _assign(project: Project, totals: Totals, labelled: bool) -> Step:
 
 def _label(annotators: Sequence[AnnotatorTotals], labelled: bool) -> Step:
     cells, cast = sum(row["cells"] for row in annotators), sum(row["cast"] for row in annotators)
-    figure = f"{cast:,} of {counted(cells, 'assigned cell')} labelled" if cast else ""
+    figure = (
+        gettext("{cast:,} of {cells} labelled").format(cast=cast, cells=counted(cells, "assigned cell")) if cast else ""
+    )
     place = ("annotation:assignments", gettext("See who is behind"))
-    return Step("label", gettext("Label"), state_of(cast, cells), figure, *place, optional=labelled)
+    return Step("label", pgettext("to do", "Label"), state_of(cast, cells), figure, *place, optional=labelled)
 
 
 def _adjudicate(totals: Totals) -> Step:
     state = State.DONE if totals.settled == totals.cells and totals.cells else State.NOT_BEGUN
     if totals.open or totals.disturbed:
         state = State.BEGUN
-    figure = f"{totals.settled:,} of {counted(totals.cells, 'cell')} settled" if totals.settled else ""
+    figure = (
+        gettext("{settled:,} of {cells} settled").format(settled=totals.settled, cells=counted(totals.cells, "cell"))
+        if totals.settled
+        else ""
+    )
     if totals.open:
         figure = gettext("{cells} to decide").format(cells=counted(totals.open, "cell")) + (
             f"; {figure}" if figure else ""
