@@ -89,3 +89,10 @@ def test_a_guideline_is_shown_in_the_language_of_the_page_else_in_the_other(cast
     assert '<div class="callout prose" dir="auto" lang="zh-Hans"><p>问<strong>谁</strong>知道。</p>' in chinese
     client.post(f"{address}{key}/", {"text": "Ask *who* knows.", "text_zh": ""})
     assert 'lang="en"><p>Ask <em>who</em> knows.</p>' in client.get(address, **CHINESE).content.decode()
+
+
+def test_a_file_that_is_sent_is_english_whoever_asks(cast, client):
+    client.force_login(cast.esi)
+    sent = client.get("/p/minds/agreement/annotators.csv", **CHINESE)
+    assert sent.status_code == 200 and sent.headers["Content-Language"] == "en-gb"
+    assert b"".join(sent.streaming_content).isascii()

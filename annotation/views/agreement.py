@@ -25,6 +25,7 @@ from annotation.services.agreement import (
 )
 from core.statistics import FEWEST
 from core.views.charts import PERCENT, PLAIN, Row, dot_chart, no_intervals
+from core.views.english import in_english
 
 SHARES = ("strict", "pairwise")
 """Measures that are shares, shown in per cent."""
@@ -75,6 +76,7 @@ def agreement_annotators(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/agreement/_annotators.html", access.context | context)
 
 
+@in_english
 def agreement_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Each annotator against the labels that are settled without them, and against those that contain their votes."""
     access = project_access(request.user, slug, role=Role.EXPERT)

@@ -14,6 +14,7 @@ from annotation.access import project_access
 from annotation.domain.effort import IDLE_LIMITS, LIMIT, Activity
 from annotation.models import Role
 from annotation.services.effort import AT_A_LOOK, effort_lines, effort_of
+from core.views.english import in_english
 
 STORIES_SHOWN = 20
 TITLES = {
@@ -51,6 +52,7 @@ def _bars(hours: Sequence[float], longest: float) -> list[tuple[str, float, floa
     ]
 
 
+@in_english
 def effort_csv(request: HttpRequest, slug: str) -> StreamingHttpResponse:
     """Minutes by person, activity and story, at each idle limit."""
     access = project_access(request.user, slug, role=Role.ADMIN)

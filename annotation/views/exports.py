@@ -22,6 +22,7 @@ from annotation.services.archive_export import export_archive
 from annotation.services.archive_import import import_archive
 from annotation.services.gold_export import export_lines
 from annotation.services.progress import Progress
+from core.views.english import in_english
 
 
 def export(request: HttpRequest, slug: str) -> HttpResponse:
@@ -69,6 +70,7 @@ def archive(request: HttpRequest, slug: str) -> HttpResponse:
     return _page(request, access, form)
 
 
+@in_english
 def download(request: HttpRequest, slug: str, format: str) -> HttpResponse:
     access = project_access(request.user, slug, role=Role.ADMIN)
     if format == DATA_SET.key:
