@@ -25,7 +25,7 @@ BY_DJANGO = {"select", "textarea"}
 BY_MARKDOWN = {"blockquote", "h3", "h4", "hr", "li", "ol", "pre", "table", "td", "th", "ul"}
 BUILT = {
     "badge-{{ gold.method }}": ("open", "unanimous", "majority", "adjudicated"),
-    "callout-{{ message.level_tag|default:'info' }}": ("success", "info", "warning", "error"),
+    'callout-{% firstof message.level_tag "info" %}': ("success", "info", "warning", "error"),
     "cell-{{ cell.state }}": ("adjudicated", "disturbed", "imported", "majority", "open", "unanimous"),
     "fill-{{ part.method }}": ("adjudicated", "imported", "majority", "unanimous"),
     "heat-{{ cell.shade }}": tuple(map(str, range(11))),
