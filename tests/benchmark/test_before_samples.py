@@ -32,6 +32,8 @@ NEW = {
 """Keys that only today's figures have, and why."""
 MENDED = [(("runs", "Judged anew", "scores.csv", 1, "state"), "done", "failed")]
 """Figures that were wrong: a judged story whose extraction had failed, and that nobody worked on, stood as done."""
+GAINED = [(("read again", "Structured", "changed"), 0, 16)]
+"""What is kept beside figures that stay: which rows a structured judgement matched, where only their number was."""
 KEPT = {"datasets", "kept", "places", "answers", "output"}
 """What was frozen or asked is the same to the letter; of sentences elsewhere the numbers are, and their wording may be
 bettered."""
@@ -75,7 +77,7 @@ def test_every_figure_is_the_same():
 def test_work_goes_on_and_no_answer_is_asked_for_again(monkeypatch):
     monkeypatch.setattr("benchmark.services.warm.MOST_SELECTIONS", 0)  # leaderboards of parts, which nobody opens here
     now = afterwards()
-    assert list(changes(installation()["afterwards"], now)) == []
+    assert [one for one in changes(installation()["afterwards"], now) if one not in GAINED] == []
     made = [one["calls"]["made"] for one in (*now["again"].values(), now["extended"], now["judged anew"])]
     assert made == [0] * 10 and now["calls"][0] == now["calls"][1] == len(
         installation()["rows"]["workers_call"]["rows"]

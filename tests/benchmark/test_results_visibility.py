@@ -78,7 +78,7 @@ NO_PARSE = {
     "share_leaderboard", "rename_run", "archive_run", "restore_run", "delete_run", "leaderboard", "share_across",
     "enter_row", "edit_row", "remove_row", "estimate_extension", "estimate_judging", "estimate_again", "read_again",
     "judge_test", "run_judges", "run_judges_table", "run_sweep", "run_sweep_table", "follow_up",
-    "import_answers",
+    "import_answers", "align_runs", "grow_alignment",
 }  # fmt: skip
 """The admins' alone, or what changes data, and the leaderboard, which says why it shows nothing."""
 SPECIAL = {
