@@ -8,16 +8,16 @@ from annotation.services.progress import Totals
 from benchmark.models import Dataset, Run
 from core.language import gettext_noop
 from core.wording import counted
-from judge.services.alignment_report import open_tables_of
+from judge.services.alignment_report import open_tables_of, settled_studies_of
 
 
 def steps_of(project: Project, totals: Totals) -> list[Step]:
-    """Return the steps: question sets where there are some, freezing, running, aligning while a study is open. Three
-    statements."""
+    """Return the steps: question sets where there are some, freezing, running, aligning while a study is open,
+    calibrating once one is settled. Four statements."""
     versions = list(Dataset.objects.filter(project=project).order_by("version").values_list("version", "suite"))
     gold, sets = ([one for one, suite in versions if bool(suite) == is_set] for is_set in (False, True))
     runs = Run.objects.listed().filter(project=project).count()
-    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs), *_align(project)]
+    return [*_sets(len(sets)), _freeze(gold, totals), _run(runs), *_align(project), *_calibrate(project)]
 
 
 def _sets(count: int) -> list[Step]:
@@ -62,3 +62,12 @@ def _align(project: Project) -> list[Step]:
         optional=True,
     )
     return [step]
+
+
+def _calibrate(project: Project) -> list[Step]:
+    count = settled_studies_of(project)
+    if not count:
+        return []
+    figure = gettext_noop(f"{counted(count, 'study', 'studies')} settled")
+    told = (gettext_noop("Calibrate the judge"), State.NOT_BEGUN, figure, "judge:studies", gettext_noop("Calibrate"))
+    return [Step("calibrate", *told, optional=True)]

@@ -6,8 +6,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from annotation.models import Role
 from benchmark.access import RunAccess, run_access, run_document
 from benchmark.controls.chosen import CONTROLS
+from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.documents import Document
 from benchmark.services.downloads import no_official_output
 from benchmark.suites.registry import ordered_keys, suite_named
@@ -46,6 +48,7 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
         entrant.key: {"key": entrant.key, "label": entrant.model} for entrants in by_size for entrant in entrants
     }
     no_folder = no_official_output(access.run)
+    admin = access.project.at_least(Role.ADMIN)
     shows_outputs = not no_folder and not document.withheld
     return {
         "document": document,
@@ -61,4 +64,5 @@ def pieces(access: RunAccess, document: Document, chosen) -> Context:
         "outputs": list(access.run.entrants.all()) if shows_outputs else [],
         "withheld": document.withheld,
         "no_folder": no_folder,
+        "calibrations": calibrations_of([access.run], access.project.user) if admin else [],
     }

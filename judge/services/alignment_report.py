@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
 from annotation.domain.effort import Act, TimeSheet
@@ -70,6 +70,13 @@ def open_tables_of(project: Project) -> tuple[int, int]:
     tasks = AlignmentTask.objects.filter(study__project=project, study__closed_at=None)
     found = tasks.aggregate(all=Count("id"), settled=Count("id", filter=Q(settled__open_rows=0)))
     return found["all"], found["settled"]
+
+
+def settled_studies_of(project: Project) -> int:
+    """Return how many studies of a project have every table settled whole. One statement."""
+    settled = Count("tasks", filter=Q(tasks__settled__open_rows=0))
+    studies = AlignmentStudy.objects.filter(project=project).annotate(drawn=Count("tasks"), settled=settled)
+    return studies.filter(drawn__gt=0, drawn=F("settled")).count()
 
 
 def agreement_report(study: AlignmentStudy) -> AlignmentAgreement:

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from benchmark.models import RunItem
 from benchmark.services.calibrating import calibrated, report_of, selection_of
+from benchmark.services.calibration_links import calibrations_of
 from benchmark.services.judgements import judgements_of
 from judge.domain.alignment import RowAnswer
 from judge.domain.sampling import Unit
@@ -136,3 +137,26 @@ def test_the_command_prints_the_report(world, study):
     assert judge["corrected"]["omniscient"]["scores"]["f1"]["aligned"] == 9
     with pytest.raises(CommandError, match="There is no study 'Second' in"):
         call_command("calibrate_judge", project=world.dataset.project.slug, study="Second")
+
+
+def test_study_run_results_and_checklist_lead_to_the_report_of_the_judge(world, study):
+    """Not who still aligns, nor an expert; nor a run whose judge judged no table of the study."""
+    client = Client()
+    client.force_login(world.alice)
+    [judge], _ = calibrated(study)
+    address = f"/p/{world.dataset.project.slug}/calibration/{study.uid}/"
+    alignment = f"{world.base}/alignment/{study.uid}/"
+    assert f'href="{address}"' in client.get(alignment).content.decode()
+    assert f'href="{alignment}"' in client.get(address).content.decode()
+    run = f"{world.base}/runs/{world.run.uid}"
+    pages = [f"{run}/results/", f"{run}/report/", f"{world.base}/results/"]
+    told = [f'href="{address}?judge={judge.version}"' in client.get(page).content.decode() for page in pages]
+    assert told == [True, True, True]
+    assert "1 study settled" in client.get(f"{world.base}/").content.decode()
+    other = world.another("random", stages=("label",), judge=None)
+    assert calibrations_of([other], world.alice) == []
+    client.force_login(world.esi)
+    assert all(study.uid not in client.get(page).content.decode() for page in pages)
+    study.tasks.first().alignments.all().delete()
+    study.tasks.first().alignments.create(annotator=world.alice, slot=1)
+    assert calibrations_of([world.run], world.alice) == []
