@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
 
 from annotation.domain.assignment import Plan, PlanError, plan
-from annotation.models import Assignment, Project, StoryCounts, User, Vote, VoteEvent
+from annotation.models import AnnotatorCounts, Assignment, Project, Story, StoryCounts, User, Vote, VoteEvent
 from annotation.services import audit
 from annotation.services.counts import refresh
 from annotation.services.resolution import resolve_cells
@@ -25,6 +26,62 @@ class Assigned:
 
     created: int
     taken: int
+
+
+def stories_to_assign(
+    project: Project,
+    *,
+    split: str | None = None,
+    category: str | None = None,
+    seats: str | None = None,
+    person: User | None = None,
+    without_table: bool = False,
+) -> QuerySet[Story]:
+    """Return the stories in use that match, in order of number, each with its `assigned_count`.
+
+    `seats` is "free" (short of annotators), "full" or empty; `person` is assigned to each; stories that have no
+    propositions are left out, unless `without_table`.
+    """
+    stories = project.stories.in_use().in_split(split).in_category(category)
+    if not without_table:
+        stories = stories.filter(counts__propositions__gt=0)
+    here = Assignment.objects.active().filter(story=OuterRef("pk")).order_by()
+    if person:
+        stories = stories.filter(Exists(here.filter(annotator=person)))
+    count = Subquery(here.values("story").annotate(n=Count("pk")).values("n"), output_field=IntegerField())
+    stories = stories.annotate(assigned_count=Coalesce(count, Value(0))).order_by("number")
+    if seats == "free":
+        stories = stories.filter(assigned_count__lt=project.overlap)
+    elif seats == "full":
+        stories = stories.filter(assigned_count__gte=project.overlap)
+    return stories
+
+
+def assignments_at(stories: QuerySet[Story], *, annotators: Iterable[User | int]) -> QuerySet[Assignment]:
+    """Return what these people are assigned to among the stories."""
+    return Assignment.objects.active().filter(story__in=stories.order_by().values("pk"), annotator__in=annotators)
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What a release would do: how many assignments of each person it ends, by shown name, and how many votes it
+    withdraws."""
+
+    loads: tuple[tuple[User, int], ...]
+    votes: int
+
+    @property
+    def count(self) -> int:
+        return sum(count for _, count in self.loads)
+
+
+def foreseen(assignments: QuerySet[Assignment]) -> Foreseen:
+    """Return what a release of these assignments would do; nothing is changed."""
+    here = assignments.filter(annotator=OuterRef("annotator"), story=OuterRef("story")).order_by()
+    votes = AnnotatorCounts.objects.filter(Exists(here)).aggregate(votes=Coalesce(Sum("cells"), 0))
+    count_of = dict(assignments.order_by().values_list("annotator").annotate(Count("pk")))
+    people = sorted(User.objects.filter(pk__in=count_of), key=lambda person: person.shown_name)
+    return Foreseen(tuple((person, count_of[person.pk]) for person in people), votes["votes"])
 
 
 def plan_assignments(
@@ -117,18 +174,19 @@ def set_due(*, by: User | None, project: Project, assignments: QuerySet[Assignme
     return changed
 
 
-def release_all(*, by: User, assignments: Iterable[Assignment], now: datetime) -> tuple[int, int]:
+def release_all(*, by: User | None, assignments: QuerySet[Assignment], now: datetime) -> tuple[int, int]:
     """Release the assignments one after the other, each in a transaction of its own, so that others go on voting
     meanwhile; returns (how many, votes withdrawn)."""
     released = votes = 0
-    for assignment in assignments:
+    rows = assignments.select_related("story__project", "annotator").defer("story__text", "story__translations")
+    for assignment in list(rows):
         votes += release(by=by, assignment=assignment, now=now)
         released += 1
     return released, votes
 
 
 @transaction.atomic
-def release(*, by: User, assignment: Assignment, now: datetime) -> int:
+def release(*, by: User | None, assignment: Assignment, now: datetime) -> int:
     """Release the assignment and withdraw its votes, as events: nothing is lost. Returns how many votes were
     withdrawn."""
     if not Assignment.objects.active().filter(pk=assignment.pk).update(released_at=now):

@@ -6,9 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Exists, F, IntegerField, OuterRef, Prefetch, QuerySet, Subquery, Sum, Value
-from django.db.models.aggregates import Count
-from django.db.models.functions import Coalesce
+from django.db.models import F, Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -20,7 +18,7 @@ from django.views.decorators.http import require_POST
 from annotation.access import ProjectAccess, project_access
 from annotation.domain.assignment import PlanError
 from annotation.forms.assignments import AssignForm, FilterForm
-from annotation.models import AnnotatorCounts, Assignment, Role, Story
+from annotation.models import Assignment, Role, Story
 from annotation.services import assignments as service
 from annotation.services.progress import Progress
 from core.idempotency.forms import made_before, made_once
@@ -57,18 +55,9 @@ def _filtered(request: HttpRequest, access: ProjectAccess) -> tuple[FilterForm, 
     filters = FilterForm(request.GET, project=access.project)
     filters.is_valid()
     chosen = filters.cleaned_data
-    stories = access.project.stories.in_use().in_split(chosen.get("split")).in_category(chosen.get("category"))
-    if chosen.get("tables") != "all":
-        stories = stories.filter(counts__propositions__gt=0)
-    here = Assignment.objects.active().filter(story=OuterRef("pk")).order_by()
-    if chosen.get("person"):
-        stories = stories.filter(Exists(here.filter(annotator=chosen["person"])))
-    count = Subquery(here.values("story").annotate(n=Count("pk")).values("n"), output_field=IntegerField())
-    stories = stories.annotate(assigned_count=Coalesce(count, Value(0))).order_by("number")
-    if chosen.get("seats") == "free":
-        stories = stories.filter(assigned_count__lt=access.project.overlap)
-    elif chosen.get("seats") == "full":
-        stories = stories.filter(assigned_count__gte=access.project.overlap)
+    named = {name: chosen.get(name) for name in ("split", "category", "seats", "person")}
+    without_table = chosen.get("tables") == "all"
+    stories = service.stories_to_assign(access.project, without_table=without_table, **named)
     return filters, stories
 
 
@@ -119,10 +108,9 @@ def _chosen(form: AssignForm, stories: QuerySet[Story]) -> list[int]:
 
 def _assigned(form: AssignForm, stories: QuerySet[Story]) -> QuerySet[Assignment]:
     """Return the assignments of the chosen people at the stories that the form is about."""
-    within = stories.order_by().values("pk")
     if form.cleaned_data["scope"] == "chosen":
-        within = [story.pk for story in form.cleaned_data["stories"]]
-    return Assignment.objects.active().filter(story__in=within, annotator__in=form.cleaned_data["annotators"])
+        stories = form.cleaned_data["stories"]
+    return service.assignments_at(stories, annotators=form.cleaned_data["annotators"])
 
 
 def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stories: QuerySet[Story]) -> None:
@@ -145,9 +133,8 @@ def _set_due(request: HttpRequest, access: ProjectAccess, form: AssignForm, stor
 def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) -> tuple[dict, bool]:
     rows = _assigned(form, stories)
     if request.POST["release"] != "apply":
-        return {"releasing": _foreseen(rows)}, False
-    found = list(rows.select_related("story__project", "annotator").defer("story__text", "story__translations"))
-    released, votes = service.release_all(by=request.user, assignments=found, now=timezone.now())
+        return {"releasing": service.foreseen(rows)}, False
+    released, votes = service.release_all(by=request.user, assignments=rows, now=timezone.now())
     withdrawn = ngettext("; {count} vote was withdrawn", "; {count} votes were withdrawn", votes).format(count=votes)
     messages.success(
         request,
@@ -156,19 +143,6 @@ def _released(request: HttpRequest, form: AssignForm, stories: QuerySet[Story]) 
         ),
     )
     return {}, True
-
-
-def _foreseen(rows: QuerySet[Assignment]) -> dict:
-    """Return how many assignments a release would end, whose, and how many votes it would withdraw."""
-    here = rows.filter(annotator=OuterRef("annotator"), story=OuterRef("story")).order_by()
-    votes = AnnotatorCounts.objects.filter(Exists(here)).aggregate(votes=Coalesce(Sum("cells"), 0))
-    people = rows.order_by().values_list("annotator__display_name", "annotator__username").annotate(Count("pk"))
-    loads = [{"name": name or username, "count": count} for name, username, count in people]
-    return {
-        "count": sum(load["count"] for load in loads),
-        "loads": sorted(loads, key=lambda load: load["name"]),
-        "votes": votes["votes"],
-    }
 
 
 def _planned(form: AssignForm, access: ProjectAccess, stories, *, without_table: bool) -> dict | None:

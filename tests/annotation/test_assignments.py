@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from datetime import date, timedelta
+from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -160,6 +162,55 @@ def test_a_bulk_release_asks_first_and_keeps_filter_and_page(cast, make_story, a
     (left,) = story.assignments.active()
     one = reverse("annotation:release", args=["minds", left.uid]) + "?category=False+Belief+Task"
     assert client.post(one).url.endswith("/assignments/?category=False+Belief+Task")
+
+
+def told(*words: str) -> dict:
+    out = StringIO()
+    call_command(*words, "--project", "minds", "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def test_commands_release_and_set_days_as_the_page_does(cast, make_story, assign, cast_vote, client):
+    story, other, aside = make_story(1), make_story(2, category="Hinting"), make_story(3)
+    (bob, *_), *_ = assign(story), assign(other), assign(aside)
+    aside.set_aside_at = timezone.now()
+    aside.save()
+    cast_vote(bob, Proposition.objects.gold_of(story).first(), "order", "0")
+    filters = ("--annotators", "bob,bea", "--category", "False Belief Task")
+    here = reverse("annotation:assignments", args=["minds"]) + "?category=False+Belief+Task"
+    form = {"scope": "all", "annotators": [cast.bob.pk, cast.bea.pk], "seed": 1}
+    client.force_login(cast.alice)
+
+    would = {"project": "minds", "seats": 2, "people": {"bob": 1, "bea": 1}, "preview": True}
+    assert told("set_deadline", *filters, "--due", "2031-01-31", "--preview") == would | {"due": "2031-01-31"}
+    assert not Assignment.objects.filter(due__isnull=False).exists() and not AuditEvent.objects.exists()
+    told("set_deadline", *filters, "--due", "2031-01-31")
+    by_command = set(Assignment.objects.filter(due=date(2031, 1, 31)).values_list("pk", flat=True))
+    told("set_deadline", *filters, "--no-due")
+    client.post(here, form | {"due_set": "1", "due": "2031-01-31"})
+    assert by_command == set(Assignment.objects.filter(due=date(2031, 1, 31)).values_list("pk", flat=True))
+    logged = AuditEvent.objects.filter(action="assignment.due").order_by("pk").values_list("details", "target")
+    assert len(logged) == 3 and logged[0] == logged[2]
+
+    page = client.post(here, form | {"release": "preview"}).context["releasing"]
+    assert told("release_assignments", *filters, "--preview") == would | {"votes": page.votes} and page.count == 2
+    assert Assignment.objects.active().count() == 9 and Vote.objects.cast().exists()
+    assert told("release_assignments", *filters, "--assigned-to", "ben") == would | {"votes": 1, "preview": False}
+    assert set(story.assignments.active().values_list("annotator", flat=True)) == {cast.ben.pk}
+    assert other.assignments.active().count() == aside.assignments.active().count() == 3
+    assert not Vote.objects.cast().exists() and VoteEvent.objects.filter(origin="release").exists()
+    assert told("release_assignments", "--annotators", "ben", "--stories", "3")["seats"] == 1  # ticked, as on the page
+
+    for words, sentence in (
+        (("release_assignments", "--annotators", "nobody"), "nobody: no member of minds has this name."),
+        (("release_assignments", "--annotators", ","), "--annotators is empty; expected user names, with commas."),
+        (("set_deadline", "--annotators", "bob", "--no-due", "--stories", "1", "77"), "minds has no story 77."),
+        (("set_deadline", "--annotators", "bob", "--due", "soon"), "a day such as 2030-12-31 is expected."),
+        (("release_assignments", "--annotators", "bob", "--split", "none"), "minds has no split 'none'; it has"),
+        (("release_assignments", "--annotators", "bob", "--stories", "1", "--seats", "full"), "leave the filters out."),
+    ):
+        with pytest.raises(CommandError, match=re.escape(sentence)):
+            told(*words)
 
 
 def test_who_is_behind_their_deadline(cast, make_story, assign, cast_vote, client):

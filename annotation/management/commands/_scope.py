@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from annotation.models import Category, Project, Role, Split, User
 
@@ -32,3 +32,11 @@ def check_scope(project: Project, *, split: str | None, category: str | None) ->
         if name and not model.objects.filter(project=project, name=name).exists():
             names = ", ".join(model.objects.filter(project=project).values_list("name", flat=True)) or "none"
             raise ValueError(f"{project.slug} has no {model._meta.verbose_name} {name!r}; it has: {names}.")
+
+
+def stories_numbered(project: Project, numbers: Collection[int]) -> list[int]:
+    """Return the ids of the stories with these numbers. Raises ValueError with the numbers that no story has."""
+    found = dict(project.stories.filter(number__in=numbers).values_list("number", "id"))
+    if missing := sorted(set(numbers) - set(found)):
+        raise ValueError(f"{project.slug} has no story {', '.join(map(str, missing))}.")
+    return list(found.values())

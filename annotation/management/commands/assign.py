@@ -1,19 +1,10 @@
 from __future__ import annotations
 
-from argparse import ArgumentTypeError
-from datetime import date
-
+from annotation.management.commands._assigned import day
 from annotation.management.commands._scope import add_scope, check_scope, people_named
 from annotation.management.json_command import JsonCommand
 from annotation.services.assignments import assign, plan_assignments
 from core.wording import counted
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text}: a day such as 2030-12-31 is expected.") from None
 
 
 class Command(JsonCommand):
@@ -23,7 +14,7 @@ class Command(JsonCommand):
         add_scope(parser)
         parser.add_argument("--annotators", required=True, help="user names, with commas")
         parser.add_argument("--seed", type=int, default=1)
-        parser.add_argument("--due", type=_day, metavar="YYYY-MM-DD", help="the day to finish by")
+        parser.add_argument("--due", type=day, metavar="YYYY-MM-DD", help="the day to finish by")
         parser.add_argument("--without-table", action="store_true", help="also stories that have no propositions yet")
 
     def work(self, **options) -> dict:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from annotation.management.commands._scope import check_scope
+from annotation.management.commands._scope import check_scope, stories_numbered
 from annotation.management.json_command import JsonCommand
 from annotation.services.setting_aside import set_aside, take_back
 from core.wording import counted
@@ -21,10 +21,7 @@ class Command(JsonCommand):
     def work(self, **options) -> dict:
         project, category, numbers = self.project(options["project"]), options["category"], options["stories"] or []
         check_scope(project, split=None, category=category)
-        found = dict(project.stories.filter(number__in=numbers).values_list("number", "id"))
-        if missing := sorted(set(numbers) - set(found)):
-            raise ValueError(f"{project.slug} has no story {', '.join(map(str, missing))}.")
-        which = {"project": project, "stories": found.values(), "category": category or ""}
+        which = {"project": project, "stories": stories_numbered(project, numbers), "category": category or ""}
         changed = take_back(by=None, **which) if options["back"] else set_aside(by=None, now=timezone.now(), **which)
         return {"project": project.slug, "stories": changed, "back": options["back"]}
 
