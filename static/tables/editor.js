@@ -3,6 +3,7 @@ import { complete, namesOf } from "./actors.js";
 import { Queue, request } from "../grid/queue.js";
 import { announce, leave, letLeave, sendBeforeLeaving, showState, showTrouble } from "../grid/saving.js";
 import { ModelDraft } from "./model_draft.js";
+import { forgetRefused, keepRefused, refusedRows } from "./refused.js";
 import { EMPTY, isEmpty, isWorld, newKey, newUid, pasted, Rows } from "./rows.js";
 import * as shown from "./story.js";
 import { PAUSE, Typing } from "./typing.js";
@@ -126,13 +127,10 @@ function saved(change, answer, isLast) {
   if (answer.copy || isLast) render();
 }
 
-// What the server refuses is not thrown away: it stays in this browser until somebody puts it back or forgets it.
-const keptAt = `credence:refused-rows:${settings.annotator}:${settings.story}`;
-const kept = () => JSON.parse(localStorage.getItem(keptAt) ?? "[]");
+const kept = () => refusedRows(settings.annotator, settings.story);
+const forgetKept = () => forgetRefused(settings.annotator, settings.story);
 function refused(change, sentence) {
-  if (change.story === settings.story && change.state && !isEmpty(change.state)) {
-    localStorage.setItem(keptAt, JSON.stringify([...kept().filter((one) => one.row !== change.row), { row: change.row, state: change.state }]));
-  }
+  keepRefused(settings.annotator, change);
   announce(`Refused: ${sentence}`);
   showKept(sentence);
 }
@@ -407,11 +405,11 @@ const commands = {
   keptBack: () => {
     const left = kept();
     const places = rows.placesAfter(rows.ordered().at(-1)?.uid ?? null, left.length);
-    localStorage.removeItem(keptAt);
+    forgetKept();
     act("paste", left.map(({ state: wanted }, at) => ({ uid: newUid(), state: { ...wanted, removed: false, place: places[at] } })));
     showKept();
   },
-  keptAway: () => { localStorage.removeItem(keptAt); showKept(); },
+  keptAway: () => { forgetKept(); showKept(); },
 };
 const ALT = {
   Enter: split, Backspace: merge, ArrowUp: commands.up, ArrowDown: commands.down, Delete: drop,

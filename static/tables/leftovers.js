@@ -1,5 +1,6 @@
 // On the queue of tables: sends rows that an editor of this browser could not.
 import { Queue } from "../grid/queue.js";
+import { keepRefused } from "./refused.js";
 
 const place = document.getElementById("leftovers");
 const nothing = () => {};
@@ -9,11 +10,9 @@ const queue = new Queue({
 });
 
 let waiting = 0;
-// As the editor does: what is refused stays in this browser, and the editor of that story shows it.
+// What is refused stays in this browser, and the editor of that story shows it.
 function refused(change, sentence) {
-  const keptAt = `credence:refused-rows:${queue.annotator}:${change.story}`;
-  const kept = JSON.parse(localStorage.getItem(keptAt) ?? "[]").filter((one) => one.row !== change.row);
-  localStorage.setItem(keptAt, JSON.stringify([...kept, { row: change.row, state: change.state }]));
+  if (!keepRefused(queue.annotator, change)) return;
   place.textContent = gettext("A row was refused and is kept in this browser: {sentence}", { sentence });
   place.hidden = false;
 }

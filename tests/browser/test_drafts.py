@@ -209,6 +209,27 @@ def test_rows_that_are_refused_stay_in_the_browser(editor, story, cast):
     assert [row[1] for row in table(story, cast.esi)][2:] == ["It rains", "It rains again"]
 
 
+def test_a_row_that_is_refused_while_another_story_is_open_waits_in_its_own_editor(editor, story, cast, make_story):
+    other = make_story(2, text=TEXT + " It is night.")
+    other.tables.all().delete()
+    write(editor)
+    wait_saved(editor)
+    for address, words in ((f"/p/minds/stories/{other.uid}/draft/", "It hails"), ("/p/minds/tables/", "It snows")):
+        enter(editor, story)
+        editor.context.route("**/draft/rows/", lambda route: route.abort())
+        press(editor, "Enter")
+        editor.keyboard.type(words)
+        wait_until(editor, f"Object.values(localStorage).some((value) => value.includes({words!r}))")
+        draft = own_draft(story=story, expert=cast.esi)
+        BeliefTable.objects.filter(pk=draft.pk).update(submitted_at=timezone.now())
+        editor.context.unroute("**/draft/rows/")
+        editor.goto(address)
+        wait_until(editor, "!Object.keys(localStorage).some((name) => name.startsWith('credence:rows'))")
+        BeliefTable.objects.filter(pk=draft.pk).update(submitted_at=None)
+        enter(editor, story)
+        assert words in editor.inner_text("#kept-rows")
+
+
 def test_the_editor_is_whole_and_accessible_on_a_small_window(new_page, login, cast, story, assert_accessible):
     for width, height in ((1280, 800), (853, 533), (390, 844)):
         page = new_page(width=width, height=height)
