@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db.models import Exists, Max, Min, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotation.models.belief_table import Proposition
 from annotation.models.gold import GoldEvent, Method
@@ -12,8 +12,6 @@ from annotation.models.project import Project
 from annotation.models.story import Story
 
 PAGE = 50
-LOOKED_THROUGH = 100_000
-"""The most events that one page looks through: some 50 ms."""
 DECIDED = Q(after_method=Method.ADJUDICATED) | Q(undoes__isnull=False)
 BY = {"decision": DECIDED, "rule": ~DECIDED}
 """What changed a label: somebody's decision (or taking one back), or the rule, when a vote or the rules changed."""
@@ -41,20 +39,11 @@ def of_project(project: Project, *, unfinished: Iterable[int] = (), **filters) -
     return rows.select_related("by", "proposition__table__story").order_by("-id")
 
 
-def page_of(rows: QuerySet[GoldEvent], *, before: int | None, everywhere: bool) -> tuple[list[GoldEvent], int | None]:
+def page_of(rows: QuerySet[GoldEvent], *, before: int | None) -> tuple[list[GoldEvent], int | None]:
     """Return (up to PAGE events older than the event `before`, the event that the next page begins before, None at the
-    end).
-
-    It looks through the LOOKED_THROUGH events before that one at most, and goes on from there where the page is not
-    full; `everywhere` looks through all of them.
-    """
-    first, last = (GoldEvent.objects.aggregate(pk=end("pk"))["pk"] or 0 for end in (Min, Max))  # each by the index
-    top = before or last + 1
-    floor = 0 if everywhere else top - LOOKED_THROUGH
-    events = list(rows.filter(pk__lt=top, pk__gte=floor)[: PAGE + 1])
-    if len(events) > PAGE:
-        return events[:PAGE], events[PAGE - 1].pk
-    return events, floor if floor > first else None
+    end)."""
+    events = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
+    return events[:PAGE], events[PAGE - 1].pk if len(events) > PAGE else None
 
 
 def method_name(method: str) -> str:

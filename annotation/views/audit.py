@@ -56,12 +56,11 @@ def gold_audit(request: HttpRequest, slug: str) -> HttpResponse:
         return _csv(_gold_lines(rows), f"{slug}-gold-audit")
     before = request.GET.get("before", "")
     before_id = int(before) if before.isdecimal() and len(before) < 19 else None
-    events, older = gold_log.page_of(rows, before=before_id, everywhere="story" in form.chosen)
+    events, older = gold_log.page_of(rows, before=before_id)
     context = {
         "form": form,
         "events": [_shown(event, schema) for event in events],
         "older": older,
-        "looked": gold_log.LOOKED_THROUGH,
         "before": before,
         "withheld": len(waiting),
         "query": urlencode(form.chosen),

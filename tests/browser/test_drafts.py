@@ -222,8 +222,8 @@ def test_a_row_that_is_refused_while_another_story_is_open_waits_in_its_own_edit
         wait_until(editor, f"Object.values(localStorage).some((value) => value.includes({words!r}))")
         draft = own_draft(story=story, expert=cast.esi)
         BeliefTable.objects.filter(pk=draft.pk).update(submitted_at=timezone.now())
+        editor.goto(address)  # from now on only that page can send
         editor.context.unroute("**/draft/rows/")
-        editor.goto(address)
         wait_until(editor, "!Object.keys(localStorage).some((name) => name.startsWith('credence:rows'))")
         BeliefTable.objects.filter(pk=draft.pk).update(submitted_at=None)
         enter(editor, story)
