@@ -28,12 +28,13 @@ from benchmark.services.calibrating import (
     selection_of,
 )
 from core.views.charts import PERCENT, Estimate, Row, dot_chart
+from judge.access import StudyAccess, aligns_still
 from judge.domain.calibration.agreement import Agreement, Figure
 from judge.domain.calibration.corrected import Corrected
 from judge.domain.calibration.report import count_name
 from judge.domain.calibration.rows import Row as JudgedRow
 from judge.domain.calibration.rows import Table, matched
-from judge.models import Alignment, AlignmentStudy
+from judge.models import AlignmentStudy
 from judge.services.calibrating import rows_of
 
 PAGE = 50
@@ -84,7 +85,7 @@ def _study(request: HttpRequest, slug: str, uid: str) -> tuple[ProjectAccess, Al
     """Only admins see whose tables they are, and none who still aligns some of them."""
     access = project_access(request.user, slug, role=Role.ADMIN)
     study = get_object_or_404(AlignmentStudy, project=access.project, uid=uid)
-    if Alignment.objects.waiting().filter(task__study=study, annotator=request.user).exists():
+    if aligns_still(StudyAccess(access, study)):
         raise PermissionDenied(
             _("You still align in this study; finish first, since the report says whose tables they are.")
         )

@@ -19,17 +19,20 @@ Orders = tuple[Sequence[str], Sequence[str]]
 """The order of every row of both tables, empty where it has none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Joined:
     """The tables that people and a judge both have: `tables` for agreement, `models` with every judged table by model,
     aligned or not. `waiting` are settled out of turn or not settled, `unjudged` have no judgement, and `unfit` have
-    another number of rows than the judge was given."""
+    another number of rows than the judge was given. `left_out` tables of the frame, aligned or not, have no judgement:
+    scores are of the others alone. `empty` have no row on one side: nobody was asked, so they show no agreement."""
 
     tables: list[Table] = field(default_factory=list)
     models: dict[str, list[JudgedStory]] = field(default_factory=dict)
     waiting: int = 0
     unjudged: int = 0
     unfit: int = 0
+    left_out: int = 0
+    empty: int = 0
 
 
 def joined(
@@ -51,9 +54,14 @@ def joined(
             out.unfit += 1
         else:
             aligned[one.key] = one
+            if not (one.predictions and one.gold):
+                out.empty += 1
+                continue
             out.tables.append(_table(one, judgement, orders(one) if orders else None))
     for unit in units:
-        if (judgement := judged.get(unit.key)) is not None:
+        if (judgement := judged.get(unit.key)) is None:
+            out.left_out += 1
+        else:
             out.models.setdefault(unit.stratum[0], []).append(_story(unit, judgement, aligned.get(unit.key)))
     return out
 

@@ -8,17 +8,19 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from benchmark.models import RunItem
 from benchmark.services.calibrating import calibrated, report_of, selection_of
 from benchmark.services.calibration_links import calibrations_of
+from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
 from judge.domain.alignment import RowAnswer
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
 from judge.models import AlignmentStudy, SettledAlignment
-from judge.services.studies import DrawnTable, Plan, make_study
+from judge.services.studies import DrawnTable, Plan, close_study, make_study
 from tests.benchmark.results_world import HOSTILE, ResultsWorld, results_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,10 +85,12 @@ def settled_rows(one) -> dict:
 def test_the_report_compares_every_row_that_people_settled(world, study):
     judges, settled = calibrated(study)
     [judge] = judges
-    assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == len(judge.joined.tables) == 18
+    assert judge.name == "lexical-judge" and len(settled) == len(judge.judged) == 18
+    # the hostile model's tables have no rows: nobody aligned them, so they show no agreement
+    assert (len(judge.joined.tables), judge.joined.empty) == (9, 9)
     report = report_of(judge, seed=study.seed)
     overall = report.calibration.overall
-    assert overall.rows == sum(len(one.rows) for one in judge.judged.values())
+    assert overall.rows == sum(len(one.rows) for one in judge.judged.values() if one.predicted and one.gold)
     # people leave what the judge matched once in a table: nothing that they match is missed
     assert overall.sensitivity.value == 1 and 0 < overall.specificity.value < 1
     unclear = [one for one in judge.judged.values() if one.number == 1 and len(one.predicted) > 1]
@@ -121,12 +125,43 @@ def test_pages_show_the_report_and_the_rows_behind_it(world, study):
     assert client.get(address).status_code == 403
 
 
+def test_tables_without_a_place_in_the_report_are_counted_on_its_page(world, study):
+    """One table settled before an earlier one of its stratum, one of other rows, and one that the judge left out."""
+    [judge], _ = calibrated(study)
+    assert judge.joined.left_out == 0
+    first, *_, unfit, unjudged = study.tasks.filter(source="omniscient").order_by("place")
+    SettledAlignment.objects.get(task=first).delete()
+    unfit.predictions = unfit.predictions[:-1]
+    unfit.save()
+    settled = SettledAlignment.objects.get(task=unfit)
+    rows = {name: row for name, row in settled.answers.items() if name != f"p{len(unfit.predictions) + 1}"}
+    settled.take(rows, timezone.now())
+    RunItem.objects.filter(
+        entrant__run=world.run, entrant__name="omniscient", sample__number=unjudged.number, repaired__isnull=False,
+        stage=judged_at(world.run),
+    ).update(repaired=None)  # fmt: skip
+    study.tasks.filter(pk=unjudged.pk).update(place=1)
+    [judge], _ = calibrated(study)
+    found = judge.joined
+    assert found.waiting + found.unjudged + found.unfit + len(found.tables) + found.empty == 17 and found.waiting > 0
+    assert (found.left_out, len(found.models["omniscient"])) == (1, 8)
+    client = Client()
+    client.force_login(world.alice)
+    page = client.get(f"{world.base}/calibration/{study.uid}/").content.decode()
+    assert f"Waiting for earlier tables of their stratum: {found.waiting}." in page
+    assert "that the judge did not judge: 1;" in page
+
+
 def test_who_still_aligns_does_not_see_whose_tables_they_are(world, study):
     study.tasks.first().alignments.all().delete()
     study.tasks.first().alignments.create(annotator=world.alice, slot=1)
     client = Client()
     client.force_login(world.alice)
     assert client.get(f"{world.base}/calibration/{study.uid}/").status_code == 403
+    close_study(by=world.alice, study=study, now=timezone.now())  # it could be opened again
+    assert client.get(f"{world.base}/calibration/{study.uid}/").status_code == 403
+    download = client.get(reverse("judge:download_json", args=[study.project.slug, study.uid])).json()
+    assert not any("model" in table for table in download["tables"])
 
 
 def test_the_command_prints_the_report(world, study):

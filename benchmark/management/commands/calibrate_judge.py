@@ -51,7 +51,7 @@ def _document(report: CalibrationReport) -> dict[str, Any]:
         "judge": judge.name,
         "version": judge.version,
         "runs": [run.uid for run in judge.runs],
-        "tables": {name: getattr(judge.joined, name) for name in ("waiting", "unjudged", "unfit")},
+        "tables": {name: getattr(judge.joined, name) for name in ("waiting", "unjudged", "unfit", "left_out", "empty")},
         "price": None if judge.price is None else float(judge.price),
         "calibration": found,
         "differing": asdict(report.differing) | {"warns": report.differing.warns},
