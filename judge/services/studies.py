@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
 from annotation.models import Project, Role, User
 from annotation.services import audit
 from judge.domain.alignment import MOST_LINKS, Table
 from judge.domain.sampling import Drawn, Unit, sample
-from judge.models import AlignmentStudy, AlignmentTask
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
 from judge.models.alignment_study import MOST_PEOPLE
 from judge.services.alignment_assignments import give_out
 from judge.services.settling import settle_if_done
@@ -111,17 +112,24 @@ def grow_study(
     *, by: User | None, study: AlignmentStudy, more: int, load: Load, annotators: Collection[User], now: datetime
 ) -> int:
     """Draw `more` tables from the frame of the study, which keeps those that it has; return how many it has now.
-    Without `annotators` those who align in it already get them. Raises Refused."""
+    Without `annotators` those who align in it now get them. Raises Refused."""
     study = AlignmentStudy.objects.select_for_update(of=("self",)).select_related("project").get(pk=study.pk)
     if study.closed_at is not None:
         raise Refused("This study is closed; open it again before it grows.")
     if more < 1:
         raise Refused(f"The number of further tables is {more}; expected 1 or more.")
-    people = annotators or User.objects.filter(alignments__task__study=study).distinct()
+    people = annotators or _aligning(study)
     drawn = drawn_of(study.units, study.tasks.count() + more, study.seed)
     _add(study, drawn, load, by, list(people), now)
     audit.record(by=by, project=study.project, action="alignment.grown", target=study.name, tables=len(drawn))
     return len(drawn)
+
+
+def _aligning(study: AlignmentStudy) -> QuerySet[User]:
+    """Return the members who have tables of a study: nobody who left the project, or whose tables were taken back."""
+    active = Alignment.objects.active().filter(task__study=study)
+    members = User.objects.filter(memberships__project=study.project_id, is_active=True)
+    return members.filter(pk__in=active.values("annotator"))
 
 
 @transaction.atomic

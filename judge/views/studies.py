@@ -93,13 +93,14 @@ def _figures(report) -> list[dict[str, Any]]:
 def _changed(request: HttpRequest, access: StudyAccess) -> HttpResponse:
     now, one, posted = timezone.now(), access.study, request.POST
     people = {str(user.pk): user for user in User.objects.filter(memberships__project=access.project.project)}
+    aligning = {str(user.pk): user for user in User.objects.filter(alignments__task__study=one)}  # also who left
     if "close" in posted:
         close_study(by=request.user, study=one, now=now)
         messages.success(request, _("The study is closed: nobody aligns in it until it is opened again."))
     elif "open" in posted:
         close_study(by=request.user, study=one, now=None)
-    elif posted.get("release") in people:
-        count = release(by=request.user, study=one, person=people[posted["release"]], now=now)
+    elif posted.get("release") in aligning:
+        count = release(by=request.user, study=one, person=aligning[posted["release"]], now=now)
         messages.success(request, _("Open tables that were taken back: {count}.").format(count=count))
     elif chosen := [people[pk] for pk in posted.getlist("person") if pk in people]:
         count = made_once(request, lambda: str(give_more(by=request.user, study=one, annotators=chosen)))

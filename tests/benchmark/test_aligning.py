@@ -168,3 +168,15 @@ def test_an_expert_decides_and_an_admin_downloads(world, study, client):
         {one["model"] for one in document["tables"]} == set(study.tasks.values_list("source", flat=True)) >= {HOSTILE}
     )
     assert "whose tables they are" not in client.get(reverse("judge:study", args=place)).content.decode()
+
+
+def test_who_left_the_project_gets_no_further_tables_and_theirs_are_taken_back(world, study, client):
+    open_tables = Alignment.objects.waiting().filter(annotator=world.bob).count()
+    Membership.objects.filter(project=study.project, user=world.bob).delete()
+    client.force_login(world.alice)
+    place = [study.project.slug, study.uid]
+    client.post(reverse("benchmark:grow_alignment", args=place), {"more": "2"})
+    assert study.tasks.count() == 10
+    assert Alignment.objects.waiting().filter(annotator=world.bob).count() == open_tables > 0
+    client.post(reverse("judge:study", args=place), {"release": world.bob.pk})
+    assert not Alignment.objects.waiting().filter(annotator=world.bob).exists()
