@@ -68,6 +68,14 @@ class Matches:
         """Harmonic mean of precision and recall, 0 where both are."""
         return _harmonic(self.precision, self.recall)
 
+    def told(self, metric: Metric) -> bool:
+        """Whether there is a figure by that metric: not where every row of a table that it is of is open."""
+        sides = {
+            Metric.PRECISION: not self.predicted or self.open_predicted < self.predicted,
+            Metric.RECALL: not self.gold or self.open_gold < self.gold,
+        }
+        return sides.get(metric, all(sides.values()))
+
     def settled(self, *, matched: bool) -> Matches:
         """Return these with every open row matched, or not."""
         return Matches(
@@ -189,7 +197,8 @@ def _with_bounds(
     if low.value is None or high.value is None:
         return middle
     ends, _ = spanning(_listed(low.interval), _listed(high.interval))
-    return replace(middle, bounds=(low.value, high.value), spanned=(ends[0], ends[1]) if ends else None)
+    values = [low.value, high.value, *([] if middle.value is None else [middle.value])]
+    return replace(middle, bounds=(min(values), max(values)), spanned=(ends[0], ends[1]) if ends else None)
 
 
 def _listed(interval: tuple[float, float] | None) -> tuple[list[float] | None, str]:
@@ -236,7 +245,9 @@ class _Mean:
         self._judged = np.array([figure(one.judged, metric) for one in stories])
         self._open = np.array([not one.certain for one in stories])
         self._groups = [one.category if averaging == Averaging.CATEGORIES else "" for one in stories]
-        self._sample = [one for one in [*stories, *others] if one.human and not one.certain]
+        aligned = [one for one in [*stories, *others] if one.human and not one.certain]
+        # a table of which people could tell nothing tells nothing of the judge: it is in the bounds alone
+        self._sample = [one for one in aligned if one.human and one.human.told(metric)]
         self._weights = _normed(np.array([share(one) / (one.probability or 1.0) for one in self._sample]))
         self._said = np.array([figure(one.judged, metric) for one in self._sample])
         self._true = np.array([figure(one.human, metric) for one in self._sample if one.human])

@@ -59,7 +59,7 @@ def contrast(first: Mean, second: Mean, *, unit: str = UNIT) -> tuple[Figure, fl
 
 def mean_error(stories: Sequence[JudgedStory], metric: Metric) -> Mean:
     """Return how far the judge's scores are above those of people, over the stories that these aligned."""
-    aligned = [(one, one.human) for one in stories if one.human]
+    aligned = [(one, one.human) for one in stories if one.human and one.human.told(metric)]
     return weighted_mean(
         [figure(one.judged, metric) - figure(human, metric) for one, human in aligned],
         [1 / (one.probability or 1.0) for one, _ in aligned],

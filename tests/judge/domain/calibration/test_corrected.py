@@ -82,6 +82,20 @@ def test_rows_that_nobody_could_tell_bound_the_score():
     assert found.spanned[0] <= found.interval[0] and found.interval[1] <= found.spanned[1]
 
 
+@pytest.mark.parametrize("metric", list(Metric))
+def test_a_table_of_which_nobody_could_tell_anything_is_no_table_without_a_match(metric):
+    stories = judged_stories(np.random.default_rng(1))
+    aligned = [at for at, story in enumerate(stories) if story.human]
+    unclear = Matches(25, 0, 25, 0, 25, 25)
+    stories[aligned[0]] = replace(stories[aligned[0]], human=unclear)
+    without = [replace(one, human=None) if at == aligned[0] else one for at, one in enumerate(stories)]
+    found, beside = corrected(stories, metric), corrected(without, metric)
+    assert (found.value, found.human, found.aligned) == (beside.value, beside.human, len(aligned) - 1)
+    assert found.bounds[0] < found.value < found.bounds[1]
+    nothing = corrected([replace(one, human=unclear) if one.human else one for one in stories], metric)
+    assert nothing.value is None and nothing.human is None and nothing.reason == "no story was aligned"
+
+
 def test_no_story_aligned_is_no_corrected_score():
     found = corrected(judged_stories(np.random.default_rng(1), aligned=0), Metric.F1)
     assert found.value is None and found.reason == "no story was aligned" and found.judged > 0.5
