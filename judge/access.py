@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 
 from annotation.access import ProjectAccess, open_work, project_access
 from annotation.models import Role, User
-from judge.models import Alignment, AlignmentState, AlignmentStudy, AlignmentTask
+from judge.models import Alignment, AlignmentStudy, AlignmentTask
 
 WAITS = "You still have work to do on this story yourself; finish it first."
 _OWN = "This table waits: you aligned it yourself and have not handed it in."
@@ -69,5 +69,4 @@ def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
 def aligns_still(access: StudyAccess) -> bool:
     """Return whether this person has tables of the study that are not handed in, and so may not know whose they are;
     closing a study does not tell, since it can be opened again."""
-    own = Alignment.objects.active().filter(task__study=access.study, annotator=access.project.user)
-    return own.exclude(state=AlignmentState.HANDED_IN).exists()
+    return Alignment.objects.unfinished().filter(task__study=access.study, annotator=access.project.user).exists()

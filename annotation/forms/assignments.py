@@ -3,6 +3,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, Story, User
 
 SCOPES = [
@@ -52,9 +53,8 @@ class AssignForm(forms.Form):
 
     scope = forms.ChoiceField(choices=SCOPES, label=gettext_lazy("Of"))
     stories = forms.ModelMultipleChoiceField(Story.objects.none(), required=False, to_field_name="uid")
-    annotators = forms.ModelMultipleChoiceField(
+    annotators = TickedRows(
         User.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose annotators.")},
     )
     due = forms.DateField(

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy
 
+from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from annotation.models.table_queue import STATES
 
@@ -27,9 +28,8 @@ class TablesFilter(forms.Form):
 class GiveForm(forms.Form):
     """Experts that the stories which the filter shows are given to, by the balanced rule."""
 
-    experts = forms.ModelMultipleChoiceField(
+    experts = TickedRows(
         User.objects.none(),
-        widget=forms.CheckboxSelectMultiple,
         error_messages={"required": gettext_lazy("Choose experts.")},
     )
     seed = forms.IntegerField(

@@ -8,6 +8,7 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from annotation.forms.ticked import TickedRows
 from annotation.models import Project, Role, User
 from benchmark.models import Run
 from benchmark.services.alignment_tables import alignable_runs
@@ -19,18 +20,14 @@ from judge.services.studies import MOST_TABLES, Plan
 MOST_SEED = 2**31 - 1
 
 
-class People(forms.ModelMultipleChoiceField):
+class People(TickedRows):
     """Members of a project, each with a box."""
-
-    widget = forms.CheckboxSelectMultiple
 
     def label_from_instance(self, obj: User) -> str:
         return obj.shown_name
 
 
-class Runs(forms.ModelMultipleChoiceField):
-    widget = forms.CheckboxSelectMultiple
-
+class Runs(TickedRows):
     def label_from_instance(self, obj: Run) -> str:
         models = ", ".join(entrant.name for entrant in obj.entrants.all())
         return gettext_noop(f"{obj.title} ({models}; gold {obj.dataset.version})")

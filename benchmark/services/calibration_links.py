@@ -41,9 +41,9 @@ def calibrations_of(runs: Sequence[Run], reader: User) -> list[CalibrationLink]:
 
 
 def _studies_for(run: Run, reader: User) -> list[AlignmentStudy]:
-    waiting = Alignment.objects.waiting().filter(annotator=reader).values("task__study")
+    own = Alignment.objects.unfinished().filter(annotator=reader).values("task__study")
     studies = AlignmentStudy.objects.filter(project=run.project_id, tasks__settled__isnull=False)
-    return list(studies.exclude(pk__in=waiting).without_frame().distinct())
+    return list(studies.exclude(pk__in=own).without_frame().distinct())
 
 
 def _judged_tables_of(study: AlignmentStudy, judged: Sequence[Run]) -> bool:

@@ -25,9 +25,13 @@ class AlignmentQuerySet(models.QuerySet):
     def handed_in(self) -> AlignmentQuerySet:
         return self.filter(state=AlignmentState.HANDED_IN)
 
+    def unfinished(self) -> AlignmentQuerySet:
+        """Those not handed in, also of studies that are closed and can be opened again."""
+        return self.filter(state=AlignmentState.OPEN)
+
     def waiting(self) -> AlignmentQuerySet:
         """Those still to be done, in studies that are open."""
-        return self.filter(state=AlignmentState.OPEN, task__study__closed_at=None)
+        return self.unfinished().filter(task__study__closed_at=None)
 
     def in_order(self) -> AlignmentQuerySet:
         return self.order_by("task__study_id", "task__place", "task__number", "task__uid")

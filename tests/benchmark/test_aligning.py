@@ -49,6 +49,9 @@ def test_the_page_counts_then_makes_and_grows(world, client):
     page = client.post(page.request["PATH_INFO"], chosen)
     assert "What would be drawn" in page.content.decode() and not AlignmentStudy.objects.exists()
     assert sum(drawn for _, _, drawn in page.context["strata"]) == 8
+    for field in ("runs", "annotators"):
+        refused = client.post(page.request["PATH_INFO"], chosen | {"make": "1", field: ["9" * 30]})
+        assert list(refused.context["form"].errors) == [field], "a key that no database holds"
     page = client.post(page.request["PATH_INFO"], chosen | {"make": "1", "total": "999"})
     assert "The number of tables is 999" in page.content.decode()
     page = client.post(page.request["PATH_INFO"], chosen | {"make": "1"}, follow=True)
