@@ -12,9 +12,9 @@ from annotation.access import project_access, story_of
 from annotation.api.description import SLUG, STORY, answers
 from annotation.api.requests import StoryFilter, TableIn
 from annotation.api.shapes import BeliefTableOut, ProjectDetailOut, ProjectOut, PropositionOut, StoryOut
-from annotation.domain.tables import TableRow
+from annotation.domain.tables import TableRow, problem_of
 from annotation.models import Membership, Project, Proposition, Role, Story
-from annotation.services.belief_tables import write_table
+from annotation.services.whole_tables import NotTaken, take_table
 from core.api.bodies import read_body
 from core.api.description import BODY
 from core.api.fields import Strict, read_query
@@ -112,12 +112,12 @@ class Propositions(Listing):
 
 
 def _written(request: Request, story: Story, rows: list[TableRow], *, replace: bool) -> dict:
-    """Return what writing the rows did. Raises CannotBeDone."""
-    if not all(row.actor and row.belief for row in rows):
-        raise CannotBeDone("A row has an actor and a belief that are more than spaces.")
-    if story.tables.drafts().exists() and not Proposition.objects.gold_of(story).exists():
-        raise CannotBeDone("Experts are writing the table of this story; release them first.")
-    written = write_table(by=request.user, story=story, rows=rows, now=timezone.now(), only_new=not replace)
-    if written is None:
-        raise CannotBeDone("This story has another table already; set replace to write over it.")
+    """Return what writing the rows did. Raises CannotBeDone with the sentence that an import of the rows would say."""
+    for at, row in enumerate(rows, 1):
+        if problem := problem_of(row):
+            raise CannotBeDone(f"Row {at}: {problem}")
+    try:
+        written = take_table(by=request.user, story=story, rows=rows, now=timezone.now(), replace=replace).written
+    except NotTaken as error:
+        raise CannotBeDone(str(error)) from error
     return {"kept": written.kept, "added": written.added, "removed": written.removed, "reopened": written.reopened}

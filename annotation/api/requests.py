@@ -8,6 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from rest_framework import serializers
 
 from annotation.api.dimensions import DimensionKey, labels_of
+from annotation.domain.drafts import LONGEST
 from annotation.domain.formats import GOLD, VOTES
 from annotation.domain.tables import MAX_ROWS
 from annotation.forms.votes import UID
@@ -53,12 +54,17 @@ class ExportOptions(Strict):
     )
 
 
+def _text(name: str, least: str = "+") -> Like:
+    most = LONGEST[name]
+    return Like(rf"^[^\u0000]{least}$", f"a text of at most {most} characters, without NUL", max_length=most)
+
+
 class TableRowIn(Shape):
     """A proposition of a belief table."""
 
-    actor: Annotated[str, Like(r"^[^\u0000]+$", "a text of at most 200 characters, without NUL", max_length=200)]
-    belief: Annotated[str, Like(r"^[^\u0000]+$", "a text of at most 2000 characters, without NUL", max_length=2000)]
-    order: Annotated[str, Like(r"^[^\u0000]*$", "a text of at most 40 characters, without NUL", max_length=40)] = ""
+    actor: Annotated[str, _text("actor")]
+    belief: Annotated[str, _text("belief")]
+    order: Annotated[str, _text("order", least="*")] = ""
 
 
 TableRows = Annotated[list[TableRowIn], Counted(1, MAX_ROWS)]

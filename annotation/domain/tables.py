@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from annotation.domain.drafts import LONGEST
+
 MAX_ROWS = 500
 MAX_TEXT = 2000
 _SEPARATOR = re.compile(r":?-{3,}:?")
@@ -36,6 +38,18 @@ class TableRow:
     actor: str
     belief: str
     order: str = ""
+
+
+def problem_of(row: TableRow) -> str:
+    """Return in one sentence why a row cannot stand in a table, empty where it can."""
+    for name, text in (("actor", row.actor), ("belief", row.belief), ("order", row.order)):
+        if not text and name != "order":
+            return f"{name} is empty; expected a text."
+        if len(text) > LONGEST[name]:
+            return f"{name} is longer than {LONGEST[name]} characters."
+        if "\x00" in text:
+            return f"{name} holds a NUL character."
+    return ""
 
 
 def read_rows(text: str) -> list[TableRow]:

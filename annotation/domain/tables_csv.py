@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from annotation.domain.columns import WrongColumns, cell_of, columns_of, names_of
-from annotation.domain.drafts import LONGEST
 from annotation.domain.spreadsheet import restored
-from annotation.domain.tables import TableRow
+from annotation.domain.tables import TableRow, problem_of
 from core.incoming.sheets import SheetRow
 
 REQUIRED = ("actor", "belief")
@@ -57,7 +56,7 @@ def _line(cells: list[str], at: Mapping[str, int], line: int, problem: str) -> T
         return TableLine(line, None, row, f"story_id is {number[:40]!r}; expected the number of a story.")
     if not number and not text.strip():
         return TableLine(line, None, row, "The row names no story; expected a story_id or the text of a story.")
-    return TableLine(line, _story(number, text), row, _problem(row))
+    return TableLine(line, _story(number, text), row, problem_of(row))
 
 
 def _is_number(text: str) -> bool:
@@ -66,14 +65,3 @@ def _is_number(text: str) -> bool:
 
 def _story(number: str, text: str) -> int | str | None:
     return int(number) if _is_number(number) else (text or None)
-
-
-def _problem(row: TableRow) -> str:
-    for name, text in (("actor", row.actor), ("belief", row.belief), ("order", row.order)):
-        if not text and name != "order":
-            return f"{name} is empty; expected a text."
-        if len(text) > LONGEST[name]:
-            return f"{name} is longer than {LONGEST[name]} characters."
-        if "\x00" in text:
-            return f"{name} holds a NUL character."
-    return ""

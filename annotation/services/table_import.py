@@ -9,15 +9,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from django.db import transaction
 from django.utils.translation import gettext
 
 from annotation.domain.problems import Problem, Problems
-from annotation.domain.tables import MAX_ROWS
 from annotation.domain.tables_csv import TableLine, read_tables
-from annotation.models import Project, Proposition, Story, User
-from annotation.services.belief_tables import Written, write_table
+from annotation.models import Project, Story, User
 from annotation.services.import_results import not_taken
+from annotation.services.whole_tables import NotTaken, take_table
 from core.incoming.sheets import rows_of
 from core.wording import counted
 
@@ -98,14 +96,6 @@ class ImportedTables:
         }
 
 
-class _Rehearsal(Exception):
-    """Ends the transaction of a story of which nothing is to be kept."""
-
-
-class _NotTaken(ValueError):
-    """A story's table is not taken; one sentence."""
-
-
 def import_tables(
     *,
     by: User | None,
@@ -130,9 +120,10 @@ def import_tables(
         result.stories += 1
         try:
             story = stories.find(named)
-            _check(rows, story, is_broken=named in broken)
+            if named in broken:
+                raise NotTaken  # its rows say why already
             result.count(_write(by, story, rows, now, replace, dry_run))
-        except _NotTaken as error:
+        except NotTaken as error:
             result.refused += 1
             if str(error):
                 result.problems.add(Problem(file, rows[0].line, str(error)))
@@ -173,23 +164,23 @@ class _Stories:
             self.by_digest[story.digest].append(story)
 
     def find(self, named: Named) -> Story:
-        """Return the story. Raises _NotTaken where there is none or several could be meant."""
+        """Return the story. Raises NotTaken where there is none or several could be meant."""
         if isinstance(named, int):
             if named not in self.by_number:
-                raise _NotTaken(
+                raise NotTaken(
                     gettext("There is no story {named} in {slug}.").format(named=named, slug=self.project.slug)
                 )
             return self.by_number[named]
         found = next((found for digest in _digests(named) if (found := self.by_digest.get(digest))), [])
         if not found:
-            raise _NotTaken(
+            raise NotTaken(
                 gettext("{slug} has no story with exactly the text {named!r}.").format(
                     slug=self.project.slug, named=named[:60]
                 )
             )
         if len(found) > 1:
             numbers = ", ".join(str(story.number) for story in found[:5])
-            raise _NotTaken(
+            raise NotTaken(
                 gettext("Stories {numbers} have this text; name one by its number in a column story_id.").format(
                     numbers=numbers
                 )
@@ -203,41 +194,11 @@ def _digests(text: str) -> list[str]:
     return [hashlib.sha256(one.encode("utf-8", "surrogatepass")).hexdigest() for one in texts]
 
 
-def _check(rows: list[TableLine], story: Story, *, is_broken: bool) -> None:
-    """Raise _NotTaken where the rows cannot be the story's table; without a sentence where rows say why already."""
-    if is_broken:
-        raise _NotTaken
-    if len(rows) > MAX_ROWS:
-        raise _NotTaken(
-            gettext("Story {number} has {rows} rows; expected at most {max_rows}.").format(
-                number=story.number, rows=len(rows), max_rows=MAX_ROWS
-            )
-        )
-    if not Proposition.objects.gold_of(story).exists() and story.tables.drafts().exists():
-        raise _NotTaken(
-            gettext("Experts are writing the table of story {number}; release them first.").format(number=story.number)
-        )
-
-
 def _write(
     by: User | None, story: Story, rows: list[TableLine], now: datetime, replace: bool, dry_run: bool
 ) -> ImportedTable:
-    """Write one table, or only say what would become of it. Raises _NotTaken."""
-    has_table = Proposition.objects.gold_of(story).exists()
-    written: Written | None = None
-    try:
-        with transaction.atomic():
-            written = write_table(by=by, story=story, rows=[line.row for line in rows], now=now, only_new=not replace)
-            if dry_run:
-                raise _Rehearsal
-    except _Rehearsal:
-        pass
-    if written is None:
-        raise _NotTaken(
-            gettext("Story {number} has another table already; choose to replace tables to write over it.").format(
-                number=story.number
-            )
-        )
-    is_same = has_table and not (written.added or written.removed or written.moved)
-    outcome = "unchanged" if is_same else "changed" if has_table else "created"
-    return ImportedTable(story.number, outcome, written.added, written.removed, written.kept, written.reopened)
+    """Write one table, or only say what would become of it. Raises NotTaken."""
+    table = [line.row for line in rows]
+    taken = take_table(by=by, story=story, rows=table, now=now, replace=replace, dry_run=dry_run)
+    done = taken.written
+    return ImportedTable(story.number, taken.outcome, done.added, done.removed, done.kept, done.reopened)

@@ -134,3 +134,25 @@ def test_a_row_that_names_no_story_holds_up_its_neighbours(cast, bare, make_stor
     result = run(cast, HEAD + "7,Ines,It rains,\nx,Ines,It snows,\n8,Ines,It rains,\n9,Ines,,\n9,Ines,It rains,\n")
     assert (result.created, result.refused) == (0, 3)
     assert [problem.line for problem in result.problems] == [3, 5]
+
+
+def test_the_api_and_an_import_refuse_a_table_in_the_same_words(cast, bare, make_story, client):
+    make_story(8)
+    expert_writes = make_story(9)
+    expert_writes.tables.all().delete()
+    BeliefTable.objects.create(story=expert_writes, kind="draft", slot=1)
+    client.force_login(cast.esi)
+    for number, actor, belief, sentence in (
+        (7, " ", "It rains", "actor is empty; expected a text."),
+        (7, "Ines", "  ", "belief is empty; expected a text."),
+        (8, "Ines", "It rains", "Story 8 has another table already; choose to replace tables to write over it."),
+        (9, "Ines", "It rains", "Experts are writing the table of story 9; release them first."),
+    ):
+        (problem,) = run(cast, HEAD + f"{number},{actor},{belief},1\n").problems
+        story = cast.project.stories.get(number=number)
+        address = reverse("api:propositions", args=["minds", story.uid])
+        rows = {"rows": [{"actor": actor, "belief": belief, "order": "1"}]}
+        answer = client.post(address, rows, content_type="application/json")
+        assert answer.status_code == 422 and problem.message == sentence
+        assert answer.json()["error"]["message"].removeprefix("Row 1: ") == sentence
+    assert not beliefs(bare) and not beliefs(expert_writes)
