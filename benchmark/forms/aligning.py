@@ -15,9 +15,7 @@ from benchmark.services.alignment_tables import alignable_runs
 from core.language import gettext_noop
 from judge.domain.alignment import MOST_LINKS
 from judge.models.alignment_study import MOST_PEOPLE
-from judge.services.studies import MOST_TABLES, Plan
-
-MOST_SEED = 2**31 - 1
+from judge.services.studies import MOST_NAME, MOST_SEED, MOST_TABLES, Plan
 
 
 class People(TickedRows):
@@ -40,7 +38,7 @@ def members_of(project: Project) -> QuerySet[User]:
 class AlignForm(forms.Form):
     """A study: which runs, how many tables, for whom."""
 
-    name = forms.CharField(max_length=120, label=_("Name of the study"))
+    name = forms.CharField(max_length=MOST_NAME, label=_("Name of the study"))
     runs = Runs(
         Run.objects.none(), label=_("Runs"), help_text=_("Their extractions are drawn from, each model by itself.")
     )

@@ -21,6 +21,8 @@ from judge.services.alignment_assignments import give_out
 from judge.services.settling import settle_if_done
 
 MOST_TABLES = 5000
+MOST_NAME = 120
+MOST_SEED = 2**31 - 1
 MOST_ROWS = 1000
 """Rows of one table that a page can show."""
 
@@ -141,13 +143,18 @@ def close_study(*, by: User, study: AlignmentStudy, now: datetime | None) -> Non
 
 
 def _check(project: Project, plan: Plan, annotators: Collection[User]) -> None:
-    if not plan.name.strip():
+    name = plan.name.strip()
+    if not name:
         raise Refused("The study has no name.")
+    if len(name) > MOST_NAME or min(name) < " ":
+        raise Refused(f"The name of the study is {len(name)} characters long; expected one line of 1 to {MOST_NAME}.")
+    if not 0 <= plan.seed <= MOST_SEED:
+        raise Refused(f"The seed is {plan.seed}; expected 0 to {MOST_SEED}.")
     if not 1 <= plan.overlap <= MOST_PEOPLE:
         raise Refused(f"The overlap is {plan.overlap}; expected 1 to {MOST_PEOPLE} people a table.")
     if not 1 <= plan.most_links <= MOST_LINKS:
         raise Refused(f"The links of a row are {plan.most_links}; expected 1 to {MOST_LINKS}.")
-    if len(annotators) < plan.overlap:
+    if len(set(annotators)) < plan.overlap:
         raise Refused(f"Each table is for {plan.overlap} people; choose as many annotators, or a smaller overlap.")
     members = set(project.memberships.values_list("user_id", flat=True))
     if stranger := next((user for user in annotators if user.pk not in members), None):

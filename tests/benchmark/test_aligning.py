@@ -77,7 +77,8 @@ def test_the_command_says_what_is_wrong(world):
     ):
         with pytest.raises(CommandError, match=sentence):
             command(world, *given)
-    assert command(world, "--tables=8", "--annotator=bob", "--overlap=1")["tables"] == 8
+    twice = ["--annotator=bob", "--annotator=bob", f"--run={world.run.uid}"]
+    assert command(world, "--tables=8", *twice, "--overlap=1")["tables"] == 8
     assert command(world, "--more=1")["tables"] == 9
 
 

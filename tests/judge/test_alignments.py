@@ -72,6 +72,10 @@ def test_a_study_grows_and_keeps_what_it_has(cast, study):
     ("fields", "sentence"),
     [
         ({"name": " "}, "no name"),
+        ({"name": "n" * 121}, "121 characters long; expected one line"),
+        ({"name": "a\0b"}, "expected one line"),
+        ({"seed": -1}, "The seed is -1; expected 0 to"),
+        ({"seed": 10**30}, "The seed is 1000"),
         ({"total": 0}, "number of tables is 0"),
         ({"total": 13}, "expected 1 to 12"),
         ({"overlap": 3}, "choose as many annotators"),
@@ -87,6 +91,8 @@ def test_studies_that_cannot_be_made(cast, fields, sentence):
     assert AlignmentTask.objects.count() == 6
     with pytest.raises(Refused, match="charlie is not a member"):
         new_study(cast, [cast.bob, cast.charlie], name="Second")
+    with pytest.raises(Refused, match="choose as many annotators"):
+        new_study(cast, [cast.bob, cast.bob], name="Second")
 
 
 def test_changes_count_once_and_are_taken_back(cast, study):

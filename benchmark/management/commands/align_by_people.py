@@ -81,7 +81,7 @@ def _runs(project: Project, uids: list[str]) -> list[Run]:
     for uid in uids:
         if uid not in runs:
             raise CommandError(f"There is no run {uid!r} with extractions in this project.")
-    return [runs[uid] for uid in uids]
+    return [runs[uid] for uid in dict.fromkeys(uids)]
 
 
 def _members(project: Project, names: list[str]) -> list[User]:
@@ -89,4 +89,4 @@ def _members(project: Project, names: list[str]) -> list[User]:
     for name in names:
         if name not in people:
             raise CommandError(f"{name!r} is not a member of {project.name}.")
-    return [people[name] for name in names]
+    return [people[name] for name in dict.fromkeys(names)]
