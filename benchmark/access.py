@@ -34,6 +34,7 @@ from benchmark.services.suite_rankings import SuiteRanking
 from benchmark.suites.registry import group_suite, suite_named
 from benchmark.suites.shown import NamedEntrant
 from core.language import gettext_noop
+from judge.access import has_unfinished
 from workers.providers.registry import without_prompts
 
 
@@ -170,6 +171,8 @@ def shared_document(access: ProjectAccess, report: SharedReport) -> Document:
 
 
 def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) -> Document:
+    if document.corrections and not _sees_corrections(access, document.corrections.uid):
+        document = replace(document, corrections=None)
     if document.rankings is not None:
         return replace(document, rankings=[_ranking_for(access, ranking) for ranking in document.rankings])
     suite = next(map(group_suite, _stages_of(document)), "")
@@ -179,6 +182,11 @@ def _opened(access: ProjectAccess, document: Document, dataset: Dataset | None) 
     if document.comparison and closed & stories and _tells(document.keys or ()):
         raise PermissionDenied(withheld.sentence(len(closed & stories), len(stories), suite))
     return withheld.whole_document(document, closed)
+
+
+def _sees_corrections(access: ProjectAccess, study: str) -> bool:
+    """Return whether this member may see what people said of whose tables: admins who align none of them still."""
+    return access.at_least(Role.ADMIN) and not has_unfinished(access.user, study)
 
 
 def _stages_of(document: Document) -> Iterable[str]:

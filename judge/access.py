@@ -69,4 +69,9 @@ def table_of(access: StudyAccess, uid: str) -> AlignmentTask:
 def aligns_still(access: StudyAccess) -> bool:
     """Return whether this person has tables of the study that are not handed in, and so may not know whose they are;
     closing a study does not tell, since it can be opened again."""
-    return Alignment.objects.unfinished().filter(task__study=access.study, annotator=access.project.user).exists()
+    return has_unfinished(access.project.user, access.study.uid)
+
+
+def has_unfinished(user: User, study: str) -> bool:
+    """Return whether the user has tables that are not handed in of the study with this uid."""
+    return Alignment.objects.unfinished().filter(task__study__uid=study, annotator=user).exists()

@@ -69,7 +69,7 @@ class CalibrationReport:
 
 def judges_of(study: AlignmentStudy, settled: list[SettledTable]) -> list[StudyJudge]:
     """Return every version of a judge that judged a table of the study's frame, by name."""
-    keys = _keys_of_extractions(study)
+    keys = keys_of_extractions(study)
     found: list[tuple[str, list[Run], dict[str, StoryJudgement]]] = []
     for version, runs in versions_of(study.project).items():
         judged: dict[str, StoryJudgement] = {}
@@ -99,7 +99,7 @@ def _name(runs: list[Run]) -> str:
     return str((runs[0].spec.get("judge") or {}).get("name") or runs[0].judge)
 
 
-def _keys_of_extractions(study: AlignmentStudy) -> dict[str, str]:
+def keys_of_extractions(study: AlignmentStudy) -> dict[str, str]:
     """Return the key of the unit that each call answered from which a table was made."""
     runs = Run.objects.filter(project=study.project, uid__in=study.origin.get("runs", []))
     keys = {}

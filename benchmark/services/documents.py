@@ -14,12 +14,15 @@ from typing import Any, TypeVar
 from django.db.models import prefetch_related_objects
 
 from benchmark.domain.beside import ControlResults, MethodResults
+from benchmark.domain.corrections import Corrections
 from benchmark.domain.tables import Absent, Table
 from benchmark.models import Run
 from benchmark.services.absences import Absence, unread, unscored
 from benchmark.services.comparisons import Comparison
 from benchmark.services.control_results import control_results
 from benchmark.services.control_tables import control_tables
+from benchmark.services.correction_tables import correction_tables
+from benchmark.services.corrections import corrections_of
 from benchmark.services.entered_rows import Plain, rows_of, with_entered
 from benchmark.services.facet_tables import facet_table, prompt_table, repetition_table
 from benchmark.services.leaderboards import ranked_entrants_of_run
@@ -51,10 +54,12 @@ class Document:
 
     A run has `form` and `stories`, how many there are, and where there are any `entered` rows of papers
     (`entered_rows`), `controls` (`control_results`), `by_method`, where its models were asked by other methods too
-    (`method_results`), `prompt_splits`, where they were asked with other prompts too (`variance`), and `unscored`,
-    one for each reason why its suite could not score somebody. A leaderboard has the `query` of its address, a
-    comparison the `keys` that its two were found by, and what is across suites `rankings`. One that is `withheld` for
-    the work of its reader on so many stories has the tables and figures over all stories alone.
+    (`method_results`), `corrections`, where people aligned some of its stories (`corrections_of`; taken out, of a kept
+    document too, for who may not know whose tables they align), `prompt_splits`, where they were asked with other
+    prompts too (`variance`), and `unscored`, one for each reason why its suite could not score somebody. A leaderboard
+    has the `query` of its address, a comparison the `keys` that its two were found by, and what is across suites
+    `rankings`. One that is `withheld` for the work of its reader on so many stories has the tables and figures over all
+    stories alone.
     """
 
     title: str = ""
@@ -68,6 +73,7 @@ class Document:
     numbers: Sequence[int] | None = None
     controls: ControlResults | None = None
     by_method: MethodResults | None = None
+    corrections: Corrections | None = None
     prompt_splits: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
     entered: Sequence[Plain] | None = None
     unscored: Sequence[Absent] | None = None
@@ -98,6 +104,7 @@ def document_of(run: Run) -> Document:
         numbers=report.numbers,
         controls=control_results(run, stages) or None,
         by_method=method_results(run, stages) or None,
+        corrections=corrections_of(run, stages),
         prompt_splits=prompt_splits(run, stages) or None,
         entered=rows_of(run.project, run.suite) or None,
         unscored=list({absence.why: absence.told for absence in failed}.values()) or None,
@@ -141,6 +148,7 @@ def as_json(document: Document) -> Json:
     kept = {one.name: getattr(document, one.name) for one in fields(document) if one.name != "withheld"}
     kept["stages"] = {stage: [_as_json(entrant) for entrant in rows] for stage, rows in document.stages.items()}
     kept["controls"], kept["by_method"] = as_plain(document.controls), as_plain(document.by_method)
+    kept["corrections"] = as_plain(document.corrections)
     kept["comparison"] = document.comparison and document.comparison.as_json()
     kept["rankings"] = None if document.rankings is None else rankings_as_data(document.rankings)
     return {name: value for name, value in kept.items() if name in _ALWAYS or value is not None}
@@ -162,6 +170,8 @@ def document_from(kept: Mapping[str, Any]) -> Document:
         known["controls"] = ControlResults.from_json(known["controls"])
     if "by_method" in known:
         known["by_method"] = MethodResults.from_json(known["by_method"])
+    if "corrections" in known:
+        known["corrections"] = Corrections.from_json(known["corrections"])
     if "comparison" in known:
         known["comparison"] = Comparison.from_json(known["comparison"])
     if "rankings" in known:
@@ -287,6 +297,8 @@ def _of_groups(document: Document) -> Iterator[tuple[str, ShownTable]]:
         judged += entrants if group_named(stage).judged else []
         if splits := (document.prompt_splits or {}).get(stage):
             yield f"prompts-{stage}", ShownTable(partial(prompt_table, splits, stage))
+    if document.corrections:
+        yield from correction_tables(document.corrections)
     if tests_of(judged):
         yield "judge-tests", ShownTable(partial(judge_test_table, judged))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmark.domain.tables import Column, Table
 from benchmark.services.control_tables import control_sections
+from benchmark.services.correction_tables import correction_sections
 from benchmark.services.documents import Document, results_of, suites_of, tables_of
 from benchmark.services.method_tables import method_sections
 from benchmark.services.plot_data import Picture, plots_of
@@ -103,6 +104,7 @@ def sections_in(document: Document) -> list[Section]:
     repetitions = Section(gettext_noop("Single repetitions"), (), tuple(repeated))
     papers = [section for suite in suites_of(document) for section in suite.sections if section.paper]
     sections = [*papers, pairs, *(method_sections(keys) if document.by_method else ())]
+    sections += correction_sections() if document.corrections else ()
     sections += control_sections(keys) if document.controls else ()
     for suite in suites_of(document):
         sections += [*_of_groups(suite), *(section for section in suite.sections if not section.paper)]

@@ -11,11 +11,14 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmark.models import RunItem
+from benchmark.domain.corrections import Corrections
+from benchmark.models import Audience, RunItem
 from benchmark.services.calibrating import calibrated, report_of, selection_of
 from benchmark.services.calibration_links import calibrations_of
+from benchmark.services.correction_tables import correction_table
 from benchmark.services.judge_versions import judged_at
 from benchmark.services.judgements import judgements_of
+from benchmark.services.shared_reports import freeze_run
 from judge.domain.alignment import RowAnswer
 from judge.domain.sampling import Unit
 from judge.domain.settling import Method, SettledRow
@@ -195,3 +198,35 @@ def test_study_run_results_and_checklist_lead_to_the_report_of_the_judge(world, 
     study.tasks.first().alignments.all().delete()
     study.tasks.first().alignments.create(annotator=world.alice, slot=1)
     assert calibrations_of([world.run], world.alice) == []
+
+
+def test_a_report_corrects_its_scores_and_keeps_them_for_whom_they_are(world, study):
+    """Official, lenient and corrected scores stand in one table, which goes into files and a frozen report; it is for
+    admins who align in the study no more."""
+    client = Client()
+    client.force_login(world.alice)
+    base = f"{world.base}/runs/{world.run.uid}"
+    [judge], _ = calibrated(study)
+    expected = {one.model: one for one in report_of(judge, seed=1).models}["omniscient"]
+    assert "Scores corrected for the judge" in client.get(f"{base}/report/").content.decode()
+    frozen = freeze_run(by=world.alice, run=world.run)
+    shared = f"{world.base}/results/reports/{frozen.uid}"
+    addresses = [f"{base}/tables/corrected", f"{shared}/tables/corrected"]
+    for address in addresses:
+        kept = client.get(f"{address}.json").json()
+        row = next(row for row in kept["rows"] if row["model"] == "omniscient")
+        assert row["corrected-f1"] == pytest.approx(expected.f1.value), row
+        assert row["corrected-f1-interval"] == pytest.approx(list(expected.f1.interval))
+        assert row["lenient-f1"] == pytest.approx(expected.f1.judged, abs=1e-6) and row["official-f1"] is not None
+        assert (row["aligned"], row["judged"]) == (9, 9) and row["effective"] == pytest.approx(expected.f1.effective)
+        assert b"Effective sample size" in client.get(f"{address}.csv").content
+        assert b"Effective sample size" in client.get(f"{address}.tex").content
+    warns = Corrections(uid="", study="First", stage="stage1", rows=[], differing=0.01, warns=True)
+    assert "differs by model (p = 0.010)" in correction_table(warns).lead[0]
+    study.tasks.first().alignments.all().delete()
+    study.tasks.first().alignments.create(annotator=world.alice, slot=1)
+    world.show_to(Audience.EXPERTS)
+    for person in (world.alice, world.esi):
+        client.force_login(person)
+        assert [client.get(f"{address}.json").status_code for address in addresses] == [404, 404]
+        assert client.get(f"{shared}/").status_code == 200

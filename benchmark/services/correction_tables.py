@@ -1,0 +1,91 @@
+"""The table of scores without the judge's error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from benchmark.domain.corrections import METRICS, CorrectedRow, Corrections
+from benchmark.domain.tables import Cells, Column, Source, SourcedRow, Table
+from benchmark.suites.registry import group_named
+from benchmark.suites.shown import Section, ShownTable
+from core.language import gettext_noop
+
+NAME = "corrected"
+_GROUPS = (
+    ("official", gettext_noop("Official")),
+    ("lenient", gettext_noop("Lenient")),
+    ("corrected", gettext_noop("Corrected")),
+)
+
+
+def correction_sections() -> list[Section]:
+    """Return the part of a page that corrected scores have."""
+    return [Section(gettext_noop("Corrected for the judge's error"), (), (NAME,))]
+
+
+def correction_tables(corrections: Corrections) -> Iterator[tuple[str, ShownTable]]:
+    """Yield the table by its name."""
+    yield NAME, ShownTable(partial(correction_table, corrections))
+
+
+def correction_table(corrections: Corrections) -> Table:
+    """Tabulate the official, lenient and corrected scores of each model."""
+    columns = [Column(key="model", header=gettext_noop("Model"))]
+    columns += [_column(name, group, metric, corrections.stage) for name, group in _GROUPS for metric in METRICS]
+    columns += [
+        Column(key="aligned", header=gettext_noop("Aligned stories"), kind="count"),
+        Column(key="judged", header=gettext_noop("Judged stories"), kind="count"),
+        Column(key="effective", header=gettext_noop("Effective sample size"), kind="number", digits=1),
+    ]
+    return Table(
+        title=gettext_noop("Scores corrected for the judge's error"),
+        columns=columns,
+        rows=[_cells(row, corrections.stage) for row in corrections.rows],
+        lead=_lead(corrections),
+        notes=_notes(corrections),
+    )
+
+
+def _column(name: str, group: str, metric: str, stage: str) -> Column:
+    header, key = group_named(stage).headers[metric], f"{name}-{metric}"
+    interval = f"{key}-interval" if name == "corrected" else ""
+    return Column(key=key, header=header, kind="share", unit="%", group=group, interval=interval)
+
+
+def _cells(row: CorrectedRow, stage: str) -> SourcedRow:
+    cells: Cells = {
+        "model": row.model, "aligned": row.aligned, "judged": row.judged, "effective": row.effective
+    }  # fmt: skip
+    for metric in METRICS:
+        estimate = row.corrected.get(metric) or {}
+        cells[f"official-{metric}"] = row.official.get(metric)
+        cells[f"lenient-{metric}"] = row.lenient.get(metric)
+        cells[f"corrected-{metric}"] = estimate.get("value")
+        cells[f"corrected-{metric}-interval"] = estimate.get("interval")
+        cells[f"corrected-{metric}-interval_reason"] = estimate.get("reason")
+    source = Source(key=row.key, kind=row.kind, run=row.run, run_title="", entrant=row.entrant, stage=stage, where={})
+    return SourcedRow(cells, source)
+
+
+def _lead(corrections: Corrections) -> list[str]:
+    if not corrections.warns:
+        return []
+    p = f"{corrections.differing:.3f}"
+    return [
+        gettext_noop(
+            f"The judge's error differs by model (p = {p}): calibration of one model must not be taken for another's. "
+            "Every corrected score here rests on the model's own tables."
+        )
+    ]
+
+
+def _notes(corrections: Corrections) -> list[str]:
+    study = corrections.study
+    return [
+        gettext_noop(
+            "Corrected: prediction-powered (PPI++) from the judge's scores of all stories that could be drawn and what "
+            f"people said of the aligned ones, in the study {study}. Brackets: 95 % intervals over aligned stories."
+        ),
+        gettext_noop("Effective sample size: aligned stories that people alone would need for as narrow an interval."),
+    ]
