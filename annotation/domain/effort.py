@@ -30,6 +30,7 @@ class Activity(StrEnum):
     RECONCILIATION = "reconciliation"
     LABELLING = "labelling"
     ADJUDICATION = "adjudication"
+    ALIGNMENT = "alignment"
 
 
 @dataclass(frozen=True, slots=True)

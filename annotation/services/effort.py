@@ -1,4 +1,4 @@
-"""Time on task of a project, from the events of votes, drafts, lanes and decisions.
+"""Time on task of a project, from the events of votes, drafts, lanes and decisions, and those of apps above.
 
 What was counted is kept in the cache with the last event that it contains, so that a look counts what came since.
 """
@@ -15,7 +15,7 @@ from itertools import islice
 from operator import itemgetter
 
 from django.core.cache import cache
-from django.db.models import Count, Model, QuerySet, Subquery
+from django.db.models import Count, Subquery
 from django.db.models.functions import Coalesce
 
 from annotation.domain.effort import IDLE_LIMITS, Act, Activity, Outlook, TimeSheet, by_story, pace_of
@@ -34,12 +34,15 @@ from annotation.models import (
     VoteEvent,
 )
 from annotation.services.drafts import BY_MODEL
+from annotation.services.effort_sources import Source, further
 from annotation.services.progress import Progress
 from core.made_by import made_by
 
 KEPT_SECONDS = 30 * 24 * 3600
 AT_A_LOOK = 40_000
 """Events that one look at the page counts at most: about half a second of a processor."""
+NO_STORY = 0
+"""Stands for the story of work on a text that is none of the project's."""
 _SETTLED = timedelta(seconds=10)
 """Events are counted by their ids; after so long none with a lower id is still to be committed."""
 
@@ -63,7 +66,7 @@ def count_effort(project: Project, *, now: datetime, most: int | None = None) ->
     key = f"effort:{made_by()}:{project.pk}:{project.slug}"
     counted: Counted = cache.get(key) or Counted()
     newest = _newest(project, now)
-    sources = (_acts(project, activity, counted.upto.get(activity, 0), newest[activity]) for activity in Activity)
+    sources = (_acts(project, activity, counted.upto.get(activity, 0), newest[activity]) for activity in _sources())
     acts = heapq.merge(*sources, key=itemgetter(0))
     added, before = 0, dict(counted.upto)
     for arrived, activity, pk, act in islice(acts, most):
@@ -81,7 +84,7 @@ def count_effort(project: Project, *, now: datetime, most: int | None = None) ->
 def _newest(project: Project, now: datetime) -> dict[str, int]:
     """Return by activity the id up to which all events have arrived, those without time among them."""
     newest = {}
-    for activity, source in _SOURCES.items():
+    for activity, source in _sources().items():
         arrived = source.model.objects.filter(**{f"{source.arrived}__lte": now - _SETTLED})
         newest[activity.value] = Coalesce(Subquery(arrived.order_by("-pk").values("pk")[:1]), 0)
     return Project.objects.filter(pk=project.pk).values(**newest).get()
@@ -94,48 +97,35 @@ def _acts(project: Project, activity: Activity, after: int, upto: int) -> Iterat
     """Yield (when it arrived, activity, id, act) of the events with an id above `after`, in the order of their ids."""
     if after >= upto:
         return
-    source = _SOURCES[activity]
-    rows = source.events.filter(**{f"{source.story}__project": project}, pk__gt=after, pk__lte=upto).order_by("pk")
+    source = _sources()[activity]
+    rows = source.events.filter(**{source.of_project: project}, pk__gt=after, pk__lte=upto).order_by("pk")
     names = ("pk", source.person, f"{source.story}_id", source.at, source.arrived)
     for row in rows.values_list(*names, *source.measured).iterator():
         pk, person, story, at, arrived, *measured = row
         if person is not None:
             took = measured[0] / 1000 if measured and measured[0] else None
-            yield arrived, activity, pk, Act(person, activity, story, at.timestamp(), took)
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The events of an activity, and the names of their columns."""
-
-    model: type[Model]
-    person: str
-    story: str
-    at: str
-    arrived: str
-    chosen: dict[str, str]
-    measured: tuple[str, ...] = ()
-    left_out: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def events(self) -> QuerySet:
-        chosen = self.model.objects.filter(**self.chosen)
-        return chosen.exclude(**self.left_out) if self.left_out else chosen
+            yield arrived, activity, pk, Act(person, activity, story or NO_STORY, at.timestamp(), took)
 
 
 _SOURCES = {
-    Activity.TABLES: _Source(
+    Activity.TABLES: Source(
         DraftEvent, "table__author", "table__story", "changed_at", "received_at", {}, left_out={"kind": BY_MODEL}
     ),
-    Activity.RECONCILIATION: _Source(LaneEvent, "by", "row__story", "changed_at", "received_at", {}),
-    Activity.LABELLING: _Source(
+    Activity.RECONCILIATION: Source(LaneEvent, "by", "row__story", "changed_at", "received_at", {}),
+    Activity.LABELLING: Source(
         VoteEvent, "annotator", "proposition__table__story", "changed_at", "received_at", {"origin": "grid"},
         ("duration_ms",),
     ),
-    Activity.ADJUDICATION: _Source(
+    Activity.ADJUDICATION: Source(
         GoldEvent, "by", "proposition__table__story", "at", "at", {"after_method": Method.ADJUDICATED}
     ),
 }  # fmt: skip
+
+
+def _sources() -> dict[Activity, Source]:
+    """Return the sources of this app and those above, in the order of the work."""
+    found = _SOURCES | {Activity(name): source for name, source in further.items()}
+    return {activity: found[activity] for activity in Activity if activity in found}
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +266,12 @@ class _Work:
 
 
 def effort_lines(project: Project, *, now: datetime) -> Iterator[str]:
-    """Yield the time sheet as CSV: a row for each person, activity and story."""
+    """Yield the time sheet as CSV: a row for each person, activity and story, whose number is empty where the project
+    has no such story."""
     sheet = count_effort(project, now=now).sheet
     names = dict(User.objects.filter(pk__in={person for person, _, _ in sheet.spent}).values_list("pk", "username"))
-    numbers = dict(Story.objects.filter(project=project).values_list("pk", "number"))
+    numbers: dict[int, int | str] = dict(Story.objects.filter(project=project).values_list("pk", "number"))
+    numbers[NO_STORY] = ""
     writer = csv.writer(Echo())
     yield writer.writerow(COLUMNS)
     for (person, activity, story), spent in sorted(sheet.spent.items()):

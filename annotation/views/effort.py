@@ -22,6 +22,7 @@ TITLES = {
     Activity.RECONCILIATION: gettext_lazy("Reconciliation"),
     Activity.LABELLING: gettext_lazy("Labelling"),
     Activity.ADJUDICATION: gettext_lazy("Adjudication"),
+    Activity.ALIGNMENT: gettext_lazy("Alignment"),
 }
 
 

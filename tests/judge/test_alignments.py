@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from datetime import timedelta
+
 import pytest
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
+from annotation.domain.effort import Activity
 from annotation.models import AppendOnly
+from annotation.services.effort import effort_of
 from judge.domain.alignment import RowAnswer
 from judge.models import Alignment, AlignmentEvent, AlignmentTask, SettledAlignment, SettledEvent
 from judge.services import settling
@@ -176,3 +183,26 @@ def test_what_somebody_has_not_done_goes_to_somebody_else(cast, study):
     close_study(by=cast.alice, study=study, now=NOW)
     with pytest.raises(settling.Refused, match="closed"):
         say(of(tasks(study)[1], cast.ben), p1="g1")
+
+
+def test_aligning_counts_in_the_time_on_task_of_the_project_by_the_same_rule(cast, study, make_story, client):
+    first, second = Alignment.objects.filter(annotator=cast.bob).select_related("task")[:2]
+    first.task.story = make_story(1)
+    first.task.save()
+    begin = NOW - timedelta(hours=1)
+    seconds = [(first, 0, 6000), (first, 90, None), (second, 100, None), (second, 3000, 2000)]
+    for at, (alignment, second_at, measured) in enumerate(seconds):
+        moment = begin + timedelta(seconds=second_at)
+        AlignmentEvent.objects.create(
+            alignment=alignment, row="p1", action=f"a{at}", idempotency_key=f"k{at}", before={},
+            after={}, duration_ms=measured, changed_at=moment, received_at=moment,
+        )  # fmt: skip
+    (bob,) = (row for row in people_of(study) if row.person == cast.bob)
+    efforts = effort_of(cast.project, now=timezone.now())
+    assert dict(zip(Activity, efforts.hours, strict=True))["alignment"] == pytest.approx(108 / 3600)
+    assert efforts.total == pytest.approx(bob.minutes / 60) and [row.number for row in efforts.stories] == [1]
+    client.force_login(cast.alice)
+    assert "Alignment" in client.get("/p/minds/effort/").content.decode()
+    text = b"".join(client.get("/p/minds/effort/time-on-task.csv").streaming_content).decode()
+    rows = [(row["person"], row["activity"], row["story"], row["acts"]) for row in csv.DictReader(io.StringIO(text))]
+    assert sorted(rows) == [("bob", "alignment", "", "2"), ("bob", "alignment", "1", "2")]
